@@ -1,6 +1,6 @@
 /**
- * Returns the hash by which a batch is recognised: 64 bits, signed, as SQLite stores integers. With a million batches a
- * day, two have the same hash once in 50,000 years.
+ * Returns the hash that identifies a batch: 64 bits, signed like SQLite's integers. With a million batches a day, a
+ * collision occurs once in 50,000 years.
  */
 export function hashOf(key: string): bigint {
   return BigInt.asIntN(64, Bun.hash(key) as bigint)

@@ -3,11 +3,11 @@ import type { BatchAnswer } from './batch.ts'
 import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 
-/** A batch that its sender may repeat. */
+/** A batch with an id, which its sender may repeat. */
 export interface KnownBatch {
   hash: bigint
   accepted: number
-  /** Null when nothing was refused. */
+  /** Null when no items were rejected. */
   refused: Refused | null
 }
 
@@ -18,35 +18,33 @@ export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 const FIRST_CAPACITY = 512
 
 /**
- * The batches of one segment until the warehouse has them. Batches of which only the number of accepted items is known
- * are kept as numbers in a hash table: thousands of small objects that live for seconds would fragment the memory that
- * requests reuse, and make each request cost a tenth more.
+ * The batches of one segment until the warehouse has loaded it. Batches without rejected items are numbers in a hash table:
+ * thousands of short-lived objects would fragment memory and make each request 10 % slower (measured).
  */
 export class BatchLog {
-  /** Number of all batches, also of those without an id. */
+  /** Number of batches, including those without an id. */
   size = 0
-  /** Time of the first batch; infinite when there is none. */
+  /** Time of the first batch; infinite without batches. */
   firstReceivedAt: Instant = Number.POSITIVE_INFINITY
-  /** Time of the last batch; 0 when there is none. */
+  /** Time of the last batch; 0 without batches. */
   lastReceivedAt: Instant = 0
-  /** Batches kept in full: something was refused or changed, or pages were measured. */
+  /** Batches stored in full: they have ledger entries or page timings. */
   readonly notable: BatchRecord[] = []
   private readonly refusedBy = new Map<bigint, Refused>()
   private known = 0
-  /** Two numbers for each hash, its lower half first. */
+  /** Two numbers per hash, lower half first. */
   private halves = new Uint32Array(2 * FIRST_CAPACITY)
   private accepted = new Uint32Array(FIRST_CAPACITY)
   /** Open addressing (Knuth, The Art of Computer Programming 3, 6.4): 1 + the index of the batch; 0 for a free slot. */
   private slots = new Uint32Array(4 * FIRST_CAPACITY)
 
-  /** A log of these batches. */
   static of(batches: Iterable<BatchRecord>): BatchLog {
     const log = new BatchLog()
     for (const batch of batches) log.add(batch)
     return log
   }
 
-  /** Adds a batch. When its id is known already, the answer of the first one stays. */
+  /** Adds a batch. If its id is already known, the first answer stays. */
   add(batch: BatchRecord): void {
     const { key, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
@@ -56,15 +54,15 @@ export class BatchLog {
     if (key !== null) this.remember(hashOf(key), answer)
   }
 
-  /** Returns the answer that the sender of a batch got; null when the batch is unknown. */
+  /** Returns the answer to a batch, null when the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
-    const place = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
-    if (place === 0) return null
+    const entry = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
+    if (entry === 0) return null
     const refused = this.refusedBy.get(hash) ?? NOTHING_REFUSED
-    return { accepted: this.accepted[place - 1] ?? 0, ...refused }
+    return { accepted: this.accepted[entry - 1] ?? 0, ...refused }
   }
 
-  /** The batches that have an id, in the order of arrival. */
+  /** Batches with an id, in order of arrival. */
   *knownBatches(): Generator<KnownBatch> {
     const hashes = new BigInt64Array(this.halves.buffer, 0, this.known)
     for (const [index, hash] of hashes.entries()) {
@@ -72,7 +70,7 @@ export class BatchLog {
     }
   }
 
-  /** Number of batches that have an id. */
+  /** Number of batches with an id. */
   get knownCount(): number {
     return this.known
   }
@@ -94,8 +92,8 @@ export class BatchLog {
     const { slots, halves } = this
     const mask = slots.length - 1
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const place = slots[slot] ?? 0
-      if (place === 0 || (halves[2 * place - 2] === low && halves[2 * place - 1] === high)) return slot
+      const entry = slots[slot] ?? 0
+      if (entry === 0 || (halves[2 * entry - 2] === low && halves[2 * entry - 1] === high)) return slot
     }
   }
 

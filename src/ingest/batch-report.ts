@@ -1,17 +1,14 @@
 import { cleanText } from '../decoders/params.ts'
 import { type BatchAnswer, type ItemList, MAX_ERRORS } from './batch.ts'
 
-/** A ledger entry for items refused or changed. The sample names a place, never a value: values may be personal. */
+/** A ledger entry for rejected or changed items. The sample names a location, never a value, which may be personal. */
 export interface LedgerNote {
   reason: string
   count: number
   sample: string
 }
 
-/**
- * Most batches have no refused items. Thousands of them are kept until they are in the warehouse, so they share empty
- * lists.
- */
+/** Most batches have no rejected items, and thousands are in memory, so they share empty lists. */
 const NO_NOTES: LedgerNote[] = []
 const allAcceptedBy = new Map<number, BatchAnswer>()
 
@@ -23,14 +20,14 @@ function allAccepted(accepted: number): BatchAnswer {
   return answer
 }
 
-/** What became of the items of one batch: for the sender, and for the ledger. */
+/** Collects the result of a batch, for the sender and for the ledger. */
 export class BatchReport {
   private readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
   private readonly ledger = new Map<string, LedgerNote>()
   private list: ItemList = 'events'
   private index = 0
 
-  /** Names the item that is read next, for `refuse` and `correct`. */
+  /** Sets the current item, for `refuse` and `correct`. */
   at(list: ItemList, index: number): void {
     this.list = list
     this.index = index
@@ -40,7 +37,7 @@ export class BatchReport {
     this.answer.accepted += items
   }
 
-  /** Refuses an item: the ledger counts by `reason`, the sender gets `error`. */
+  /** Rejects the current item: the ledger counts by `reason`, the sender gets `error`. */
   refuse(reason: string, sample: string, error = reason): void {
     const { answer, list, index } = this
     answer.rejected++
@@ -48,7 +45,7 @@ export class BatchReport {
     this.note(`${list}: ${reason}`, sample || (error === reason ? '' : error))
   }
 
-  /** Notes a change of an accepted item, which the sender can avoid, in the ledger and, once an item, in the answer. */
+  /** Notes a change of an accepted item that the sender can avoid: in the ledger and, once per item, in the answer. */
   correct(note: string, sample: string): void {
     const { answer, list, index } = this
     answer.notes ??= []
@@ -58,7 +55,7 @@ export class BatchReport {
     this.note(note, sample)
   }
 
-  /** Adds to the ledger alone. */
+  /** Adds an entry to the ledger only. */
   note(reason: string, sample: string): void {
     const note = this.ledger.get(reason)
     if (note) note.count++

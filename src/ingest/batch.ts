@@ -7,7 +7,7 @@ import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObj
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_ITEMS = 1000
 export const MAX_URL_LENGTH = 16 * 1024
-/** At most this many refusals are named in an answer; all are counted. */
+/** Maximum number of errors listed in an answer; all are counted. */
 export const MAX_ERRORS = 20
 
 const when = Type.Optional(Type.Number({ minimum: 0 }))
@@ -24,7 +24,7 @@ const EventItemSchema = Closed({
   status,
   execMs: duration,
   durMs: duration,
-  // Any object: its values are flattened to texts later. A schema for them would be checked for each value.
+  // Any object: its values are flattened to texts later, which makes a schema for them superfluous.
   params: Type.Optional(Type.Object({})),
 })
 export type EventItem = Static<typeof EventItemSchema>
@@ -38,7 +38,7 @@ const HitItemSchema = Closed({
   bodyBase64: Type.Optional(Type.String()),
   contentEncoding: Type.Optional(Type.String({ maxLength: 50 })),
   type: Type.Optional(Type.String({ maxLength: 200 })),
-  // An HTTP status if the sender saw one, else one of `EVENT_STATUSES`.
+  // An HTTP status if known, else one of `EVENT_STATUSES`.
   status: Type.Optional(Type.Union([OneOf(EVENT_STATUSES), Int({ minimum: 0, maximum: 999 })])),
   durMs: duration,
   bytes: duration,
@@ -54,7 +54,7 @@ const TagItemSchema = Closed({
   event: Type.Optional(Type.String({ maxLength: 200 })),
   status,
   execMs: duration,
-  // As of an event: what a customer has reported with the tag.
+  // Like those of an event: what the customer reports with the tag.
   params: Type.Optional(Type.Object({})),
 })
 export type TagItem = Static<typeof TagItemSchema>
@@ -73,7 +73,7 @@ export type PageVendorItem = Static<typeof PageVendorSchema>
 
 const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
 
-/** The envelope of a batch. Items are checked one by one later, so that an invalid one does not refuse the others. */
+/** The envelope of a batch. Items are validated one by one later, so that an invalid one does not affect the others. */
 export const BatchSchema = Closed({
   token: Type.Optional(Type.String()),
   batchId: Type.Optional(Text(8, 64)),
@@ -107,17 +107,15 @@ export type Batch = Static<typeof BatchSchema>
 const isBatch = compileCheck(BatchSchema)
 const parseSlowly = parser(BatchSchema)
 
-/** Returns the value as a batch. Fails with `invalid`, naming the field. */
+/** Validates a batch. Throws `invalid`, naming the field. */
 export function parseBatch(value: unknown): Batch {
   return isBatch(value) ? value : parseSlowly(value)
 }
 
-/**
- * A valid item, or the error and its reason. Reasons are a small set, because they name no fields chosen by the sender.
- */
+/** A valid item, or its error and reason. Reasons are a small set: they contain no names chosen by the sender. */
 export type Checked<T> = { item: T; error: null; reason: null } | { item: null; error: string; reason: string }
 
-/** Returns a check of one item. Only an invalid item is checked against the full schema, for its error message. */
+/** Returns a validator of items. Only invalid items are checked against the full schema, for the error message. */
 function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Static<T>> {
   const check = TypeCompiler.Compile(schema)
   const fits = compileCheck(schema)
@@ -135,21 +133,21 @@ export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
 export const checkPageVendor = checker(PageVendorSchema)
 
-/** The answer to the sender, which is the same when it repeats the batch. */
+/** The answer to the sender, also when it repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number
-  /** Why items were refused, at most 20. */
+  /** Errors of rejected items, at most 20. */
   errors: ({ error: string } & ItemPlace)[]
-  /** What was changed in accepted items, at most 20. Left out when nothing was. */
+  /** Changes of accepted items, at most 20. Absent without changes. */
   notes?: ({ note: string } & ItemPlace)[]
 }
 
-/** An item of a batch: its list, and its index there. */
+/** Position of an item in a batch. */
 export interface ItemPlace {
   list: ItemList
   index: number
 }
 
-/** `pageStats`, with the index 0, is all of it. */
+/** `pageStats` with index 0 stands for the whole object. */
 export type ItemList = 'events' | 'hits' | 'tags' | 'pageStats' | 'pageStats.vendors'

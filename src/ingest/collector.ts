@@ -24,7 +24,7 @@ export interface CollectorDeps {
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<SeenBatches, 'answerOf'>
   rate: RateLimit
-  /** True while the organization is over its share of the disk. */
+  /** True while the organization exceeds its share of the disk. */
   isOverBudget?(orgId: string): boolean
   /** Returns a judge for one batch of the organization. */
   judge(orgId: string): BatchJudge
@@ -34,7 +34,7 @@ export interface CollectorDeps {
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
   /** Called for every batch: `stored` when it is on disk, `refused` when it could not be written (503). */
   storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
-  /** Serves the browser script's files; without it they are not found. */
+  /** Serves the files of the browser script; without it, they are not found. */
   files?: Pick<ScriptFiles, 'answer'>
   /** Gets the stored events, for the live view. */
   live?: Pick<LiveBuffer, 'add'>
@@ -79,7 +79,7 @@ export class Collector {
     return path.startsWith('/api/v1/') || path.startsWith(SCRIPT_PATH)
   }
 
-  /** Answers a request to any path that the collector serves. */
+  /** Handles a request to any path that the collector serves. */
   async fetch(request: Request): Promise<Response> {
     const [address = ''] = request.url.split('?', 1)
     const path = pathOf(address)
@@ -111,7 +111,7 @@ export class Collector {
   }
 
   /**
-   * Writes the counts of entirely refused batches to the ledger. Fails as `Spool.append` does; the next call retries.
+   * Writes the counts of rejected batches to the ledger. Throws like `Spool.append`; the next call retries.
    */
   async recordRefusals(): Promise<void> {
     await Promise.all(this.refusals.take().map((refused) => this.recordRefused(refused)))
@@ -129,7 +129,7 @@ export class Collector {
     }
   }
 
-  /** Reports an error at most once a minute: every batch is refused while the disk can't be written. */
+  /** Reports an error at most once a minute: while the disk can't be written, every batch fails. */
   private reportUnavailable(error: AppError): void {
     const now = this.parts.clock.now()
     if (Math.abs(now - this.reportedAt) < MINUTE_MS) return
@@ -177,7 +177,7 @@ export class Collector {
     return domain
   }
 
-  /** Returns the answer that the sender of a batch got, by the hash of its key; null for an unknown batch. */
+  /** Returns the answer to a batch by the hash of its key, null for an unknown batch. */
   answerOf(hash: bigint): BatchAnswer | null {
     const { spool, batches, late } = this.parts
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
@@ -188,7 +188,7 @@ export class Collector {
     const { isLate, events, answer, ledger, pages } = this.decode(batch, domain, receivedAt, text)
     const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
     const whole = { events, record: pages.length > 0 ? { ...record, pages } : record }
-    const stored = isLate ? this.postpone(whole) : this.keep(whole)
+    const stored = isLate ? this.postpone(whole) : this.save(whole)
     if (key === null) {
       await stored
       return answer
@@ -203,14 +203,13 @@ export class Collector {
   }
 
   /**
-   * Decodes and judges a batch. `isLate`: its organization has batches that wait to be judged, or this one took too
-   * long.
+   * Decodes and judges a batch. `isLate`: judging took too long, or earlier batches of the organization are waiting.
    */
   private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
     const { spool, domains, late } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
-    const understood: DecodedBatch = decodeBatch(batch, {
+    const decoded: DecodedBatch = decodeBatch(batch, {
       domain,
       receivedAt,
       nextSeq: () => spool.nextSeq(),
@@ -220,35 +219,35 @@ export class Collector {
       isClean: !text.includes('\\u'),
     })
     judging.end()
-    return { ...understood, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
+    return { ...decoded, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
   }
 
-  /** Writes a batch to the queue of batches that are judged later. */
+  /** Queues a batch to be judged later. */
   private async postpone(batch: LateBatch): Promise<void> {
     const { late, storing } = this.parts
     try {
       await late?.append(batch)
     } catch (error) {
-      // An organization whose queue is full because of its own rules is not a gap in the collection.
+      // A queue that is full because of the organization's own rules is not a collection gap.
       const isRateLimited = error instanceof AppError && error.code === 'rateLimited'
       if (!isRateLimited) storing?.refused(batch.record.receivedAt)
       throw error
     }
   }
 
-  /** Stores a batch that waited to be judged, as if it arrived now. Fails as `Spool.append` does. */
+  /** Stores a late batch as if it arrived now. Throws like `Spool.append`. */
   admit({ events, record }: LateBatch): Promise<void> {
     const { spool } = this.parts
     const receivedAt = spool.arrivalAt()
     const pages = record.pages?.map((page) => ({ ...page, receivedAt }))
-    return this.keep({
+    return this.save({
       events: events.map((event) => ({ ...event, receivedAt, seq: spool.nextSeq() })),
       record: { ...record, receivedAt, ...(pages && { pages }) },
     })
   }
 
   /** Writes a judged batch to the spool, then notifies the live view and the violated alerts. */
-  private async keep({ events, record }: LateBatch): Promise<void> {
+  private async save({ events, record }: LateBatch): Promise<void> {
     const { spool, storing, live, counts } = this.parts
     const { orgId, domainId, receivedAt } = record
     try {

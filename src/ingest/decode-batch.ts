@@ -29,15 +29,15 @@ import {
 import { BatchReport, type LedgerNote } from './batch-report.ts'
 import { hashCustomer } from './customer-hash.ts'
 
-/** Returns the ids of the alerts whose rule the event violates; empty when none. */
+/** Returns the ids of the alerts whose rule the event violates; empty for none. */
 export type Judge = (event: StoredEvent) => string[]
 
-/** Judges the events of one batch, within its organization's share of time on the event loop. */
+/** Judges the events of one batch within the organization's share of the event loop. */
 export interface BatchJudge {
   judge: Judge
-  /** True when the time ran out: the results of `judge` are then void. */
+  /** True when the time ran out; the results of `judge` are then invalid. */
   readonly isOutOfTime: boolean
-  /** Must be called when the batch was judged, or judging was stopped. */
+  /** Call it when judging has ended or was stopped. */
   end(): void
 }
 
@@ -53,23 +53,23 @@ export interface BatchContext {
   isClean: boolean
 }
 
-/** A decoded batch, as it will be stored. */
+/** A decoded batch, ready to be stored. */
 export interface DecodedBatch {
   events: StoredEvent[]
   answer: BatchAnswer
   ledger: LedgerNote[]
-  /** What it measured of the speed of vendors' code. */
+  /** Timings of vendors' code. */
   pages: StoredPage[]
 }
 
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
 /**
- * Limit of all unpacked bodies of one batch together, and of the shared values that its events repeat, so that a small
- * batch can't become gigabytes.
+ * Limit for all decompressed bodies of a batch, plus the shared values that its events repeat, so that a small batch can't
+ * become gigabytes.
  */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
-/** URLs of other schemes (`data:`, `blob:`, `about:`) reach no vendor. */
+/** URLs with other schemes (`data:`, `blob:`, `about:`) reach no vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
 /** Every row of a page repeats its path, and a batch may have 200 of them. */
 const MAX_PAGE_PATH = 1000
@@ -77,34 +77,34 @@ const MAX_PAGE_PATH = 1000
 const MAX_HOST_LENGTH = 253
 /** Methods of requests without a body: https://www.rfc-editor.org/rfc/rfc9110#section-9.3 */
 const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/
-/** A browser that leaves the page has no time to read a `Blob`. */
+/** A browser that is leaving the page can't read the body from a `Blob` in time. */
 const BODY_MISSING = 'hits: the body is missing; stored as kind hit'
 const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
 /**
- * Turns a batch into events: decodes, flattens, judges. Pure except for `nextSeq`. An invalid item is refused by
- * itself, with its reason in the answer and in the ledger.
+ * Turns a batch into events: decodes, flattens and judges them. Pure except for `nextSeq`. Invalid items are rejected one by
+ * one, with the reason in the answer and in the ledger.
  */
 export function decodeBatch(batch: Batch, arrival: BatchContext): DecodedBatch {
-  const reading = new BatchDecoder(batch, arrival)
+  const decoder = new BatchDecoder(batch, arrival)
   const lists: [ItemList, readonly unknown[], (value: unknown) => void][] = [
-    ['events', batch.events ?? [], (value) => reading.event(value)],
-    ['hits', batch.hits ?? [], (value) => reading.hit(value)],
-    ['tags', batch.tags ?? [], (value) => reading.tag(value)],
+    ['events', batch.events ?? [], (value) => decoder.event(value)],
+    ['hits', batch.hits ?? [], (value) => decoder.hit(value)],
+    ['tags', batch.tags ?? [], (value) => decoder.tag(value)],
   ]
   let room = MAX_ITEMS
   for (const [list, items, read] of lists) {
     for (let index = 0; index < items.length; index++) {
-      reading.report.at(list, index)
-      if (reading.denied) reading.report.refuse('hostname denied', reading.host ?? '')
+      decoder.report.at(list, index)
+      if (decoder.denied) decoder.report.refuse('hostname denied', decoder.host ?? '')
       else if (room-- > 0) read(items[index])
-      else reading.report.refuse(`more than ${MAX_ITEMS} items in one batch`, '')
+      else decoder.report.refuse(`more than ${MAX_ITEMS} items in one batch`, '')
     }
   }
-  if (batch.pageStats) reading.pageStats(batch.pageStats)
-  const { events, pages } = reading
-  return { events, ...reading.report.result(), pages }
+  if (batch.pageStats) decoder.pageStats(batch.pageStats)
+  const { events, pages } = decoder
+  return { events, ...decoder.report.result(), pages }
 }
 
 const NO_PAGES: StoredPage[] = []
@@ -194,7 +194,7 @@ class BatchDecoder {
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.report.note(cut, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
-      // Where the code was loaded from says when a vendor, or the site, changed it.
+      // The URL of the code shows when the vendor or the site changed it.
       const params = event.kind === 'library' ? { ...event.params, url: event.params.url ?? sample } : event.params
       this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, params)
     }
@@ -230,7 +230,7 @@ class BatchDecoder {
     this.report.accept(this.pages.length)
   }
 
-  /** Converts a time of the sender's clock, in the unit that its size allows, to the server's; an implausible one is noted. */
+  /** Converts a time of the sender's clock, in any unit, to the server's clock. Replaces and notes implausible times. */
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
     if (ts === undefined) return receivedAt
@@ -291,9 +291,9 @@ class BatchDecoder {
   }
 
   /**
-   * True when page views of this session are kept: sampled by session, the same session always with the same result.
+   * True when page views of this session are stored. Sampling is by session and deterministic.
    */
-  private keepsPageView(id: string | undefined): boolean {
+  private storesPageView(id: string | undefined): boolean {
     const session = this.sessionId ?? this.customerId ?? id ?? String(this.arrival.nextSeq())
     return Bun.hash.xxHash32(`${this.arrival.domain.id} ${session}`) < this.pageViewRate * 2 ** 32
   }
@@ -318,7 +318,7 @@ class BatchDecoder {
   ) {
     const { receivedAt, domain } = this.arrival
     const isSampled = this.pageViewRate < 1 && isPageView(fields.event)
-    if (isSampled && !this.keepsPageView(item.id)) return
+    if (isSampled && !this.storesPageView(item.id)) return
     const seq = this.arrival.nextSeq()
     const event: StoredEvent = {
       seq,

@@ -1,9 +1,9 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** The engine holds thousands of whole lines in memory at a time, so a long batch is split into several. */
+/** Maximum number of events per line. The engine reads thousands of lines at a time, so long batches are split. */
 const MAX_LINE_EVENTS = 20
-/** In UTF-16 units. The engine takes lines of up to 16 MiB, more than the largest single event. */
+/** In UTF-16 units. The engine accepts lines of up to 16 MiB, more than the largest single event. */
 const MAX_LINE_LENGTH = 1024 * 1024
 
 /** Returns the events of one batch as lines of JSON, without line ends; empty for no events. */
@@ -21,9 +21,9 @@ export function eventLines(events: readonly StoredEvent[]): string[] {
 type List<T> = (T | null)[] | undefined
 
 /**
- * A line of events, by column: values that they share once, and of every other field a list with the value of each.
- * Null and default values are left out, and `spoolRelation` of the warehouse restores them. No field name is written
- * twice and no empty list is made, because this is where a server under load spends its time.
+ * Events in columnar form: shared values once, and a list of values for every other field. Omits null and default values,
+ * which the warehouse's `spoolRelation` restores. Avoids repeated field names and empty lists, because a server under load
+ * spends most of its time here.
  */
 class EventLine {
   readonly seq: number

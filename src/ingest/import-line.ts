@@ -11,7 +11,7 @@ import { MAX_URL_LENGTH } from './batch.ts'
 import { hashCustomer } from './customer-hash.ts'
 
 export const MAX_WEIGHT = 1_000_000
-/** Lengths of texts, in UTF-16 units: [least, most]. */
+/** Minimum and maximum lengths of texts in UTF-16 units. */
 export const TEXT_LENGTHS = {
   id: [1, 100],
   vendor: [1, 200],
@@ -24,18 +24,18 @@ export const TEXT_LENGTHS = {
 } as const
 export const KINDS = ['event', 'hit', 'tag', 'library'] as const
 export const ENVIRONMENTS = ['prod', 'dev'] as const
-/** Fields of a stored event that are ours to give: they are ignored. */
+/** Fields that the server assigns; they are ignored in imported files. */
 export const SYSTEM_FIELDS = ['orgId', 'seq', 'violations'] as const
 
 function text(name: keyof typeof TEXT_LENGTHS) {
-  const [least, most] = TEXT_LENGTHS[name]
-  return Text(least, most)
+  const [min, max] = TEXT_LENGTHS[name]
+  return Text(min, max)
 }
 
-const ours = Type.Optional(Type.Unknown())
+const ignored = Type.Optional(Type.Unknown())
 const duration = Type.Optional(Type.Number({ minimum: 0 }))
 
-/** An event of before as it is written in a line, without the fields that are null. */
+/** A past event as a line of JSON, without null fields. */
 const LineSchema = Closed({
   receivedAt: Type.Number({ minimum: 0 }),
   vendor: text('vendor'),
@@ -58,35 +58,35 @@ const LineSchema = Closed({
   version: Type.Optional(Type.Number()),
   weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_WEIGHT })),
   params: Type.Optional(Type.Object({})),
-  orgId: ours,
-  seq: ours,
-  violations: ours,
+  orgId: ignored,
+  seq: ignored,
+  violations: ignored,
 })
 type Line = Static<typeof LineSchema>
 
 const fits = compileCheck(LineSchema)
-const slowly = TypeCompiler.Compile(LineSchema)
+const fullCheck = TypeCompiler.Compile(LineSchema)
 
-/** What decides whether an event of before is taken in, and as what. */
+/** Rules for accepting imported events. */
 export interface ImportRules {
-  /** By id: of all organizations. */
+  /** Domains of all organizations by id. */
   domains: ReadonlyMap<string, ImportDomain>
-  /** The domain of all events, whatever they say; null: each names its own. */
+  /** Domain of all events, overriding their own; null when each event names its domain. */
   domainId: string | null
   /** `from <= receivedAt <= to` */
   from: Instant
   to: Instant
 }
 
-/** An event of before, ready for the history but for its number. */
+/** An imported event without its sequence number. */
 export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violations'> {
-  /** Its line or row in the file, from 1. */
+  /** Line or row in the file, starting at 1. */
   row: number
-  /** Null: it gets one of ours. */
+  /** Null when the server assigns one. */
   id: string | null
 }
 
-/** What a line is read as. */
+/** Result of parsing a line. */
 export type ReadLine =
   | { event: ImportedEvent; changes: readonly string[]; error: null }
   | { event: null; error: string }
@@ -94,26 +94,26 @@ export type ReadLine =
 const refused = (error: string): ReadLine => ({ event: null, error })
 
 /**
- * Reads one line of a file: checks it, fills in what it leaves out, and makes of its texts and parameters what the
- * collector would. `changes`: what was shortened, in words of `CUT`, and `IMPLAUSIBLE_TIME` where `ts` was replaced.
+ * Parses one line of a file: validates it, fills in defaults, and cleans texts and parameters like the collector. `changes`
+ * has the notes on shortened values, and `IMPLAUSIBLE_TIME` when `ts` was replaced.
  */
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is no JSON object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is not a JSON object')
   const given = withoutNulls(value)
   const line = fits(given) ? given : asExported(given)
   if (!fits(line)) {
-    const first = slowly.Errors(line).First()
+    const first = fullCheck.Errors(line).First()
     return refused(first ? describeError(first) : 'does not fit')
   }
   const receivedAt = Math.round(toTimestamp(line.receivedAt))
-  if (receivedAt > rules.to) return refused('receivedAt: lies in the future')
-  if (receivedAt < rules.from) return refused('receivedAt: is longer ago than events are kept')
+  if (receivedAt > rules.to) return refused('receivedAt: is in the future')
+  if (receivedAt < rules.from) return refused('receivedAt: is older than the retention period')
   const domainId = rules.domainId ?? line.domainId
   if (domainId === undefined) return refused('domainId: is missing')
   const domain = rules.domains.get(domainId)
   if (!domain) return refused('domainId: no such domain')
   const host = line.host ? normalizeHostname(line.host) : null
-  if (line.host && host === null) return refused('host: is no hostname')
+  if (line.host && host === null) return refused('host: is not a valid hostname')
   if (host !== null && domain.denied.has(host)) return refused('host: is denied')
   const { params, cut } = flattenParams(objectOf(line.params), false, line.account)
   const at = line.ts === undefined ? receivedAt : Math.round(toTimestamp(line.ts))
@@ -125,7 +125,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
 
 function withoutNulls(value: object): Record<string, unknown> {
   const given = value as Record<string, unknown>
-  // Most lines have none: to copy each costs as much as to check it.
+  // Most lines have no nulls, and copying a line costs as much as validating it.
   for (const name in given) if (given[name] === null) return copyWithoutNulls(given)
   return given
 }
@@ -145,9 +145,9 @@ const NUMBERS = ['receivedAt', 'ts', 'execMs', 'durMs', 'bytes', 'version', 'wei
 const OPTIONAL_TEXTS = ['id', 'sessionId', 'customerId', 'domainId', 'env', 'kind', 'status']
 
 /**
- * Returns a line as BigQuery's export to JSON means it (https://cloud.google.com/bigquery/docs/exporting-data): an INT64 as a
- * text is a number, an empty text is not known, and parameters may be the list of keys and values of Google Analytics'
- * export (https://support.google.com/analytics/answer/7029846), or JSON as a text. What is neither stays as it is.
+ * Converts a line of BigQuery's JSON export (https://cloud.google.com/bigquery/docs/exporting-data): INT64 texts become
+ * numbers, empty texts are dropped, and parameters may be the list of keys and values of Google Analytics' export
+ * (https://support.google.com/analytics/answer/7029846) or JSON text. Other values stay unchanged.
  */
 function asExported(line: Record<string, unknown>): Record<string, unknown> {
   const read = { ...line }
@@ -171,7 +171,7 @@ function exportedParams(params: unknown): unknown {
 const isKeyed = (item: unknown): item is { key: string; value: unknown } =>
   typeof item === 'object' && item !== null && 'key' in item && typeof item.key === 'string' && 'value' in item
 
-/** Of `{string_value, int_value, float_value, double_value}` the one that is given; any other value is itself. */
+/** Returns the value set in `{string_value, int_value, float_value, double_value}`; any other value unchanged. */
 function typedValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const typed = Object.entries(value).filter(([name]) => /^(?:string|int|float|double|bool(?:ean)?)_value$/.test(name))
@@ -187,7 +187,7 @@ function parsed(text: string): unknown {
 }
 
 function fieldsOf(line: Line) {
-  // An address may come whole: the query string of a page is not kept.
+  // The path may be a whole URL; query strings of pages are not stored.
   const path = line.path?.replace(/[?#].*$/s, '')
   return {
     id: clean(line.id),

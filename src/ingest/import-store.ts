@@ -5,23 +5,23 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type LedgerRecord, recordLedger, recordNamesFolded, recordUsage } from './record-segment.ts'
 import type { SegmentContent } from './segment-content.ts'
 
-/** A file whose events were taken in. */
+/** An imported file. */
 export interface ImportedFile {
-  /** SHA-256 of its content as hexadecimal digits; of a packed file, of what is in it. */
+  /** SHA-256 of its decompressed content in hexadecimal. */
   content: string
-  /** The domain that was named for all of its events; empty: each named its own. */
+  /** Domain given for all of its events; empty when each named its own. */
   domainId: string
   events: number
 }
 
-/** From when to when a domain's imported events were received. */
+/** Time range of a domain's imported events. */
 export interface ImportedSpan {
   domainId: string
   firstAt: Instant
   lastAt: Instant
 }
 
-/** True when a file of the same content was imported for the same domain. */
+/** True when a file with the same content was already imported for the same domain. */
 export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'events'>): boolean {
   return (
     db.prepare('SELECT 1 FROM importedFile WHERE content = ? AND domainId = ?').get(content, domainId) !== undefined
@@ -29,8 +29,8 @@ export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'ev
 }
 
 /**
- * Records what a file of events of before held: usage, hostnames, vendors, the ledger, and that it was imported. Runs inside
- * the transaction that lists its events, so all of it counts exactly once.
+ * Records an import: usage, hostnames, vendors, the ledger, and the file itself. Runs in the transaction that lists its
+ * events, so everything counts exactly once.
  */
 export function recordImport(
   db: Db,
@@ -58,7 +58,7 @@ export function recordImport(
   recordUsage(db, content.counts)
 }
 
-/** Forgets files that were imported so long ago that all of their events are gone, and those of deleted domains. */
+/** Deletes records of files whose events have all expired, and of deleted domains. */
 export function removeOldImports(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM importedFile WHERE importedAt < ?
@@ -66,7 +66,7 @@ export function removeOldImports(db: Db, now: Instant): void {
   ).run(now - RECORD_RETENTION_MS)
 }
 
-/** When the last of the imported events of each of an organization's domains was received. */
+/** Latest `receivedAt` of imported events, by domain of an organization. */
 export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   const rows = db
     .prepare<[string], { domainId: string; lastAt: Instant }>(
@@ -76,7 +76,7 @@ export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   return new Map(rows.map(({ domainId, lastAt }) => [domainId, lastAt]))
 }
 
-/** An organization's domains that have sent nothing since their history was imported: nobody knows yet whether they will. */
+/** Domains of an organization that have sent no events since their history was imported. */
 export function onlyImported(db: Db, orgId: string): Set<string> {
   const ids = db
     .prepare<[string], string>(

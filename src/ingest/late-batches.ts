@@ -24,7 +24,7 @@ import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** A decoded batch that is to be judged. */
+/** A decoded batch that waits to be judged. */
 export interface LateBatch {
   events: readonly StoredEvent[]
   record: BatchRecord
@@ -36,10 +36,10 @@ export type Verdicts = readonly (string[] | null)[]
 export interface LateBatchesDeps {
   folder: string
   /**
-   * Judges events on the event loop: returns the ids of the alerts that each violates, null when that takes too long.
+   * Judges events on the event loop. Returns the ids of the alerts that each violates, null when it takes too long.
    */
   judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
-  /** Judges events in another process. Fails when that process ended. */
+  /** Judges events in another process. Throws when that process ended. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
   /** Stores a judged batch. */
   admit(batch: LateBatch): Promise<void>
@@ -48,10 +48,10 @@ export interface LateBatchesDeps {
   report(error: unknown, where: string): void
 }
 
-/** Limit of the waiting batches of one organization. */
+/** Maximum size of an organization's queue. */
 const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
-/** Pause after a failure of the disk or of the judging process. */
+/** Delay after a failure of the disk or of the judging process. */
 const PAUSE_MS = 1000
 /** Batches are judged on the event loop for this long at a time. */
 const RUN_MS = 5
@@ -72,16 +72,16 @@ interface Queue {
   fd: number
   bytes: number
   /** Batches on disk, oldest first. */
-  places: BatchPosition[]
+  positions: BatchPosition[]
   /** Failures in a row to judge the first batch. */
   failures: number
 }
 
 /**
- * A queue on disk, one file for each organization, of acknowledged batches whose rules take longer than their
- * organization's share of the event loop. They are judged in the background, in order within an organization and
- * organizations in turn, by another process when they take too long here. Then they are stored as if they arrived at
- * that moment. While a batch of an organization waits, its later batches are queued as well.
+ * A queue on disk (one file per organization) of acknowledged batches whose rules take longer than their organization's
+ * share of the event loop. They are judged in the background, in order within an organization and with organizations in
+ * turn, by another process if they take too long here, and then stored as if they had just arrived. While a batch of an
+ * organization waits, its later batches are queued as well.
  */
 export class LateBatches {
   private readonly queues = new Map<string, Queue>()
@@ -106,24 +106,23 @@ export class LateBatches {
     }
   }
 
-  /** True when batches of the organization wait. */
+  /** True when batches of the organization are waiting. */
   has(orgId: string): boolean {
     return this.queues.has(orgId) || this.unwritten.has(orgId)
   }
 
-  /** Returns the answer that the sender of a waiting batch got; null when the batch does not wait here. */
+  /** Returns the answer to a waiting batch, null when it is not in the queue. */
   answerOf(hash: bigint): BatchAnswer | null {
     return this.answers.get(hash) ?? null
   }
 
-  /** Number of batches that wait. */
+  /** Number of waiting batches. */
   get size(): number {
     return this.answers.size
   }
 
   /**
-   * Resolves when the batch is on disk. Fails with `rateLimited` when the queue is full, `unavailable` when the write
-   * fails.
+   * Resolves when the batch is on disk. Throws `rateLimited` when the queue is full, `unavailable` when the write fails.
    */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
@@ -138,7 +137,7 @@ export class LateBatches {
     return done.promise
   }
 
-  /** Starts to judge the queues that are not being worked on. */
+  /** Starts judging the queues that are not being processed. */
   start(): void {
     if (this.isClosed) return
     for (const [orgId, queue] of this.queues) {
@@ -173,7 +172,7 @@ export class LateBatches {
   private recover(orgId: string): void {
     const path = join(this.parts.folder, `${orgId}.ndjson`)
     const bytes = readFileSync(path)
-    const queue: Queue = { orgId, path, fd: openSync(path, 'r+'), bytes: 0, places: [], failures: 0 }
+    const queue: Queue = { orgId, path, fd: openSync(path, 'r+'), bytes: 0, positions: [], failures: 0 }
     let damaged = 0
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_END, start)
@@ -187,7 +186,7 @@ export class LateBatches {
     }
     if (damaged > 0) this.reportDamage(orgId, damaged)
     ftruncateSync(queue.fd, queue.bytes)
-    if (queue.places.length > 0) this.queues.set(orgId, queue)
+    if (queue.positions.length > 0) this.queues.set(orgId, queue)
     else remove(queue)
   }
 
@@ -198,7 +197,7 @@ export class LateBatches {
   private enter(queue: Queue, { key, answer }: BatchRecord, start: number, bytes: number): void {
     const hash = hashOf(key ?? '')
     if (this.parts.isKnown(hash)) return
-    queue.places.push({ start, bytes, hash })
+    queue.positions.push({ start, bytes, hash })
     this.answers.set(hash, answer)
   }
 
@@ -249,7 +248,7 @@ export class LateBatches {
     const path = join(this.parts.folder, `${orgId}.ndjson`)
     const fd = openSync(path, 'w+', 0o600)
     syncFolder(this.parts.folder)
-    return { orgId, path, fd, bytes: 0, places: [], failures: 0 }
+    return { orgId, path, fd, bytes: 0, positions: [], failures: 0 }
   }
 
   /** Judges the batches of one queue until it is empty or the object is closed. Queues don't wait for each other. */
@@ -272,17 +271,17 @@ export class LateBatches {
     const judged: LateBatch[] = []
     const until = performance.now() + RUN_MS
     let done = 0
-    for (; done < queue.places.length && (done === 0 || performance.now() < until); done++) {
-      const batch = this.read(queue, queue.places[done])
+    for (; done < queue.positions.length && (done === 0 || performance.now() < until); done++) {
+      const batch = this.read(queue, queue.positions[done])
       if (!batch) continue
       const violations = this.parts.judgeHere(queue.orgId, batch.events)
       if (!violations && done > 0) break
       judged.push(judgedBy(violations ?? (await this.judgeElsewhere(queue, batch.events)), batch))
     }
     await Promise.all(judged.map((batch) => this.parts.admit(batch)))
-    for (const { hash } of queue.places.splice(0, done)) this.answers.delete(hash)
-    while (queue.places.length === 0 && this.unwritten.has(queue.orgId)) await this.writing
-    if (queue.places.length > 0) return
+    for (const { hash } of queue.positions.splice(0, done)) this.answers.delete(hash)
+    while (queue.positions.length === 0 && this.unwritten.has(queue.orgId)) await this.writing
+    if (queue.positions.length > 0) return
     this.queues.delete(queue.orgId)
     remove(queue)
   }
@@ -297,9 +296,9 @@ export class LateBatches {
   }
 
   /** Returns a batch; null when it is damaged, or was stored before an earlier failure. */
-  private read(queue: Queue, place: BatchPosition | undefined): LateBatch | null {
-    if (!place || this.parts.isKnown(place.hash)) return null
-    const batch = readLine(readPlace(queue, place))
+  private read(queue: Queue, position: BatchPosition | undefined): LateBatch | null {
+    if (!position || this.parts.isKnown(position.hash)) return null
+    const batch = readLine(readPosition(queue, position))
     if (!batch) this.reportDamage(queue.orgId, 1)
     return batch
   }
@@ -317,7 +316,7 @@ function cutBack({ fd, bytes }: Queue): void {
   try {
     ftruncateSync(fd, bytes)
   } catch {
-    // The caller throws the error of the write, which tells more.
+    // The caller throws the error of the write, which is more specific.
   }
 }
 
@@ -337,10 +336,10 @@ function withKey({ events, record }: LateBatch): LateBatch {
   return { events, record: { ...record, key: record.key ?? `${record.domainId} late ${randomUUID()}` } }
 }
 
-/** Of a line: eight digits, in front of its JSON and a space. */
+/** Length of the hexadecimal checksum at the start of a line, before a space and the JSON. */
 const CHECKSUM_BYTES = 8
 
-/** Its JSON behind the checksum of that. A batch may be a megabyte, so it is not copied about. */
+/** Returns a line: checksum and JSON. Avoids copies, because a batch may be 1 MiB. */
 function lineOf(batch: LateBatch): Buffer {
   const line = Buffer.from(`${'0'.repeat(CHECKSUM_BYTES)} ${JSON.stringify(batch)}\n`)
   const sum = Bun.hash.crc32(line.subarray(CHECKSUM_BYTES + 1, -1))
@@ -348,14 +347,14 @@ function lineOf(batch: LateBatch): Buffer {
   return line
 }
 
-/** A line with its end or without. Null: damaged. */
+/** Parses a line with or without its line end. Returns null when it is damaged. */
 function readLine(line: Buffer): LateBatch | null {
   const json = line.subarray(CHECKSUM_BYTES + 1, line.at(-1) === LINE_END ? -1 : undefined)
   if (Number.parseInt(line.toString('latin1', 0, CHECKSUM_BYTES), 16) !== Bun.hash.crc32(json)) return null
   return JSON.parse(json.toString()) as LateBatch
 }
 
-function readPlace({ fd }: Queue, { start, bytes }: BatchPosition): Buffer {
+function readPosition({ fd }: Queue, { start, bytes }: BatchPosition): Buffer {
   const buffer = Buffer.allocUnsafe(bytes)
   return buffer.subarray(0, readSync(fd, buffer, 0, bytes, start))
 }

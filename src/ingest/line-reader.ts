@@ -4,29 +4,29 @@ import { MAX_BODY_BYTES } from './batch.ts'
 
 /** A line of a file. */
 export interface FileLine {
-  /** From 1. */
+  /** Starts at 1. */
   row: number
-  /** Without its end; null when it is longer than `MAX_LINE_BYTES`. */
+  /** Without the line end; null when it is longer than `MAX_LINE_BYTES`. */
   text: string | null
 }
 
-/** No event that the collector takes is longer. */
+/** The collector's limit for a batch. */
 export const MAX_LINE_BYTES = MAX_BODY_BYTES
-const PART_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 const LINE_END = 10
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** The bytes of a file; of one whose name ends in `.gz`, what is packed in it. `read` hears of the file's bytes as they are read. */
+/** Reads a file, decompressing `.gz` files. `read` is called with the number of bytes read from the file. */
 export function bytesOf(path: string, read: (bytes: number) => void = () => {}): AsyncIterable<Buffer> {
-  const file = createReadStream(path, { highWaterMark: PART_BYTES })
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES })
   file.on('data', (part) => read(part.length))
   if (!path.endsWith('.gz')) return file
-  const unpacked = createGunzip({ chunkSize: PART_BYTES })
+  const unpacked = createGunzip({ chunkSize: CHUNK_BYTES })
   file.on('error', (error) => unpacked.destroy(error))
   return file.pipe(unpacked)
 }
 
-/** The lines of these bytes that are not blank. However long a line is, little of it is in memory. */
+/** Yields lines that are not blank. Overlong lines are not held in memory. */
 export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileLine> {
   let row = 1
   let rest: Buffer[] = []

@@ -1,9 +1,9 @@
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** How long reading a domain's live events keeps their capture on. */
+/** Capture of a domain's live events stays enabled this long after each read. */
 export const ARMED_MS = 60 * SECOND_MS
-/** Limits of the buffer of each domain, in events and characters; one batch may have a megabyte. */
+/** Limits of each domain's buffer, in events and characters; a batch may be 1 MiB. */
 const RING_LENGTH = 1000
 const RING_CHARACTERS = 8 * 1024 * 1024
 
@@ -11,7 +11,7 @@ const RING_CHARACTERS = 8 * 1024 * 1024
 export interface LiveView {
   /** In the order of `seq`. */
   events: StoredEvent[]
-  /** `seq` of the last event, to be sent as `since` for the next ones; without events, the caller's `since`, or 0. */
+  /** `seq` of the last event, for the next `since`. Without events, the caller's `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }
@@ -22,8 +22,8 @@ interface Capture {
 }
 
 /**
- * Buffers the latest events of domains that are being watched. Capture is on for a minute from each read, so that other
- * domains cost nothing; when it ends, the buffer is dropped.
+ * Buffers the latest events of domains that are being watched. Each read enables capture for a minute, so other domains cost
+ * nothing. When capture ends, the buffer is discarded.
  */
 export class LiveBuffer {
   private readonly captures = new Map<string, Capture>()
@@ -56,8 +56,8 @@ export class LiveBuffer {
   }
 
   /**
-   * Turns capture on for a minute, and returns the first `limit` events with `seq` above `since`; without `since` the
-   * latest ones. After a pause of more than a minute the buffer starts empty again.
+   * Enables capture for a minute and returns the first `limit` events with `seq` above `since`, or the latest ones without
+   * `since`. After a pause of more than a minute the buffer starts empty.
    */
   read(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()

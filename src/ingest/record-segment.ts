@@ -8,9 +8,8 @@ import type { FoldedNames, SegmentContent, SegmentCount } from './segment-conten
 import type { BatchRecord } from './segment-file.ts'
 
 /**
- * Records what a segment holds beside its events: batches to recognise, usage, hostnames, the ledger. Runs inside the
- * transaction that adds the segment's file, so all of it counts exactly once. A segment that failed at first is
- * recorded after later ones, and does not overwrite newer values of theirs.
+ * Records the batches, usage, hostnames and ledger entries of a segment. Runs in the transaction that adds the segment's
+ * file, so everything counts exactly once. A segment that is loaded late does not overwrite newer values of later ones.
  */
 export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, content: SegmentContent): void {
   memory.record(batches)
@@ -21,7 +20,7 @@ export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, co
   recordUsage(db, content.counts)
 }
 
-/** Records in the ledger how many events have names that counts don't keep. */
+/** Records the number of events with untracked names in the ledger. */
 export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void {
   recordLedger(db, folded.map(noteOf))
 }
@@ -33,7 +32,7 @@ const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): LedgerRecor
   ledger: [{ reason: 'counts: more names than are counted by themselves', count: events, sample: '' }],
 })
 
-/** Something for the ledger. */
+/** Entries for the ledger of a domain. */
 export type LedgerRecord = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
 
 export function recordLedger(db: Db, batches: readonly LedgerRecord[]): void {
@@ -73,7 +72,7 @@ export function raiseUsage(
   for (const hour of hours) raise.run(hour)
 }
 
-/** Deletes hourly usage that is older than counts are kept, and all of deleted organizations. */
+/** Deletes expired hourly usage, and that of deleted organizations. */
 export function removeOldUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(
     now - RECORD_RETENTION_MS,

@@ -4,7 +4,7 @@ import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import type { LedgerNote } from './batch-report.ts'
 
-/** The ledger counts by reason, so there are few of them; the sample has the details. */
+/** Reasons in the ledger, which counts by reason. Details are in the sample. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid: 'batch: is not one',
   tooLarge: 'batch: is too large',
@@ -16,18 +16,18 @@ const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
 
-/** The batches of one domain that were refused entirely, counted by reason. */
+/** Number of rejected batches of one domain, by reason. */
 export interface RefusedBatches {
   domain: Origin
   ledger: LedgerNote[]
 }
 
-/** Counts the batches of known domains that were refused entirely, until they are written to the ledger. */
+/** Counts rejected batches of known domains until they are written to the ledger. */
 export class Refusals {
   /** By domain, and by reason. */
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
-  /** Counts a refusal; a 503 is not counted, because the sender repeats the batch. */
+  /** Counts a rejected batch, except 503, which the sender repeats. */
   add(domain: Origin, error: AppError, reason = REASONS[error.code]): void {
     if (reason === undefined) return
     const notes = this.notesOf(domain)
@@ -42,7 +42,7 @@ export class Refusals {
     return taken
   }
 
-  /** Adds counts again that were taken and could not be written. */
+  /** Restores counts that could not be written. */
   restore({ domain, ledger }: RefusedBatches): void {
     const notes = this.notesOf(domain)
     for (const note of ledger) {

@@ -9,8 +9,8 @@ const MEMORY_MS = DAY_MS
 /** Batches in a generation; more when there would otherwise be more than 64 generations. */
 const GENERATION_BATCHES = 20_000
 const GENERATIONS = 64
-/** Batches deleted by one call, so that none blocks the event loop for long. */
-const FORGOTTEN_AT_ONCE = 10_000
+/** Maximum number of batches deleted per call, to keep the event loop free. */
+const DELETED_PER_CALL = 10_000
 
 interface Generation {
   id: number
@@ -25,8 +25,8 @@ interface BatchRow {
 }
 
 /**
- * The batches that the warehouse has, and the answers their senders got. Stored in SQLite by generation. After a start,
- * a Bloom filter in memory is filled from the latest generation to the oldest, one with each segment that is recorded.
+ * Batches in the warehouse with the answers to their senders. Stored in SQLite by generation. After startup, a Bloom filter
+ * in memory is filled from the latest generation to the oldest, one per recorded segment.
  */
 export class SeenBatches {
   private readonly seen: SeenFilter
@@ -42,7 +42,7 @@ export class SeenBatches {
   }
 
   /**
-   * Returns the answer that the sender got, by the hash of its batch; null for a batch that was not seen in 24 hours.
+   * Returns the answer to a batch by its hash, null for a batch that was not seen in 24 hours.
    */
   answerOf(hash: bigint): BatchAnswer | null {
     const isLikely = this.seen.mayHold(hash)
@@ -68,7 +68,7 @@ export class SeenBatches {
     for (const { hash, accepted, refused } of known) {
       if (refused) insert.run(generation, hash, accepted, JSON.stringify(refused))
     }
-    // Thousands at once: inserted row by row they would block the event loop twice as long.
+    // Inserting thousands row by row would block the event loop twice as long.
     const insertAll = this.db.prepare('INSERT OR IGNORE INTO batch SELECT ?, value, ?, NULL FROM json_each(?)')
     const plain = known.filter(({ refused }) => refused === null)
     for (const [accepted, some] of Map.groupBy(plain, (batch) => batch.accepted)) {
@@ -113,7 +113,7 @@ function latestOf(db: Db): Generation | undefined {
 }
 
 /**
- * Deletes up to 10,000 expired batches, in the caller's transaction. Returns how many; null when none was left.
+ * Deletes up to 10,000 expired batches in the caller's transaction. Returns their number, null when none was left.
  */
 export function deleteExpiredBatches(db: Db, now: Instant): number | null {
   const old = db
@@ -123,8 +123,8 @@ export function deleteExpiredBatches(db: Db, now: Instant): number | null {
   if (old === undefined) return null
   const { changes } = db
     .prepare('DELETE FROM batch WHERE generation = ? AND hash IN (SELECT hash FROM batch WHERE generation = ? LIMIT ?)')
-    .run(old, old, FORGOTTEN_AT_ONCE)
-  if (changes < FORGOTTEN_AT_ONCE) db.prepare('DELETE FROM batchGeneration WHERE id = ?').run(old)
+    .run(old, old, DELETED_PER_CALL)
+  if (changes < DELETED_PER_CALL) db.prepare('DELETE FROM batchGeneration WHERE id = ?').run(old)
   return changes
 }
 
@@ -133,31 +133,31 @@ const FILTER_BITS = 2 ** FILTER_POWER
 const MASK = FILTER_BITS - 1
 
 /**
- * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB a period: tells that a hash was certainly not added,
- * or that it may have been. It saves a database look-up for almost every batch, because almost every one is new.
+ * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB per period. It avoids a database lookup for almost every
+ * batch, because almost every batch is new.
  */
 class SeenFilter {
   private current = new Uint32Array(FILTER_BITS / 32)
   private before = new Uint32Array(FILTER_BITS / 32)
-  private begunAt: Instant
+  private startedAt: Instant
 
-  /** A hash is kept for at least `periodMs`, and at most twice that. */
+  /** A hash is remembered for at least `periodMs` and at most twice that. */
   constructor(
     private readonly clock: Clock,
     private readonly periodMs: number,
   ) {
-    this.begunAt = clock.now()
+    this.startedAt = clock.now()
   }
 
   /** Adds the lowest 64 bits of a hash. */
   add(hash: bigint): void {
     const now = this.clock.now()
     // The clock was set back: the period starts again.
-    if (now < this.begunAt) this.begunAt = now
-    if (now - this.begunAt >= this.periodMs) {
+    if (now < this.startedAt) this.startedAt = now
+    if (now - this.startedAt >= this.periodMs) {
       this.before = this.current
       this.current = new Uint32Array(FILTER_BITS / 32)
-      this.begunAt = now
+      this.startedAt = now
     }
     mark(this.current, lowHalf(hash))
     mark(this.current, highHalf(hash))

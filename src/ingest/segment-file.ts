@@ -5,7 +5,7 @@ import type { BatchAnswer } from './batch.ts'
 import type { LedgerNote } from './batch-report.ts'
 import { eventLines } from './event-line.ts'
 
-/** The record of a batch beside its events. Its line in the spool commits the batch. */
+/** The record of a batch without its events. Its line in the spool commits the batch. */
 export interface BatchRecord {
   /** Domain and batchId; null for a batch without one, whose repeats are not recognised. */
   key: string | null
@@ -14,7 +14,7 @@ export interface BatchRecord {
   receivedAt: Instant
   answer: BatchAnswer
   ledger: LedgerNote[]
-  /** What the batch measured of the speed of vendors' code; left out when nothing. */
+  /** Timings of vendors' code; absent without any. */
   pages?: StoredPage[]
 }
 

@@ -12,11 +12,11 @@ export interface IntactBatch {
   lastSeq: number | null
 }
 
-/** A damaged piece of a segment, between intact batches or after the last one. */
+/** A damaged section of a segment, between intact batches or after the last one. */
 export interface BrokenPiece {
   start: number
   end: number
-  /** Number of batches lost in it, and of their events as far as that is still known. */
+  /** Number of lost batches, and of their events as far as known. */
   batches: number
   events: number
 }

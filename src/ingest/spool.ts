@@ -22,12 +22,12 @@ import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** A closed spool file that waits for the warehouse. */
+/** A closed spool file that waits to be loaded into the warehouse. */
 export interface Segment {
   name: string
   path: string
   batches: BatchLog
-  /** CRC-32 of the file as it was written. */
+  /** CRC-32 of the written file. */
   sum: number
   /** When its file was first found missing; undefined while it is there. */
   missingSince?: Instant | undefined
@@ -54,16 +54,15 @@ interface Group {
 
 export interface SpoolOptions {
   maxSegmentBytes?: number
-  /** The folder for copies of damaged files; by default `damaged` beside the spool. */
+  /** Folder for copies of damaged files. Default: `damaged` next to the spool. */
   damagedFolder?: string
-  /** Called for each file of which acknowledged batches can't be read any more. */
+  /** Called for each file with unreadable acknowledged batches. */
   damaged?(damage: SegmentDamage): void
 }
 
 /**
- * The write-ahead store of acknowledged batches until the warehouse has them: files of lines, each with events of one
- * batch, and after those of each batch one line `{"batch": …}` that commits it. Appends that wait together share one
- * `fdatasync`.
+ * The write-ahead log of acknowledged batches until the warehouse has loaded them. Each file has lines with events of one
+ * batch, followed by a line `{"batch": …}` that commits it. Concurrent appends share one `fdatasync`.
  */
 export class Spool {
   private open: OpenSegment | null = null
@@ -85,9 +84,8 @@ export class Spool {
   private lastSeq = 0
 
   /**
-   * Recovers the files of an earlier process: cuts off what was never committed, reports damage, and seals the rest.
-   * `loaded` knows the segments that the warehouse has, whose files are removed; its `lastSeq` is the highest of any
-   * event.
+   * Recovers the files of an earlier process: truncates uncommitted data, reports damage and seals the rest. Removes segments
+   * that `loaded` has; its `lastSeq` is the highest of any event.
    */
   constructor(
     private readonly folder: string,
@@ -117,8 +115,7 @@ export class Spool {
   }
 
   /**
-   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Only `putBack` makes it go
-   * back.
+   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Decreases only after `setBack`.
    */
   arrivalAt(): Instant {
     this.lastReceivedAt = Math.max(this.lastReceivedAt, this.clock.now())
@@ -131,24 +128,24 @@ export class Spool {
     return this.lastSeq
   }
 
-  /** The latest `receivedAt` of a batch, and the highest number of an event. */
+  /** Latest `receivedAt` and highest sequence number. */
   get latest(): { receivedAt: Instant; seq: number } {
     return { receivedAt: this.lastReceivedAt, seq: this.lastSeq }
   }
 
-  /** Follows a clock that was set back: later batches have this time or a later one. Event numbers go on growing. */
+  /** Follows a clock that was set back: later batches have at least this time. Sequence numbers keep growing. */
   setBack(to: Instant): void {
     this.lastReceivedAt = to
     if (this.open) this.open.openedAt = to
   }
 
-  /** True when no event up to this number waits to be written: each is on disk, or was refused. */
+  /** True when no event up to this number waits to be written: each is on disk or was rejected. */
   isWritten(seq: number): boolean {
     return [this.writing, ...this.waiting].every((group) => group === null || group.firstSeq > seq)
   }
 
   /**
-   * Resolves when the batch is on disk. Fails with `unavailable` when it can't be written; then nothing of it is kept.
+   * Resolves when the batch is on disk. Throws `unavailable`, storing nothing of the batch, when it can't be written.
    */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
     const group = this.groupFor(batch.receivedAt)
@@ -167,9 +164,9 @@ export class Spool {
   }
 
   /**
-   * Paths of the files with events that the warehouse does not have yet, without files that are missing.
+   * Paths of the existing files with events that are not loaded yet.
    *
-   * @param window only those that may have events received from `from` on, and before `to`
+   * @param window only files that may have events with `from <= receivedAt < to`
    */
   files({ from, to } = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }): string[] {
     const open = this.open && this.open.bytes > 0 ? [this.open] : []
@@ -183,7 +180,7 @@ export class Spool {
     return this.sealed
   }
 
-  /** Returns the answer that the sender of a batch in the spool got; null when the batch is not in the spool. */
+  /** Returns the answer to a batch in the spool, null when it is not in the spool. */
   answerOf(hash: bigint): BatchAnswer | null {
     const latest = this.open?.batches.answerOf(hash)
     if (latest) return latest
@@ -194,16 +191,16 @@ export class Spool {
     return null
   }
 
-  /** Seals the open segment, if it is at least `minAgeMs` old, so that it can be loaded. */
+  /** Seals the open segment if it is at least `minAgeMs` old, so that it can be loaded. */
   async seal(minAgeMs = 0): Promise<void> {
     await this.groupEnd()
     if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
   }
 
   /**
-   * Must be called before a sealed segment is loaded. When its checksum no longer matches, the lost batches are
-   * reported and forgotten, so that repeats of them are accepted. False when nothing of the segment is left. Fails for
-   * the first minute in which its file is missing, because it may come back.
+   * Call it before a sealed segment is loaded. If its checksum doesn't match, lost batches are reported and removed, so that
+   * repeats of them are accepted. Returns false when nothing of the segment is left. Throws while its file has been missing
+   * for less than a minute, because it may reappear.
    */
   async repair(segment: Segment): Promise<boolean> {
     const sum = await fileChecksum(segment.path)
@@ -226,8 +223,7 @@ export class Spool {
   }
 
   /**
-   * Removes a loaded segment from the list. The caller deletes its file later, because a running query may still read
-   * it.
+   * Removes a loaded segment from the list. The caller deletes its file later, because running queries may still read it.
    */
   release(segment: Segment): void {
     const index = this.sealed.indexOf(segment)
@@ -353,7 +349,7 @@ const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 /** A group of at least this many batches means that more will arrive while it is written. */
 const BUSY_BATCHES = 4
 
-/** Truncates a file. If the disk fails here too, the next start cuts off what was never committed. */
+/** Truncates a file. If that fails, the next start truncates uncommitted data. */
 function cut(path: string, bytes: number): void {
   try {
     truncateSync(path, bytes)
@@ -378,8 +374,8 @@ function isSystemError(error: unknown): boolean {
 const POLL_MS = 1
 
 /**
- * Keeps the event loop awake until the promise settles, for at most a millisecond. A sync often takes less, and
- * sleeping until its completion wakes the process costs a busy server a tenth of its requests (measured).
+ * Keeps the event loop awake until the promise settles, for at most 1 ms. A sync often takes less, and waking up from sleep
+ * costs a busy server 10 % of its requests (measured).
  */
 function busyPoll(until: Promise<unknown>): void {
   const end = performance.now() + POLL_MS

@@ -10,24 +10,24 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS } from './plan-merges.ts'
 import { countFiles, dayKey, finalCounts, hoursPath, isOfDay, isOpen, mergedCounts } from './rollup.ts'
 
-/** Files of counts that should become one, or one for each organization; `hours` stand beside them. */
+/** Files of counts to be merged into one, or one per organization; `hours` are written in addition. */
 export interface RollupMerge {
   files: RollupFile[]
   level: Exclude<RollupFile['level'], 'fresh'>
 }
 
-/** So many small files of a running hour become one. */
+/** Number of small files of the current hour that are merged into one. */
 const FAN_IN = 16
-/** Windows of days begin at midnight somewhere, and zones lie quarters of an hour apart. */
+/** Day windows begin at midnight in any time zone, and offsets are multiples of a quarter of an hour. */
 const COARSE_MS = 15 * MINUTE_MS
-/** Fewer counts of a day are as quick to read as those by the hour. */
+/** With fewer counts in a day, hourly counts are not faster to read. */
 const MIN_ROWS = 1000
-/** So many days get counts by the hour at a time: after an upgrade there are hundreds, and others wait. */
-const HOURS_AT_ONCE = 40
+/** Number of days that get hourly counts per round: after an upgrade there are hundreds, and other merges wait. */
+const MAX_DAYS = 40
 
 /**
- * What is worth merging now: small files of running hours together, ended hours, ended days, and days whose minutes
- * nobody needs any more. Nothing more will come that was received before `closedAt`.
+ * Plans merges: small files of the current hour, ended hours, ended days, and days whose minutes are no longer needed. No
+ * more events will arrive that were received before `closedAt`.
  */
 export function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
   const counts = files.filter(({ level }) => level !== 'hours')
@@ -42,16 +42,16 @@ export function planRollups(files: readonly RollupFile[], closedAt: Instant, now
   return merges.length > 0 ? merges : daysWithoutHours(files)
 }
 
-/** Days of an organization that have many counts, and none of them by the hour. */
+/** Days of an organization with many counts and no hourly counts. */
 function daysWithoutHours(files: readonly RollupFile[]): RollupMerge[] {
   const present = new Set(files.flatMap(({ level, path }) => (level === 'hours' ? [path] : [])))
   return [...Map.groupBy(files.filter(isOfDay), dayKey).values()]
     .filter((days) => days.reduce((sum, { rows }) => sum + rows, 0) >= MIN_ROWS && !present.has(hoursPath(days)))
-    .slice(0, HOURS_AT_ONCE)
+    .slice(0, MAX_DAYS)
     .map((days) => ({ files: days, level: 'hours' }))
 }
 
-/** Counts by the hour of days that have others by now, or none. */
+/** Outdated hourly counts. */
 function withoutDays(files: readonly RollupFile[]): RollupFile[] {
   const days = Map.groupBy(files.filter(isOfDay), dayKey)
   return files.filter((file) => file.level === 'hours' && file.path !== hoursPath(days.get(dayKey(file)) ?? []))
@@ -66,7 +66,7 @@ function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerg
   })
 }
 
-/** As `compactEvents`, of counts. */
+/** Like `compactEvents`, for counts. */
 export async function compactRollups(
   parquet: ParquetFiles,
   manifest: Manifest,
@@ -76,7 +76,7 @@ export async function compactRollups(
   const plan = (closedAt: Instant) => planRollups(manifest.rollups(), closedAt, now)
   const first = plan(now - GRACE_MS)
   if (first.length === 0) return
-  // Events may wait for longer than that after trouble. Asked before the files are listed, so that none comes between.
+  // After a failure, events may wait for longer. Determined before the files are listed, so that none is missed.
   const waiting = first.some(({ level }) => level !== 'merged') ? await parquet.firstUnloadedAt() : null
   const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
   await attemptEach('merges', merges, (merge) => runRollupMerge(parquet, manifest, folder, merge))
@@ -86,7 +86,7 @@ export async function compactRollups(
   await parquet.remove(old.map(({ path }) => join(folder, path)))
 }
 
-/** Carries out one merge, as `runMerge` does for events. */
+/** Runs one merge, like `runMerge` for events. */
 export async function runRollupMerge(
   parquet: ParquetFiles,
   manifest: Manifest,
@@ -101,7 +101,7 @@ export async function runRollupMerge(
   await replaceFiles(parquet, folder, store, merge.files, () => mergedFiles(parquet, folder, merge))
 }
 
-/** Counts by the hour of what these files hold. Dying anywhere leaves a file that the next start removes. */
+/** Writes hourly counts of these files. If the process dies, the next start removes the unlisted file. */
 async function addHours(
   parquet: ParquetFiles,
   folder: string,
@@ -113,7 +113,7 @@ async function addHours(
   try {
     const rows = await parquet.write(path, finalCounts(folder, days, { stepMs: HOUR_MS }), { lineage: lineageOf([]) })
     const found = await parquet.describeRollup(path, rows, 'hours')
-    // They go when their day goes, whose last minute is later than the start of their last hour.
+    // Deleted with their day, whose last minute is later than the start of their last hour.
     store.swap([], [{ ...found, maxMinute: Math.max(...days.map(({ maxMinute }) => maxMinute)) }])
   } catch (error) {
     throw new Error(`${path}: ${messageOf(error)}`, { cause: error })
@@ -141,7 +141,7 @@ async function mergedFiles(
   return added
 }
 
-/** The organizations that these files have counts of, in order. */
+/** Organizations with counts in these files, sorted. */
 async function orgsOf(parquet: ParquetFiles, folder: string, files: readonly RollupFile[]): Promise<string[]> {
   const known = files.flatMap(({ orgId }) => orgId ?? [])
   const shared = files.filter(({ orgId }) => orgId === null)

@@ -11,21 +11,20 @@ import { isCompacted, type Merge, planMerges, unpackedBytesOf } from './plan-mer
 import { joined, shredded, shreddingOf, sortedEvents, wholeEvents } from './shred.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 
-/** What merges events, and what they are merged in. */
 export interface Compaction {
   parquet: ParquetFiles
   manifest: Manifest
-  /** Of events. */
+  /** Folder of events. */
   folder: string
-  /** Absent: what fails is tried again in the next round. */
+  /** When absent, failed merges are retried in the next round. */
   retries?: MergeRetries
-  /** Called once for merges that can't be carried out. */
+  /** Called when merges start to fail. */
   notifyOperator?: ((notice: { subject: string; text: string }) => void) | undefined
 }
 
 /**
- * Merges all events that are worth it and due. Killed anywhere and run again, it has the same end. A merge that fails is
- * tried again after a pause and costs the others nothing. Fails as `attemptEach`.
+ * Runs all planned merges that are due. Idempotent and crash-safe. A failed merge does not affect the others and is retried
+ * after a delay. Throws like `attemptEach`.
  */
 export async function compactEvents(compaction: Compaction, now: Instant): Promise<void> {
   const { parquet, manifest, retries = new MergeRetries(), notifyOperator } = compaction
@@ -53,8 +52,8 @@ export async function compactEvents(compaction: Compaction, now: Instant): Promi
 }
 
 /**
- * Carries out a merge, in halves where the engine's memory is not enough. A single file for which it is not is kept as it
- * came, which needs no more than its longest rows.
+ * Runs a merge, in halves where the engine runs out of memory. A single file that is still too large is written unsorted,
+ * which needs only the memory of its longest rows.
  */
 async function mergeOrSplit(compaction: Compaction, merge: Merge): Promise<void> {
   const { parquet, manifest, folder } = compaction
@@ -71,18 +70,17 @@ async function mergeOrSplit(compaction: Compaction, merge: Merge): Promise<void>
   }
 }
 
-/** Carries out one merge. */
 export async function runMerge(
   parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
   { files, level }: Pick<Merge, 'files'> & { level: Merge['level'] | 'unsorted' },
 ): Promise<void> {
-  const isLooked = ({ lookedAt }: EventFile) => Boolean(lookedAt)
+  const isScanned = ({ lookedAt }: EventFile) => Boolean(lookedAt)
   const [first] = files
   const store = {
-    // One that was looked through meanwhile is not what was planned: what comes of the others would count it again.
-    present: () => manifest.files().filter((file) => first && isLooked(file) === isLooked(first)),
+    // A file that was scanned in the meantime can't be merged with unscanned ones: it would be scanned again.
+    present: () => manifest.files().filter((file) => first && isScanned(file) === isScanned(first)),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
   await replaceFiles(parquet, folder, store, files, async () => {
@@ -92,16 +90,16 @@ export async function runMerge(
   })
 }
 
-/** A part of the manifest. */
+/** Files of one kind in the manifest. */
 export interface FileStore<File> {
   present(): readonly File[]
   swap(removed: readonly File[], added: readonly File[]): void
 }
 
 /**
- * Puts what `make` writes in the place of `files`. The swap in the manifest is atomic; a query that is running keeps the
- * files it started with. Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in
- * the meantime, or is damaged. An error names the first of them, as the engine does not always.
+ * Replaces `files` by what `make` writes. The swap in the manifest is atomic, and running queries keep the files that they
+ * started with. If the process dies, the old files stay in use. Changes nothing when one of them was dropped in the
+ * meantime or is damaged. Errors name the first file, because the engine does not always do so.
  */
 export async function replaceFiles<File extends ManifestFile>(
   parquet: ParquetFiles,
@@ -111,29 +109,29 @@ export async function replaceFiles<File extends ManifestFile>(
   make: () => Promise<File[]>,
 ): Promise<void> {
   const pathsOf = (files: readonly File[]) => files.map((file) => join(folder, file.path))
-  const isInForce = () => {
+  const isPresent = () => {
     const paths = new Set(store.present().map((file) => file.path))
     return files.every((file) => paths.has(file.path))
   }
   try {
-    // A flipped byte would get into the new file unseen. The next plan is made without what is damaged.
+    // Damage would be copied to the new file undetected. The next plan excludes damaged files.
     if (await parquet.check.excludeDamaged(files)) return
     const added = await make()
-    if (!isInForce()) return await parquet.remove(pathsOf(added))
+    if (!isPresent()) return await parquet.remove(pathsOf(added))
     store.swap(files, added)
   } catch (error) {
-    // Reading failed because a file is gone, as it should be.
-    if (!isInForce()) return
+    // Reading failed because a file was dropped in the meantime.
+    if (!isPresent()) return
     throw new Error(`${files[0]?.path}: ${messageOf(error)}`, { cause: error })
   }
   await parquet.remove(pathsOf(files))
 }
 
-/** Files that are merged were all looked through, or none was. */
+/** Merged files were either all scanned, or none was. */
 const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
   first?.lookedAt ? { lookedAt: first.lookedAt } : {}
 
-/** Columns of events whose parameters are the JSON that they came in. */
+/** Columns of events whose parameters are JSON. */
 const UNSHREDDED_COLUMNS = [...RELATION_COLUMNS, 'params'].join(', ')
 
 const parquetOf = (folder: string, files: readonly EventFile[]) =>
@@ -144,26 +142,26 @@ const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file
 async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
   const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)} WHERE ${test}`
-  // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
+  // Evaluation reads violations only. Stored together, other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
   const unpackedBytes = unpackedBytesIn(files)
   return { ...(await parquet.describe(path, rows, 'merged', null)), unpackedBytes, ...lookedAt(files) }
 }
 
-/** What the manifest says of the events of one organization. */
+/** Extent of one organization's events. */
 type Span = Pick<EventFile, 'minReceivedAt' | 'maxReceivedAt' | 'maxSeq' | 'rows'>
 
-/** Unpacked rows that are written at a time where nothing else takes memory. */
+/** Uncompressed size of a row group when nothing else takes memory. */
 const MERGED_GROUP_BYTES = 32 * 1024 * 1024
 const GROUP_BYTES = { min: 16 * 1024 * 1024, max: 64 * 1024 * 1024 }
-/** What groups and sorting share of the engine's memory. */
+/** Part of the engine's memory that row groups and sorting share. */
 const SHARED_BYTES = 112 * 1024 * 1024
-/** Sorting takes so many times the unpacked bytes: measured with events of 0.3 to 1 kB. */
-const SORTING = 2.3
+/** Memory for sorting as a multiple of the uncompressed bytes, measured with events of 0.3 to 1 kB. */
+const SORT_FACTOR = 2.3
 
 function groupBytesFor(unpackedBytes: number): number {
-  const left = SHARED_BYTES - unpackedBytes * SORTING
+  const left = SHARED_BYTES - unpackedBytes * SORT_FACTOR
   return Math.round(Math.min(GROUP_BYTES.max, Math.max(GROUP_BYTES.min, left)))
 }
 
@@ -187,15 +185,15 @@ async function compactFiles(parquet: ParquetFiles, folder: string, files: readon
   return added
 }
 
-/** Unpacked bytes of some of the files' rows, as if all had the same size. */
+/** Estimated uncompressed bytes of some of the files' rows. */
 function shareOf(files: readonly EventFile[], { rows }: Span): number {
   return Math.round((unpackedBytesIn(files) * rows) / Math.max(1, spanOf(files).rows))
 }
 
-/** How names of files begin that are neither sorted nor shredded. */
+/** Prefix of the names of compacted files that are neither sorted nor shredded. */
 export const UNSORTED_PREFIX = 'k'
 
-/** Fresh or merged files as one for each organization, neither sorted nor shredded: they are read as they were before. */
+/** Merges files into one per organization, neither sorted nor shredded. */
 async function compactUnsorted(
   parquet: ParquetFiles,
   folder: string,
@@ -215,7 +213,7 @@ async function compactUnsorted(
   return added
 }
 
-/** Compacted files of one organization as one. */
+/** Joins compacted files of one organization. */
 async function joinFiles(parquet: ParquetFiles, files: readonly EventFile[]): Promise<EventFile> {
   const { select, keys } = await joined(parquet, files)
   const path = nameOf('c0', files)
@@ -225,7 +223,7 @@ async function joinFiles(parquet: ParquetFiles, files: readonly EventFile[]): Pr
   return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), unpackedBytes, keys })
 }
 
-/** The manifest row of a compacted file that was written in the place of others. */
+/** Returns the manifest entry of a compacted file that replaces others. */
 async function compacted(
   parquet: ParquetFiles,
   files: readonly EventFile[],
@@ -245,7 +243,7 @@ function spanOf(files: readonly EventFile[]): Span {
   }
 }
 
-/** The organizations that have events in these files, in order; `source`: all of them, as SQL. */
+/** Organizations with events in these files, sorted. `source`: SQL of all events. */
 async function spansOf(
   parquet: ParquetFiles,
   files: readonly EventFile[],

@@ -1,9 +1,9 @@
 import { type Dialect, isStorable } from '../dialect.ts'
 
 /**
- * A name that stays distinct where identifiers are compared without case, as DuckDB does: `userId` → `user^id`,
- * `^` → `^^`, a capital beyond ASCII its code, `É` → `^201;`, because several have the same small letter. The same name
- * is a column of compacted files.
+ * Escapes a key so that it stays distinct under DuckDB's case-insensitive comparison of identifiers: `userId` → `user^id`,
+ * `^` → `^^`, and a non-ASCII capital as its code (`É` → `^201;`), because several share a small letter. Compacted files
+ * use the same column names.
  */
 export function columnName(key: string): string {
   let name = 'p:'
@@ -17,7 +17,7 @@ export function columnName(key: string): string {
   return name
 }
 
-/** The key whose column has this name; null for a name that `columnName` makes for none. */
+/** Returns the key of a column name; null when it is not the column of a key. */
 export function keyOfColumn(name: string): string | null {
   if (!name.startsWith('p:')) return null
   return name
@@ -31,16 +31,16 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text literal; only for what cannot be a bound value, such as file names and keys inside `params['…']`. */
+/** A text literal. Only for what can't be a bound value, such as file names and keys in `params['…']`. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
 const TYPES = { text: 'VARCHAR', integer: 'BIGINT' }
 
-/** A character beyond ASCII in UTF-8, in the notation of a BLOB that is cast to VARCHAR. */
+/** A non-ASCII character in UTF-8, as in a BLOB that is cast to VARCHAR. */
 const UTF8 = String.raw`\\x[CD].\\x[89AB].|\\xE.(?:\\x[89AB].){2}|\\xF.(?:\\x[89AB].){3}`
-/** All of a text in which a byte is neither ASCII text nor part of such a character. */
+/** Matches a whole text that has a byte which is neither ASCII text nor part of such a character. */
 const BINARY = String.raw`^.*\\x(?:[189A-F].|0[0-8BCEF]|7F).*$`
 const ESCAPED_BYTE = String.raw`\\x[0-9A-F]{2}`
 const ESCAPED_CHARACTER = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
@@ -55,27 +55,27 @@ export const duckdbDialect: Dialect = {
   anyName: (test) => `coalesce(len(list_filter(map_keys(params), lambda k: ${test('k')})), 0) > 0`,
   field: quoteName,
 
-  // A pattern that is no group would be rewritten to `LIKE`, which loses `^` and `$` from some, as in `a$b`.
+  // A pattern that is not a group is rewritten to `LIKE`, which loses `^` and `$` in patterns such as `a$b`.
   matches: (text, pattern) => `regexp_matches(${text}, ${pattern})`,
   replaceAll: (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${quoteText(replacement)}, 'g')`,
   anyMatch(text, patterns, test) {
     const parts = patterns.map((pattern) => `regexp_extract_all(${text}, ${pattern})`).join(', ')
     return `len(list_filter(list_concat(${parts}), lambda part: ${test('part')})) > 0`
   },
-  // The cast never fails: it writes each byte that is not printable as `\xE9`.
+  // The cast never fails: it writes non-printable bytes as `\xE9`.
   base64Decode(text) {
     const padding = `CASE length(${text}) % 4 WHEN 2 THEN '==' WHEN 3 THEN '=' ELSE '' END`
     const bytes = `from_base64(concat(translate(${text}, '-_', '+/'), ${padding}))::VARCHAR`
     const ascii = `regexp_replace(regexp_replace(${bytes}, '${UTF8}', ' ', 'g'), '${BINARY}', '')`
     return `regexp_replace(${ascii}, '${ESCAPED_BYTE}', ' ', 'g')`
   },
-  // url_decode fails on bytes that are no UTF-8; the escaped `%` keeps all bytes beyond ASCII from it.
+  // url_decode fails on invalid UTF-8, so `%` of non-ASCII bytes is escaped first.
   percentDecode(text) {
     const inPercent = `regexp_replace(${text}, '${ESCAPED_CHARACTER}', '%\\1', 'g')`
     return `url_decode(regexp_replace(${inPercent}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`
   },
   readNumber: (text) => `try_cast(${text} AS DOUBLE)`,
-  // Adding 0 makes 0 of -0.
+  // Adding 0 turns -0 into 0.
   numberText: (number) => `regexp_replace(to_json(${number} + 0)::VARCHAR, '\\.0$', '')`,
   codePoints: (text) => `length(${text})`,
   contains: (text, part) => `contains(${text}, ${part})`,

@@ -9,7 +9,7 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { isOpen } from './rollup.ts'
 import { spooledEvents } from './spool-relation.ts'
 
-/** How much of a file is whose, as shares of 1, and when the first of each share came in. */
+/** Organizations' shares of a file, adding up to 1, with the first `receivedAt` of each. */
 type Shares = readonly { orgId: string; share: number; from: Instant }[]
 
 /** A file of the manifest. */
@@ -19,22 +19,22 @@ interface Held {
   orgId: string | null
   from: number
   sizeBytes: number
-  /** SQL: about how many bytes a row of it takes. */
+  /** SQL of a row's approximate size in bytes. */
   weight: string
 }
 
-/** What lies on disk, and whose it is: files of events, of counts and of `pages`, and the spool. */
+/** Disk usage by organization: files of events, counts and `pages`, and the spool. */
 export class DiskUse {
-  /** Of files that several organizations share, by path; a file never changes. */
+  /** Cached shares of common files, by path. Files never change. */
   private shares = new Map<string, Shares>()
 
   constructor(
     private readonly parquet: ParquetFiles,
-    /** Told why it is not known whose a file is. */
+    /** Called when a file's owners can't be determined. */
     private readonly report: (error: unknown, where: string) => void,
   ) {}
 
-  /** Bytes of everything. */
+  /** Total size in bytes. */
   bytes(): number {
     const { files, rollups, pages, spool } = this.parquet.sources()
     const held = [...files, ...rollups, ...pages].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
@@ -42,8 +42,8 @@ export class DiskUse {
   }
 
   /**
-   * Everything, by organization. A file that several share is each one's by about the bytes of its rows; one that can't
-   * be read is nobody's.
+   * Disk usage by organization. A common file is divided by the approximate size of each organization's rows. Unreadable
+   * files are omitted.
    */
   async pieces(): Promise<Piece[]> {
     const { files, rollups, pages } = this.parquet.sources()
@@ -61,7 +61,7 @@ export class DiskUse {
     try {
       return await this.weigh(`read_parquet(${quoteText(join(folder, path))})`, weight, time)
     } catch (error) {
-      if (this.isThere(path)) this.report(error, `disk budget: ${path}: ${messageOf(error)}`)
+      if (this.isListed(path)) this.report(error, `disk budget: ${path}: ${messageOf(error)}`)
       return []
     }
   }
@@ -76,13 +76,13 @@ export class DiskUse {
 
   private async weigh(source: string, weight: string, time: string): Promise<Shares> {
     const sql = `SELECT orgId, sum(${weight})::DOUBLE AS weight, min(${time}) AS "from" FROM ${source} GROUP BY orgId`
-    const rows = await this.parquet.look<{ orgId: string; weight: number; from: Instant }>(sql)
+    const rows = await this.parquet.runTracked<{ orgId: string; weight: number; from: Instant }>(sql)
     const all = rows.reduce((sum, row) => sum + row.weight, 0)
     return rows.map(({ orgId, weight, from }) => ({ orgId, share: weight / all, from }))
   }
 
-  /** A file that was merged or dropped meanwhile is none that can't be read. */
-  private isThere(path: string): boolean {
+  /** False when the file was merged or dropped in the meantime. */
+  private isListed(path: string): boolean {
     const { files, rollups, pages } = this.parquet.sources()
     return [...files, ...rollups, ...pages].some((file) => file.path === path)
   }
@@ -110,7 +110,7 @@ function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares):
   return shares.map(({ share, ...own }) => ({ ...own, kind, bytes: sizeBytes * share, part: null }))
 }
 
-/** A spool file may go while it is looked at. */
+/** Size of the files that still exist. */
 function sizeOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 }

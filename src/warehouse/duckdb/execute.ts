@@ -10,28 +10,28 @@ import {
 import { Yielder } from '../../core/yielding.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 
-/** With `execute`, what is needed of the library: who needs it imports this module when it does. */
+/** Re-exported so that only this module imports the library, and can be imported lazily. */
 export { DuckDBInstance }
 
-/** Made objects of in one go: an event may have hundreds of parameters. */
-const ROWS_AT_ONCE = 50
-/** The engine forgets an interruption that comes before it began to work. */
+/** Number of rows converted at a time: an event may have hundreds of parameters. */
+const ROWS_PER_STEP = 50
+/** Interrupts are repeated, because the engine ignores those that arrive before it starts. */
 const INTERRUPT_EVERY_MS = 20
 
 export interface ExecuteOptions {
   params?: WrittenQuery['params']
   read?: Query['read']
-  /** It is given up when one of these ends. */
+  /** The query is cancelled when one of these aborts. */
   signals?: readonly AbortSignal[]
 }
 
-/** Runs SQL on a connection of its own, and answers an object a row. Others have their turn while rows are read. */
+/** Runs SQL on a new connection and returns one object per row. Yields to the event loop while reading rows. */
 export async function execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
   const { params = {}, read, signals = [] } = options
   const connection = await engine.connect()
-  const end = endOf(connection, signals)
+  const end = cancelOn(connection, signals)
   try {
-    // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
+    // Without values no statement is prepared, which is faster and is cleaned up off the event loop.
     const values = Object.keys(params).length > 0 ? params : undefined
     end.check()
     const result = await connection.run(sql, values, values && typesOf(params))
@@ -42,8 +42,8 @@ export async function execute<T>(engine: DuckDBInstance, sql: string, options: E
   }
 }
 
-/** Interrupts the connection when one of the signals ends; `check` throws from then on. */
-function endOf(connection: DuckDBConnection, signals: readonly AbortSignal[]) {
+/** Interrupts the connection when one of the signals aborts; `check` then throws. */
+function cancelOn(connection: DuckDBConnection, signals: readonly AbortSignal[]) {
   let ended = signals.some(({ aborted }) => aborted)
   let repeat: ReturnType<typeof setInterval> | undefined
   const end = () => {
@@ -72,8 +72,8 @@ async function readAll<T>(result: DuckDBMaterializedResult, read: Query['read'],
   for (;;) {
     const chunk = await result.fetchChunk()
     if (!chunk || chunk.rowCount === 0) return answer as T[]
-    for (let from = 0; from < chunk.rowCount; from += ROWS_AT_ONCE) {
-      for (const row of rowsOf(chunk, columns, from, Math.min(chunk.rowCount, from + ROWS_AT_ONCE))) {
+    for (let from = 0; from < chunk.rowCount; from += ROWS_PER_STEP) {
+      for (const row of rowsOf(chunk, columns, from, Math.min(chunk.rowCount, from + ROWS_PER_STEP))) {
         const made = read ? read(row as never) : row
         if (made !== null) answer.push(made)
         if (!yielder.isDue) continue

@@ -3,7 +3,7 @@ import type { FoldedNames, SegmentCount } from '../../ingest/segment-content.ts'
 import { quoteText } from './dialect.ts'
 import { MAX_NAMES, type NameCount, type NameOverflow, type NamePlan, type TrackedNames } from './tracked-names.ts'
 
-/** What one file of events holds, as `profileOf` asks for it. */
+/** A row of `profileOf`. */
 export interface ProfileRow {
   orgId: string
   domainId: string
@@ -13,15 +13,15 @@ export interface ProfileRow {
   firstReceivedAt: Instant
   lastReceivedAt: Instant
   maxSeq: number
-  /** What a production event said last of its version, and that event's `seq`; null when none did. */
+  /** Version in the last production event with one, and that event's `seq`; null without one. */
   lastVersion: number | null
   versionSeq: number | null
 }
 
-/** Of so many hosts of a domain each is asked for by itself; all others, which somebody made up, as if they had none. */
+/** Maximum number of hosts per domain and hour. All others, which are likely made up, are counted without a host. */
 const MAX_HOSTS = 1000
 
-/** Everything that is asked of a new file beside its names, in one look at it. */
+/** SQL of the profile of a new file, except its names, in one pass. */
 export function profileOf(events: string): string {
   return `SELECT orgId, domainId, CASE WHEN place <= ${MAX_HOSTS} THEN host END AS host, hour, sum(events)::BIGINT AS events,
       min(firstReceivedAt) AS firstReceivedAt, max(lastReceivedAt) AS lastReceivedAt, max(maxSeq) AS maxSeq,
@@ -40,20 +40,20 @@ export function profileOf(events: string): string {
 
 const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS lastReceivedAt'
 
-/** Of so many names that are not kept, all that can find a place are among them. */
-const MAX_ASKED = 2 * MAX_NAMES
+/** Number of names per domain that suffices to find all that can get a slot. */
+const MAX_CANDIDATES = 2 * MAX_NAMES
 
-/** A name of a file, and how many its domain has in it. */
+/** A name in a file, with the number of names of its domain. */
 type NameRow = NameCount & { names: number }
 
-/** Decides what the events of a new file are counted as; `run` answers SQL. */
+/** Decides how the events of a new file are counted. `run` executes SQL. */
 export async function nameEvents(
   run: <T>(sql: string) => Promise<T[]>,
   names: TrackedNames,
   events: string,
 ): Promise<NamePlan> {
   const found = await run<NameRow>(namesOf(events))
-  const cutOff = found.filter(({ names }) => names > MAX_ASKED)
+  const cutOff = found.filter(({ names }) => names > MAX_CANDIDATES)
   const domainIds = new Set(cutOff.map(({ domainId }) => domainId))
   const given = new Set(cutOff.map(nameKey))
   const missing = [...domainIds].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
@@ -61,27 +61,26 @@ export async function nameEvents(
   return names.plan([...found, ...more], domainIds)
 }
 
-/** Asks for the names in a new file; of a domain with more than `MAX_ASKED` for those with the most events. */
+/** SQL of the names in a new file; for a domain with more than `MAX_CANDIDATES`, those with the most events. */
 function namesOf(events: string): string {
   return `SELECT * EXCLUDE (place) FROM (
       SELECT *, count(*) OVER (PARTITION BY domainId) AS names,
         row_number() OVER (PARTITION BY domainId ORDER BY events DESC, vendor, event) AS place
       FROM (SELECT ${NAMES} FROM ${events} GROUP BY ALL)
-    ) WHERE place <= ${MAX_ASKED}`
+    ) WHERE place <= ${MAX_CANDIDATES}`
 }
 
 type Name = Pick<NameCount, 'domainId' | 'vendor' | 'event'>
 
-/** Asks for these names in a new file, of which there is one at least. */
+/** SQL of these names in a new file. `names` must not be empty. */
 function namesAmong(events: string, names: readonly Name[]): string {
   const values = names.map((name) => `(${[name.domainId, name.vendor, name.event].map(quoteText).join(', ')})`)
   return `SELECT ${NAMES} FROM ${events} WHERE (domainId, vendor, event) IN (VALUES ${values.join(', ')}) GROUP BY ALL`
 }
 
-/** The same for the same name. */
 const nameKey = ({ domainId, vendor, event }: Name) => JSON.stringify([domainId, vendor, event])
 
-/** How many events of each crowded domain have names that counts don't keep. */
+/** Number of events with untracked names, for each domain that has too many. */
 export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameOverflow[]): FoldedNames[] {
   return crowds.flatMap(({ domainId, names }) => {
     const own = counts.filter((count) => count.domainId === domainId)
@@ -93,14 +92,14 @@ export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameO
   })
 }
 
-/** The rows of a survey; what was said last of a version stands last. */
+/** Counts of a profile, with the latest version last. */
 export function countsFrom(rows: readonly ProfileRow[]): SegmentCount[] {
   return rows
     .toSorted((a, b) => (a.versionSeq ?? 0) - (b.versionSeq ?? 0))
     .map(({ firstReceivedAt, maxSeq, versionSeq, ...count }) => count)
 }
 
-/** From when to when, up to which `seq`, and whose: null when of several organizations. */
+/** Extent of a profile. `orgId` is null with several organizations. */
 export function spanOf(rows: readonly ProfileRow[]) {
   const [first] = rows
   if (!first) throw new Error('a file without events has no span')

@@ -1,30 +1,30 @@
 import type { Instant } from '../../core/clock.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 
-/** How files of one kind are kept. */
+/** Table schema of files of one kind. */
 export interface FileShape<File extends { path: string }> {
   table: string
-  /** All of the table's, spelled as the fields of a file. */
+  /** All columns of the table, named like the fields of a file. */
   columns: readonly (keyof File & string)[]
-  /** Columns that are kept as JSON; null stays null. */
+  /** Columns stored as JSON; null stays null. */
   json?: readonly (keyof File & string)[]
-  /** Columns that are NULL where a file lacks the field. */
+  /** Columns that are NULL when the file lacks the field. */
   optional?: readonly (keyof File & string)[]
-  /** What files are in the order of; those that are equal in it are in the order of their paths. */
+  /** Sort key of files; equal ones are sorted by path. */
   orderOf(file: File): number
 }
 
-/** A file that is not as it was written. It stays known, and is left out of every answer until it is whole again. */
+/** A damaged file. It stays listed, but is excluded from answers until it is intact again. */
 export interface DamagedFile<File> {
   file: File
-  /** When that was found. */
+  /** When the damage was found. */
   damagedAt: Instant
 }
 
-/** A part of the manifest: which files make up a relation. Kept in SQLite, mirrored in memory. */
+/** The manifest's files of one relation. Stored in SQLite, mirrored in memory. */
 export class FileTable<File extends { path: string }> {
   private files: readonly File[]
-  private aside: readonly DamagedFile<File>[]
+  private damagedFiles: readonly DamagedFile<File>[]
 
   constructor(
     private readonly db: Db,
@@ -33,60 +33,59 @@ export class FileTable<File extends { path: string }> {
     const known = this.rows().map(({ damagedAt, ...row }) => ({ damagedAt, file: this.fileOf(row as unknown as File) }))
     const sound = known.flatMap(({ damagedAt, file }) => (damagedAt ? [] : [file]))
     this.files = sound.sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
-    this.aside = known.flatMap(({ damagedAt, file }) => (damagedAt ? [{ file, damagedAt }] : []))
+    this.damagedFiles = known.flatMap(({ damagedAt, file }) => (damagedAt ? [{ file, damagedAt }] : []))
   }
 
-  /** None in a database of an earlier version, which has no such table, or no file that is damaged. */
+  /** Empty in a database of an earlier version that lacks the table. */
   private rows(): (File & { damagedAt?: Instant | null })[] {
     const { table } = this.shape
     const exists = this.db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(table)
     return exists ? this.db.prepare<[], File & { damagedAt?: Instant | null }>(`SELECT * FROM ${table}`).all() : []
   }
 
-  /** The files of this moment, in order; the array is never changed afterwards, so a running query may keep it. */
+  /** The current files, in order. The array is never modified, so a running query can keep it. */
   present(): readonly File[] {
     return this.files
   }
 
-  /** Those that are not present because they are damaged. */
   damaged(): readonly DamagedFile<File>[] {
-    return this.aside
+    return this.damagedFiles
   }
 
-  /** Leaves a present file out from now on; false when it is not present. */
+  /** Excludes a file as damaged. Returns false when it is not present. */
   markDamaged(path: string, damagedAt: Instant): boolean {
     const file = this.files.find((file) => file.path === path)
     if (!file) return false
     prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = ? WHERE path = ?`).run(damagedAt, path)
     this.mirror([file], [])
-    this.aside = [...this.aside, { file, damagedAt }]
+    this.damagedFiles = [...this.damagedFiles, { file, damagedAt }]
     return true
   }
 
-  /** Takes a damaged file back that is whole again; false when it is none. */
+  /** Uses a damaged file again. Returns false when it is not a damaged file. */
   restore(path: string): boolean {
-    const found = this.aside.find(({ file }) => file.path === path)
+    const found = this.damagedFiles.find(({ file }) => file.path === path)
     if (!found) return false
     prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = NULL WHERE path = ?`).run(path)
     this.mirror([], [found.file])
     return true
   }
 
-  /** The part of a `commit` that takes files of these paths out for good, damaged ones too. */
+  /** Part of a `commit`: removes the files with these paths, including damaged ones. */
   drop(paths: ReadonlySet<string>): Mirror {
-    const known = [...this.files, ...this.aside.map(({ file }) => file)]
+    const known = [...this.files, ...this.damagedFiles.map(({ file }) => file)]
     return this.write(
       known.filter(({ path }) => paths.has(path)),
       [],
     )
   }
 
-  /** Puts `added` in the place of `removed`. Not in a transaction of the caller's. */
+  /** Replaces `removed` by `added`. Must not be called within a transaction. */
   swap(removed: readonly File[], added: readonly File[]): void {
     commit(this.db, () => [this.write(removed, added)])
   }
 
-  /** The part of a `commit` that puts `added` in the place of `removed`. A path that is there already is replaced. */
+  /** Part of a `commit`: replaces `removed` by `added`. An existing path is overwritten. */
   write(removed: readonly File[], added: readonly File[]): Mirror {
     const { table, columns } = this.shape
     const remove = prepared(this.db, `DELETE FROM ${table} WHERE path = ?`)
@@ -106,7 +105,7 @@ export class FileTable<File extends { path: string }> {
       files.splice(files.findLastIndex((other) => this.isBefore(other, file)) + 1, 0, file)
     }
     this.files = files
-    this.aside = this.aside.filter(({ file }) => !gone.has(file.path))
+    this.damagedFiles = this.damagedFiles.filter(({ file }) => !gone.has(file.path))
   }
 
   private isBefore(a: File, b: File): boolean {
@@ -131,14 +130,14 @@ export class FileTable<File extends { path: string }> {
   }
 }
 
-/** Takes into memory what was written down. */
+/** Updates memory after the commit. */
 type Mirror = () => void
 
 /**
- * Writes into several tables in one transaction; memory follows when it is in the database for good. Fails, and changes
- * nothing, within a transaction of the caller's: memory could not follow when that is undone.
+ * Writes several tables in one transaction, and updates memory after the commit. Throws within another transaction, whose
+ * rollback memory could not follow.
  */
 export function commit(db: Db, work: () => Mirror[]): void {
-  if (db.inTransaction) throw new Error('the manifest is changed in a transaction of its own')
+  if (db.inTransaction) throw new Error('the manifest must be changed outside of other transactions')
   for (const mirror of tx(db, work)) mirror()
 }

@@ -11,7 +11,7 @@ import { inOrder, type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred
 import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 import type { NameOverflow } from './tracked-names.ts'
 
-/** Events that were taken in, to be cut into files of the history. */
+/** Imported events to be divided into files of the history. */
 export interface Cut {
   parquet: ParquetFiles
   /** 16 hexadecimal digits. */
@@ -22,34 +22,34 @@ export interface Cut {
   crowds: readonly NameOverflow[]
 }
 
-/** Files that are in place and not listed yet. */
+/** Published files that are not listed yet. */
 export interface CutFiles {
   files: EventFile[]
   rollups: RollupFile[]
 }
 
-/** So many files are written at once: each by one thread for the most part. */
-const AT_ONCE = 2
-/** More events of an hour become several files: sorting must fit the engine's memory. */
+/** Maximum number of files written concurrently; each takes about one thread. */
+const CONCURRENCY = 2
+/** An hour with more events is divided into several files, because sorting must fit the engine's memory. */
 const MAX_ROWS = 500_000
 
-/** Hours of a day with few events share a file, of up to so many: a file costs time to write and to open. */
+/** Consecutive hours of a day share a file up to this many events: each file costs time to write and to open. */
 const SMALL_ROWS = 100_000
-/** The batch that is being written. */
+/** Name of the table with the current batch. */
 const BATCH = 'imported'
 
 /** A file of events to be written. */
 interface Part {
   path: string
   orgId: string
-  /** Of one organization and UTC day, in order: one, or several that follow each other and have few events. */
+  /** One hour, or several consecutive hours with few events, of one organization and UTC day. */
   hours: readonly StagedHour[]
-  /** Which events of the batch: `after < place <= through`; those of other hours and organizations are left out. */
+  /** Events of the batch with `after < place <= through`, restricted to these hours and the organization. */
   after: number
   through: number
 }
 
-/** Writes the files: one for each hour of each organization (small hours of a day share one), sorted and shredded, and of counts one for each of its days. */
+/** Writes files of events, sorted and shredded, for each organization and hour (small hours of a day share one), and files of counts for each day. */
 export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
   const written: WrittenPart[] = []
   const all = cut.hours.reduce((sum, { rows }) => sum + rows, 0)
@@ -69,13 +69,13 @@ interface WrittenPart {
   keys: string[]
 }
 
-/** Nothing is replaced by it: until it is listed, a start knows it for a leftover. */
+/** Replaces nothing: until it is listed, the next start treats the file as a leftover. */
 const OWN: Lineage = { replaces: [], parts: 1 }
 
 const startOfDay = (instant: Instant) => Math.floor(instant / DAY_MS) * DAY_MS
 const nameOf = (orgId: string, hour: Instant) => `${orgId} ${hour}`
 
-/** Writes the events of a batch. `place`: how many files there are already. */
+/** Writes the events of a batch. `place`: number of files written before. */
 async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: number): Promise<WrittenPart[]> {
   const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
   await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
@@ -83,7 +83,7 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
     const parts = partsOf(batch, name, place)
     const keys = await keysOf(parquet, parts)
     const written: WrittenPart[] = []
-    await atOnce(parts, async (part) => {
+    await forEachConcurrently(parts, async (part) => {
       const own = keysWorthIt(keys.get(part.path) ?? [], sumOf(part.hours))
       const rows = await parquet.writeDraft(part.path, shredded(inOrder(rowsOf(part)), own), {
         lineage: OWN,
@@ -111,7 +111,7 @@ function partsOf({ hours, rows }: Batch, name: string, place: number): Part[] {
 
 const sumOf = (hours: readonly StagedHour[]) => hours.reduce((sum, { rows }) => sum + rows, 0)
 
-/** The hours that share a file. */
+/** Groups hours that share a file. */
 function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
   return [...Map.groupBy(hours, ({ orgId, hour }) => `${orgId} ${startOfDay(hour)}`).values()].flatMap((ofDay) => {
     const groups: StagedHour[][] = []
@@ -124,7 +124,7 @@ function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
   })
 }
 
-/** The parameters of the hours of each part, by its path, most frequent first, up to one more than may get a column. */
+/** Parameters of each part by its path, most frequent first, up to one more than can get a column. */
 async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Map<string, KeyCount[]>> {
   const hours = parts.flatMap(({ path, orgId, hours }) =>
     hours.map(({ hour }) => `(${quoteText(path)}, ${quoteText(orgId)}, ${hour})`),
@@ -142,7 +142,7 @@ async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Ma
   return Map.groupBy(found, ({ path }) => path)
 }
 
-/** The rows of a part as `shredded` takes them. */
+/** SQL of the rows of a part, as `shredded` expects them. */
 function rowsOf({ orgId, hours, after, through }: Part): string {
   const [from, to] = [hours[0]?.hour ?? 0, (hours.at(-1)?.hour ?? 0) + HOUR_MS]
   const given: Record<string, string> = {
@@ -157,13 +157,13 @@ function rowsOf({ orgId, hours, after, through }: Part): string {
 
 const within = (from: Instant, lengthMs: number) => `receivedAt >= ${from} AND receivedAt < ${from + lengthMs}`
 
-/** Writes the counts of each organization's days, and answers the paths. */
+/** Writes the counts of each organization's days, and returns the paths. */
 async function writeCounts({ parquet, name, events, hours, crowds }: Cut): Promise<string[]> {
   const days = new Map(
     hours.map(({ orgId, hour }) => [nameOf(orgId, startOfDay(hour)), { orgId, day: startOfDay(hour) }]),
   )
   const paths: string[] = []
-  await atOnce([...days.values()].entries().toArray(), async ([place, { orgId, day }]) => {
+  await forEachConcurrently([...days.values()].entries().toArray(), async ([place, { orgId, day }]) => {
     const path = `${COUNTS}/di${place}-${name}.parquet`
     const ofDay = `(SELECT * FROM ${events} WHERE ${within(day, DAY_MS)} AND orgId = ${quoteText(orgId)})`
     if ((await parquet.writeDraft(path, finalCountsOf(named(ofDay, crowds)), { lineage: OWN })) > 0) paths.push(path)
@@ -214,7 +214,7 @@ async function describeCounts(parquet: ParquetFiles, paths: readonly string[]): 
   return files
 }
 
-/** What files of events say of themselves, by their absolute paths. */
+/** Statistics from the metadata of event files, by absolute path. */
 async function statisticsOf(
   parquet: ParquetFiles,
   paths: readonly string[],
@@ -232,11 +232,11 @@ async function statisticsOf(
   return new Map(rows.map((row) => [row.file, row]))
 }
 
-/** Carries out work for all items, some at once. */
-async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+/** Processes items concurrently. */
+async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
   const one = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, one))
+  await Promise.all(Array.from({ length: CONCURRENCY }, one))
 }

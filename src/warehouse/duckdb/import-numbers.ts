@@ -5,7 +5,7 @@ import { eventsRelation } from './relation.ts'
 /** The hour of an event, as SQL. */
 export const HOUR = `receivedAt // ${HOUR_MS} * ${HOUR_MS}`
 
-/** What was taken of one hour and organization. */
+/** Staged events of one hour and organization. */
 export interface StagedHour {
   orgId: string
   hour: Instant
@@ -13,25 +13,25 @@ export interface StagedHour {
   last: Instant
 }
 
-/** What was taken of some hours that follow each other. */
+/** Staged events of consecutive hours. */
 export interface Batch {
-  /** In order; of one hour those of several organizations. */
+  /** In order; an hour may occur for several organizations. */
   hours: readonly StagedHour[]
   from: Instant
   to: Instant
   rows: number
   last: Instant
-  /** All of its numbers are above this one. */
+  /** All sequence numbers of the batch are above this one. */
   floor: number
 }
 
 const SEQ_PER_MS = 1000
-/** Far more numbers than there are events in any hour. */
+/** Far more than the number of events in any hour. */
 const ROOM = HOUR_MS * SEQ_PER_MS
-/** So many events are in the engine's memory at once, or those of an hour. */
+/** Maximum number of events in the engine's memory, unless a single hour has more. */
 const MAX_BATCH_ROWS = 100_000
 
-/** Cuts what was taken into batches, in order; events of a later one are numbered behind those of an earlier one. */
+/** Divides staged hours into batches, in order. Sequence numbers of later batches follow those of earlier ones. */
 export function batchesOf(staged: readonly StagedHour[]): Batch[] {
   const hours = [...Map.groupBy(staged, ({ hour }) => hour)].sort(([a], [b]) => a - b)
   const batches: Batch[] = []
@@ -42,7 +42,7 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
     if (open && open.rows + rows <= MAX_BATCH_ROWS) {
       Object.assign(open, { hours: [...open.hours, ...own], to: hour + HOUR_MS, rows: open.rows + rows, last })
     } else {
-      // Where very many events have the same time, numbers go on behind their hour.
+      // When very many events have the same time, their numbers extend beyond their hour.
       const floor = open ? Math.max(open.floor, open.last * SEQ_PER_MS) + open.rows : 0
       batches.push({ hours: own, from: hour, to: hour + HOUR_MS, rows, last, floor })
     }
@@ -51,13 +51,12 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
 }
 
 /**
- * Selects the events of a batch with `seq`, and with `place`, from 1, in the order of `seq`. Numbers are given as those of
- * events that arrive: by time, then by their place in the file, none below a thousand times the time, and none that any
- * other event has.
+ * Selects the events of a batch with `seq`, and with `place` (from 1) in the order of `seq`. Numbers are assigned like those
+ * of arriving events: by time, then by position in the file, at least a thousand times the time, and unique.
  */
 export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
   const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
-  // To put few columns in order and join the others costs half as much.
+  // Sorting few columns and joining the others costs half as much.
   return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenIn(parquet, batch), ofBatch, batch)}) USING (row)`
 }
 
@@ -67,7 +66,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
   const above = (least: string, floor: string) =>
     `place + greatest(max(${least} - place) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING), ${floor})`
   if (taken === null) return `SELECT row, place, ${above('least', String(floor))} AS seq FROM (${placed})`
-  // Counted among the free numbers only, then put back among all.
+  // Numbered among the free numbers first, then mapped to all numbers.
   const isBefore = `(SELECT count(*) FROM taken WHERE seq < ${floor})`
   return `WITH taken AS MATERIALIZED (SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM (${taken})),
     free AS (
@@ -78,7 +77,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
     FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, max(rank) AS rank FROM taken GROUP BY before) AS gaps ON free.number >= gaps.before`
 }
 
-/** Selects the numbers that events have which are in the history already; null when there are none close to the batch. */
+/** Selects sequence numbers in use close to the batch; null when there are none. */
 function takenIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
   const least = from * SEQ_PER_MS
   const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM

@@ -13,7 +13,7 @@ import {
 import { quoteName, quoteText } from './dialect.ts'
 import { PARAMS } from './spool-relation.ts'
 
-/** Columns of events on their way in, in order, with their SQL types. `row`: its place in the file, from 1. */
+/** Columns of staged events, in order, with their SQL types. `row`: position in the file, from 1. */
 export const STAGED_COLUMNS: Readonly<Record<string, string>> = {
   row: 'BIGINT',
   ...Object.fromEntries(Object.entries(EVENT_COLUMNS).filter(([name]) => name !== 'seq' && name !== 'violations')),
@@ -30,7 +30,7 @@ const IS_TIME = /^TIMESTAMP/
 const IS_MAP = /^MAP\(VARCHAR, VARCHAR\)$/
 const IS_JSON = /^(?:VARCHAR|JSON)$/
 
-/** A column that is taken: its value, and the test that it is as it must be; both SQL. The test is never NULL where it fails. */
+/** SQL of a column's value, and of the test that it is valid. A failing test may not be NULL. */
 interface Taken {
   value: string
   test: string
@@ -39,16 +39,16 @@ interface Taken {
 const raw = (name: string) => `raw.${quoteName(name)}`
 const absent = (type: string): Taken => ({ value: `NULL::${type}`, test: 'true' })
 const isAmong = (sql: string, words: readonly string[]) => `${sql} IN (${words.map(quoteText).join(', ')})`
-/** Holds only where no `cleanText` would change anything: a text of the engine is well-formed. */
+/** True when `cleanText` would not change the text, which is always well-formed in the engine. */
 const isClean = (sql: string) => `NOT contains(${sql}, chr(0))`
 
 /**
- * Selects the rows of a Parquet file. `fine`: those that are plainly as they must be, as staged columns; `others`: all others,
- * as they came, to be read as lines are. A row is fine only where `readLine` would take it and change no text of it; it is no
- * fault to leave such a row to the others.
+ * Selects the rows of a Parquet file. `fine`: rows that SQL can verify to be valid, as staged columns; `others`: all other
+ * rows unchanged, to be parsed like lines. A row may be `fine` only if `readLine` would accept it and change no text of it.
+ * A valid row may be among `others`.
  */
 export function selectRows(path: string, types: ColumnTypes, rules: ImportRules): { fine: string; others: string } {
-  const known = { ...textColumns(types), ...numberColumns(types, rules), ...placeColumns(types, rules) }
+  const known = { ...textColumns(types), ...numberColumns(types, rules), ...domainColumns(types, rules) }
   const params = paramsOf(types)
   const strange = [...types.keys()].filter((name) => !Object.hasOwn(EVENT_COLUMNS, name) && name !== 'params')
   const tests = [
@@ -76,7 +76,7 @@ function textColumns(types: ColumnTypes): Record<string, Taken> {
     if (!IS_TEXT.test(type)) return { value: absentAs ?? 'NULL', test: `${raw(name)} IS NULL` }
     const sql = type === 'VARCHAR' ? raw(name) : `${raw(name)}::VARCHAR`
     const [least, most] = TEXT_LENGTHS[name]
-    // Bytes are at least as many as UTF-16 units.
+    // A text has at least as many bytes as UTF-16 units.
     const tests = [`strlen(${sql}) BETWEEN ${least} AND ${most}`, isClean(sql)]
     if (name === 'path') tests.push(`${sql} <> ''`, `NOT regexp_matches(${sql}, '[?#]')`)
     const value = absentAs === undefined ? sql : `coalesce(${sql}, ${absentAs})`
@@ -103,7 +103,7 @@ function textColumns(types: ColumnTypes): Record<string, Taken> {
   }
 }
 
-/** A number, or a time in ms, as SQL; null when the column can hold none. Not finite is not known. */
+/** SQL of a number or a time in ms; null when the column is of another type. Infinite values count as unknown. */
 function numberOf(types: ColumnTypes, name: string): string | null {
   const type = types.get(name) ?? ''
   if (IS_TIME.test(type)) return `epoch_ms(${raw(name)})`
@@ -119,7 +119,7 @@ function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<st
   }
   const receivedAt = numberOf(types, 'receivedAt')
   const at = `round(${receivedAt})::BIGINT`
-  // Other units than milliseconds, and times that are replaced, are left to `readLine`.
+  // Units other than milliseconds, and times to be replaced, are left to `readLine`.
   const ts = column('ts', (sql) => `${sql} BETWEEN ${EARLIEST} AND ${at} + ${DAY_MS}`)
   const weight = column('weight', (sql) => `${sql} > 0 AND ${sql} <= ${MAX_WEIGHT}`)
   const duration = (name: string) => column(name, (sql) => `${sql} >= 0`)
@@ -140,15 +140,15 @@ function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<st
   }
 }
 
-/** What depends on whose the event is. */
-function placeColumns(types: ColumnTypes, { domains }: ImportRules): Record<string, Taken> {
+/** Columns that depend on the domain. */
+function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<string, Taken> {
   const isText = (name: string) => IS_TEXT.test(types.get(name) ?? '')
   const unless = (name: string): Taken => ({ value: 'NULL', test: types.has(name) ? `${raw(name)} IS NULL` : 'true' })
   const denied = [...domains.values()].flatMap(({ id, denied }) =>
     [...denied].map((host) => `(${quoteText(id)}, ${quoteText(host)})`),
   )
   const host = raw('host')
-  // Letters that a browser would spell the same; the last label of an IP address is a number.
+  // Characters that a browser leaves unchanged. The last label must not be a number, as in an IP address.
   const isPlain = `(strlen(${host}) <= 253 AND regexp_full_match(${host}, '([a-z0-9-]+\\.)*[a-z][a-z0-9-]*') AND NOT contains(${host}, 'xn--'))`
   const isAllowed = denied.length > 0 ? ` AND (own.domainId, ${host}) NOT IN (VALUES ${denied.join(', ')})` : ''
   const customer = `${raw('customerId')}::VARCHAR`
@@ -187,7 +187,7 @@ function paramsOf(types: ColumnTypes): Taken {
   if (!IS_JSON.test(type)) return { ...absent(PARAMS), value: none, test: `${column} IS NULL` }
   const [text, json] = [`${column}::VARCHAR`, `TRY_CAST(${column} AS JSON)`]
   const map = `TRY_CAST(${json} AS ${PARAMS})`
-  // In a branch of its own, because of a text that is no object the engine refuses to make a map.
+  // In a CASE branch, because the engine refuses to convert a text that is not an object to a map.
   const isFine = `CASE WHEN json_type(${json}) = 'OBJECT'
     THEN NOT list_has_any(json_type(${json}, '$.*'), ['OBJECT', 'ARRAY', 'NULL'])
       AND NOT regexp_matches(${text}, ${quoteText(UNUSUAL_NUMBER)}) AND ${isFlat(map)}
@@ -195,10 +195,10 @@ function paramsOf(types: ColumnTypes): Taken {
   return { value: `coalesce(${map}, ${none})`, test: `(${column} IS NULL OR ${isFine})` }
 }
 
-/** Numbers that JavaScript would spell in another way than the engine: -0, exponents, many digits, zeros at either end. */
+/** Numbers that JavaScript formats differently from the engine: -0, exponents, many digits, trailing zeros. */
 const UNUSUAL_NUMBER = String.raw`:\s*(?:-0[\s,}]|-?[0-9.]*[eE]|-?[0-9.]{16}|-?[0-9]+\.[0-9]*0\s*[,}]|-?0\.00000)`
 
-/** A map that keeps all limits. */
+/** SQL test that a map is within all limits. */
 function isFlat(map: string): string {
   const bad = [
     `strlen(e.key) > ${MAX_KEY_LENGTH}`,
@@ -212,7 +212,7 @@ function isFlat(map: string): string {
       AND list_unique(map_keys(${map})) = cardinality(${map})`
 }
 
-/** The row as a line of JSON would say it, in a struct. */
+/** SQL of the row as a struct, like a line of JSON. */
 function lineOf(types: ColumnTypes): string {
   const fields = [...types].flatMap(([name, type]) => {
     if (SYSTEM_FIELDS.some((own) => own === name)) return []

@@ -14,20 +14,20 @@ import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './import-select.ts
 import type { ParquetFiles } from './parquet-files.ts'
 
 /**
- * Staged files are read an hour at a time: in small groups little is read that is not wanted. What is known of each group
- * is kept in memory, though: 2,400 groups of ten million events took 500 MB.
+ * Staged files are read hour by hour, so small row groups avoid reading unneeded rows. Metadata of each group is kept in
+ * memory, however: 2,400 groups of ten million events took 500 MB.
  */
 const STAGED = 'COMPRESSION lz4, ROW_GROUP_SIZE 16384, WRITE_BLOOM_FILTER false'
-/** Rows of a staged file that are read for one that is wanted; with more, it is sorted first. */
-const MOST_READ = 6
+/** Maximum ratio of rows read to rows needed. Above it, the staged events are sorted first. */
+const MAX_READ_RATIO = 6
 
-/** An import of events of before; what it has taken so far lies in drafts, which a start removes. */
+/** An import of past events. Staged events are in temporary files, which the next start removes. */
 export class DuckdbImport implements EventImport {
   events = 0
   private staged: string[] = []
   private drafts = 0
 
-  /** `name`: 16 hexadecimal digits, of which names of files are made. */
+  /** @param name 16 hexadecimal digits that become part of file names */
   constructor(
     private readonly parquet: ParquetFiles,
     private readonly name: string,
@@ -38,7 +38,7 @@ export class DuckdbImport implements EventImport {
   }
 
   async takeParquet(path: string, rules: ImportRules): Promise<TakenRows> {
-    const { rows, types } = await this.look(path)
+    const { rows, types } = await this.describe(path)
     const { fine, others } = selectRows(path, types, rules)
     const taken = await this.stage(fine)
     if (taken === rows) return { rows, others: null }
@@ -61,12 +61,12 @@ export class DuckdbImport implements EventImport {
     progress: (done: number) => void,
   ): Promise<void> {
     const { manifest } = this.parquet
-    // Staged files have thousands of groups, and are opened again and again.
+    // Staged files have thousands of row groups and are opened repeatedly.
     await this.run('SET parquet_metadata_cache = true')
-    await this.sortUnlessClose()
+    await this.sortIfScattered()
     const events = this.source()
     const naming = await nameEvents((sql) => this.run(sql), manifest.names, events)
-    // The latest is the one that was received last; numbers of ours come later.
+    // The latest event is the one received last; sequence numbers are assigned later.
     const found = await this.run<ProfileRow>(profileOf(`(SELECT *, receivedAt AS seq FROM ${events})`))
     const spans = await this.run<ImportedSpan>(
       `SELECT domainId, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt FROM ${events} GROUP BY domainId`,
@@ -91,8 +91,8 @@ export class DuckdbImport implements EventImport {
     this.staged = []
   }
 
-  /** What a Parquet file has. */
-  private async look(path: string): Promise<{ rows: number; types: ColumnTypes }> {
+  /** Reads the number of rows and the column types of a Parquet file. */
+  private async describe(path: string): Promise<{ rows: number; types: ColumnTypes }> {
     try {
       const columns = await this.run<{ column_name: string; column_type: string }>(
         `DESCRIBE SELECT * FROM read_parquet(${quoteText(path)})`,
@@ -117,15 +117,15 @@ export class DuckdbImport implements EventImport {
     return count
   }
 
-  /** Puts the events in the order of time, unless those of an hour stand close together already. */
-  private async sortUnlessClose(): Promise<void> {
+  /** Sorts the events by time, unless those of each hour are already close together. */
+  private async sortIfScattered(): Promise<void> {
     const files = this.staged.map(quoteText).join(', ')
     const [found] = await this.run<{ read: number; rows: number }>(
       `SELECT sum(rows * (last // ${HOUR_MS} - first // ${HOUR_MS} + 1))::DOUBLE AS read, sum(rows)::DOUBLE AS rows FROM (
          SELECT row_group_num_rows AS rows, stats_min_value::BIGINT AS first, stats_max_value::BIGINT AS last
          FROM parquet_metadata([${files}]) WHERE path_in_schema = 'receivedAt')`,
     )
-    if (!found || found.read <= found.rows * MOST_READ) return
+    if (!found || found.read <= found.rows * MAX_READ_RATIO) return
     const [events, loose] = [this.source(), this.staged]
     this.staged = []
     this.events = 0
@@ -140,7 +140,7 @@ export class DuckdbImport implements EventImport {
     )
   }
 
-  /** The events that were taken, as SQL. */
+  /** SQL of the staged events. */
   private source(): string {
     return `read_parquet([${this.staged.map(quoteText).join(', ')}])`
   }

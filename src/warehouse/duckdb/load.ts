@@ -14,20 +14,20 @@ import { freshRelation, spooledEvents } from './spool-relation.ts'
 import type { NameOverflow, NamePlan } from './tracked-names.ts'
 
 /**
- * Fresh files are small and short-lived: smaller groups take less memory and both cores, and nobody looks for one value
- * in them, which is what Bloom filters are for.
+ * Fresh files are small and short-lived. Smaller row groups take less memory and use both cores, and Bloom filters are
+ * useless because no query searches them for a single value.
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 
 /** Events of a kilobyte each fill a group of `STALE_MS` half. */
 const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
-/** What a segment became: files that are written and not listed yet, and what is in them. */
+/** Written but unlisted files of a segment, and their content. */
 interface LoadedSegment extends SegmentFiles {
   content: SegmentContent
 }
 
-/** Writes the files of a sealed segment: of its events, of their counts and of its `pages`. Again: the same ones. */
+/** Writes the files of a sealed segment: events, their counts and `pages`. Idempotent. */
 export async function writeSegment(
   parquet: ParquetFiles,
   { name, path, pages }: SealedSegment,
@@ -51,8 +51,8 @@ export async function writeSegment(
 }
 
 /**
- * Writes the events of a segment, and returns their number. The engine reads 2,048 lines at a time; where these are too
- * long for its memory, the lines are first copied into files that have fewer.
+ * Writes the events of a segment, and returns their number. The engine reads 2,048 lines at a time. When they exceed its
+ * memory, the lines are first copied to smaller files.
  */
 async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
   const form = { options: FRESH, groupBytes: FRESH_GROUP_BYTES }
@@ -77,7 +77,7 @@ async function writeEvents(parquet: ParquetFiles, own: string, segment: string):
 
 const PIECE_BYTES = 4 * 1024 * 1024
 
-/** Whole lines of a file, about `PIECE_BYTES` of them at a time. */
+/** Yields whole lines of a file in chunks of about `PIECE_BYTES`. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0)
   for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
@@ -101,7 +101,7 @@ async function writePages(parquet: ParquetFiles, name: string, pages: readonly S
   }
 }
 
-/** What is known of a new file of events. */
+/** Determines the manifest entry and content of a new file of events. */
 async function profile(
   parquet: ParquetFiles,
   path: string,
@@ -117,7 +117,7 @@ async function profile(
   return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) } }
 }
 
-/** The counts of a fresh file, written beside it; null when nothing in it counts. */
+/** Writes the counts of a fresh file; null when none of its events are counted. */
 async function rollUp(
   parquet: ParquetFiles,
   { path, orgId, minReceivedAt, maxReceivedAt }: EventFile,

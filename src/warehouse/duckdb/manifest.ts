@@ -3,14 +3,14 @@ import type { Db } from '../../store/database.ts'
 import { commit, type DamagedFile, FileTable } from './file-table.ts'
 import { type NamePlan, TrackedNames } from './tracked-names.ts'
 
-/** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour or a day of one organization, sorted and shredded. */
+/** `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: an hour or a day of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
 
 /** One Parquet file of events. */
 export interface EventFile {
   /** Relative to the folder `events/`. */
   path: string
-  /** Null when it holds several organizations' events. */
+  /** Null when it has events of several organizations. */
   orgId: string | null
   /** Start of the hour of its first event's `receivedAt`. */
   hour: Instant
@@ -20,20 +20,20 @@ export interface EventFile {
   maxSeq: number
   rows: number
   sizeBytes: number
-  /** Size of its events as the lines of JSON that they came in; absent: a version that kept none wrote it. */
+  /** Size of its events as lines of JSON; absent in files of earlier versions. */
   unpackedBytes?: number
-  /** CRC-32 of its bytes; null when it was written by a version that kept none. */
+  /** CRC-32 of the file; null in files of earlier versions. */
   sum: number | null
   level: FileLevel
-  /** Parameters that have a column of their own; null in a file that keeps all as the JSON that they came in. */
+  /** Parameters with a separate column; null in a file that stores all parameters as JSON. */
   keys: string[] | null
-  /** When all of its events had been looked through; absent: some were not yet. */
+  /** Time when all of its events had been scanned; absent before that. */
   lookedAt?: Instant
 }
 
 /**
- * `fresh`: the counts of one segment; `merged`: of several; `hour`: of an hour that ended; `day`: of one organization's
- * day; `quarters`: the same by the quarter of an hour; `hours`: the same by the hour, beside the others (`hoursPath`).
+ * `fresh`: counts of one segment; `merged`: of several; `hour`: of an ended hour; `day`: of one organization's day;
+ * `quarters`: of a day by quarter of an hour; `hours`: of a day by hour, in addition to the others (`hoursPath`).
  */
 export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
 
@@ -41,9 +41,9 @@ export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'ho
 export interface RollupFile {
   /** Relative to the folder `events/`. */
   path: string
-  /** Null when it holds several organizations' counts. */
+  /** Null when it has counts of several organizations. */
   orgId: string | null
-  /** Starts of the first and the last minute; no row lies outside. */
+  /** Starts of the first and the last minute. */
   minMinute: Instant
   maxMinute: Instant
   rows: number
@@ -56,7 +56,7 @@ export interface RollupFile {
 export interface PageFile {
   /** Relative to the folder `events/`. */
   path: string
-  /** Null when it holds several organizations' pages. */
+  /** Null when it has pages of several organizations. */
   orgId: string | null
   minReceivedAt: Instant
   maxReceivedAt: Instant
@@ -68,14 +68,14 @@ export interface PageFile {
 
 export type ManifestFile = EventFile | RollupFile | PageFile
 
-/** From its first row to its last; those of counts are the beginnings of minutes. */
+/** First and last `receivedAt`; for counts, the starts of minutes. */
 export function spanOf(file: ManifestFile): { first: Instant; last: Instant } {
   return 'minMinute' in file
     ? { first: file.minMinute, last: file.maxMinute }
     : { first: file.minReceivedAt, last: file.maxReceivedAt }
 }
 
-/** Whether a file may have rows of this window and organization; null: of any. */
+/** True when a file may have rows of this window and organization (null for any). */
 export function isInScope(file: ManifestFile, { orgId, window }: FileScope): boolean {
   const { first, last } = spanOf(file)
   return (orgId === null || file.orgId === null || file.orgId === orgId) && last >= window.from && first < window.to
@@ -86,21 +86,21 @@ export interface FileScope {
   window: { from: Instant; to: Instant }
 }
 
-/** The files that one segment became; null or absent what it held nothing for. */
+/** Files of one segment; null or absent when the segment had no such data. */
 export interface SegmentFiles {
   file: EventFile | null
   rollup: RollupFile | null
   pages?: PageFile | null
-  /** Which names its counts have. */
+  /** Plan of tracked names. */
   naming?: NamePlan | null
 }
 
-/** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
+/** The list of files in the history. Stored in SQLite, so that swapping files is one transaction; mirrored in memory. */
 export class Manifest {
   private readonly events: FileTable<EventFile>
   private readonly counted: FileTable<RollupFile>
   private readonly paged: FileTable<PageFile>
-  /** The names that counts keep. */
+  /** Names that are counted separately. */
   readonly names: TrackedNames
 
   constructor(private readonly db: Db) {
@@ -126,19 +126,18 @@ export class Manifest {
   }
 
   /**
-   * The files of this moment, in the order of their first events; the array is never changed afterwards, so a running
-   * query may keep it.
+   * Current files of events, sorted by first event. The array is never modified, so a running query can keep it.
    */
   files(): readonly EventFile[] {
     return this.events.present()
   }
 
-  /** The files of counts of this moment, in the order of their first minutes; as `files`, never changed afterwards. */
+  /** Current files of counts, sorted by first minute. Never modified, like `files`. */
   rollups(): readonly RollupFile[] {
     return this.counted.present()
   }
 
-  /** The files of `pages`; as `files`. */
+  /** Current files of `pages`, like `files`. */
   pages(): readonly PageFile[] {
     return this.paged.present()
   }
@@ -152,34 +151,34 @@ export class Manifest {
     return (this.db.prepare('SELECT max(name) AS name FROM segment').get() as { name: string | null }).name
   }
 
-  /** Files of any kind that are left out of every answer because they are not as they were written. */
+  /** Damaged files of any kind, which are excluded from all answers. */
   damaged(): readonly DamagedFile<ManifestFile>[] {
     return this.tables().flatMap((table) => table.damaged())
   }
 
-  /** Nothing that the manifest ever knew was received later; 0 when it never knew of anything. */
+  /** Upper bound of `receivedAt` of everything that the manifest ever listed; 0 without any. */
   lastKnownAt(): Instant {
     const loadedAt = this.db.prepare<[], Instant | null>('SELECT max(loadedAt) FROM segment').pluck().get() ?? 0
     const pagesAt = this.pages().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
     return Math.max(loadedAt, this.lastReceivedAt(), pagesAt)
   }
 
-  /** Leaves a file out from now on; false when it is not in force. */
+  /** Excludes a file as damaged. Returns false when it is not present. */
   markDamaged(path: string, damagedAt: Instant): boolean {
     return this.tables().some((table) => table.markDamaged(path, damagedAt))
   }
 
-  /** Uses a damaged file again; false when it is none. */
+  /** Uses a damaged file again. Returns false when it is not a damaged file. */
   restore(path: string): boolean {
     return this.tables().some((table) => table.restore(path))
   }
 
-  /** All files in force. */
+  /** All intact files. */
   present(): ManifestFile[] {
     return this.tables().flatMap((table) => [...table.present()])
   }
 
-  /** Takes files of any kind off the list, damaged ones too, in one transaction, which is none of the caller's. */
+  /** Removes files of any kind from the list, including damaged ones, in a new transaction. */
   drop(paths: ReadonlySet<string>): void {
     if (paths.size > 0) commit(this.db, () => this.tables().map((table) => table.drop(paths)))
   }
@@ -192,19 +191,18 @@ export class Manifest {
     return [...this.events.present(), ...this.events.damaged().map(({ file }) => file)]
   }
 
-  /** Latest `receivedAt` of any file, also of damaged ones; 0 without files. */
+  /** Latest `receivedAt` of any file, including damaged ones; 0 without files. */
   lastReceivedAt(): Instant {
     return this.everyEventFile().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
   }
 
-  /** Highest `seq` of any event, also in damaged files; 0 without files. */
+  /** Highest `seq` of any event, including those in damaged files; 0 without files. */
   lastSeq(): number {
     return this.everyEventFile().reduce((last, file) => Math.max(last, file.maxSeq), 0)
   }
 
   /**
-   * Adds the files of a loaded segment together with whatever `account` writes, in one transaction, which is none of the
-   * caller's. Loading it again replaces the same rows.
+   * Adds the files of a loaded segment and whatever `account` writes, in a new transaction. Idempotent.
    */
   addSegment(
     name: string,
@@ -214,8 +212,8 @@ export class Manifest {
   ): void {
     commit(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
-      // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
-      this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, KEPT_SEGMENTS))
+      // Only the newest name is required. Some more are kept in case an older copy of the spool folder is restored.
+      this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, RETAINED_SEGMENTS))
       const mirrors = [
         this.events.write([], file ? [file] : []),
         this.counted.write([], rollup ? [rollup] : []),
@@ -227,7 +225,7 @@ export class Manifest {
     })
   }
 
-  /** Lists files of events of before, with whatever `account` writes, in one transaction, which is none of the caller's. */
+  /** Lists imported files and whatever `account` writes, in a new transaction. */
   addImported(
     { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null },
     account: () => void,
@@ -241,8 +239,8 @@ export class Manifest {
   }
 
   /**
-   * Lists files that were written earlier, takes off the list what is gone, and lets new segments have later names than
-   * `segment`. One transaction, which is none of the caller's.
+   * Lists existing files, removes missing ones from the list, and makes new segments get later names than `segment`, in a new
+   * transaction.
    */
   relist(
     { files, rollups, pages }: { files: EventFile[]; rollups: RollupFile[]; pages: PageFile[] },
@@ -263,46 +261,46 @@ export class Manifest {
   }
 
   /**
-   * Notes that all events of these files were looked through, together with whatever `account` writes, in one transaction,
-   * which is none of the caller's. False, and nothing is written, when one of them is no longer in force.
+   * Marks all events of these files as scanned and writes what `account` does, in a new transaction. Returns false without
+   * writing anything when one of them is no longer present.
    */
-  markLooked(files: readonly EventFile[], lookedAt: Instant, account: () => void): boolean {
+  markScanned(files: readonly EventFile[], lookedAt: Instant, account: () => void): boolean {
     const present = new Map(this.files().map((file) => [file.path, file]))
     if (!files.every((file) => present.get(file.path) === file)) return false
-    const looked = files.map((file) => ({ ...file, lookedAt }))
+    const scanned = files.map((file) => ({ ...file, lookedAt }))
     commit(this.db, () => {
       account()
-      return [this.events.write(files, looked)]
+      return [this.events.write(files, scanned)]
     })
     return true
   }
 
-  /** Puts `added` in the place of `removed`, in one transaction, which is none of the caller's. */
+  /** Replaces `removed` by `added`, in a new transaction. */
   swap(removed: readonly EventFile[], added: readonly EventFile[]): void {
     this.events.swap(removed, added)
   }
 
-  /** As `swap`, of files of counts. */
+  /** Like `swap`, for files of counts. */
   swapRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
     this.counted.swap(removed, added)
   }
 
-  /** As `swap`, of files of `pages`. */
+  /** Like `swap`, for files of `pages`. */
   swapPages(removed: readonly PageFile[], added: readonly PageFile[]): void {
     this.paged.swap(removed, added)
   }
 }
 
-const KEPT_SEGMENTS = 1000
+const RETAINED_SEGMENTS = 1000
 
 function segmentBefore(name: string, distance: number): string {
   return String(Math.max(0, Number.parseInt(name, 10) - distance)).padStart(name.length, '0')
 }
 
-/** A cell of the list of files is not what it can be: SQLite can't tell. */
+/** The list of files has an invalid value. */
 export class ListError extends Error {}
 
-/** Fails with `ListError`, and as SQLite does. */
+/** Throws `ListError` and errors of SQLite. */
 export function readManifest(db: Db): Manifest {
   try {
     return new Manifest(db)

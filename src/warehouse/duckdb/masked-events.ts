@@ -13,7 +13,7 @@ interface MaskedDeps {
   parquet: ParquetFiles
   reader: Reader
   signals: readonly AbortSignal[]
-  /** Is disposed of after the query. */
+  /** Disposed after the query. */
   cleanup: AsyncDisposableStack
 }
 
@@ -23,7 +23,7 @@ const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
 
 /**
  * Returns the relation `events` in which each event that masking changes is replaced by its masked copy. The copies are in a
- * file that exists for one query only. Events that come in meanwhile are left out, because no copy of them was made.
+ * temporary file of this query. Events that arrive in the meantime are excluded, because they have no copy.
  */
 export async function maskedEvents(
   sources: Sources,
@@ -32,11 +32,11 @@ export async function maskedEvents(
   { parquet, reader, signals, cleanup }: MaskedDeps,
 ): Promise<string> {
   const { orgId, window } = scope
-  const ask = <T>(sql: string, asked: Omit<Scope, 'orgId' | 'window'>, more: object = {}) => {
+  const run = <T>(sql: string, asked: Omit<Scope, 'orgId' | 'window'>, more: object = {}) => {
     const relation = eventsRelation(sources, { ...asked, orgId, window })
     return parquet.read<T>(reader, `WITH events AS NOT MATERIALIZED (${relation})\n${sql}`, { signals, ...more })
   }
-  const [newest] = await ask<{ seq: number | null }>('SELECT max(seq) AS seq FROM events', {})
+  const [newest] = await run<{ seq: number | null }>('SELECT max(seq) AS seq FROM events', {})
   const last = newest?.seq ?? 0
   const path = join(parquet.folder, 'tmp', `masked-${randomUUID()}.ndjson`)
   const file = await open(path, 'wx', 0o600)
@@ -52,9 +52,9 @@ export async function maskedEvents(
     if (JSON.stringify(masked) !== JSON.stringify(event)) copies.add(masked)
     return null
   }
-  await ask(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
+  await run(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
   const written = await copies.end()
-  // A test of the text of all parameters would be answered by what is stored, and leave nothing out.
+  // Tests of the text of all parameters would see the stored text.
   const { either: _, ...asked } = scope
   const stored = `SELECT * FROM (${eventsRelation(sources, asked)}) WHERE seq <= ${last}`
   if (written === 0) return stored
@@ -70,7 +70,7 @@ function copiesIn(path: string): string {
   return `(SELECT ${COLUMNS}, violations IS NOT NULL AS ${VIOLATED}, params FROM ${lines})`
 }
 
-/** Writes events as lines of JSON, in the order in which they are added. */
+/** Writes events as lines of JSON, in order. */
 class Copies {
   private lines: string[] = []
   private writing: Promise<unknown> = Promise.resolve()

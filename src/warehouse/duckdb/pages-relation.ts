@@ -8,15 +8,15 @@ export const pagesIn = (name: string) => `pages/${name}`
 
 const COLUMNS = Object.keys(PAGE_COLUMNS).join(', ')
 
-/** What stands behind the relation `pages` at one moment. */
+/** Files of the relation `pages` at one moment. */
 export interface PageSources {
   pages: readonly PageFile[]
   folder: string
 }
 
 /**
- * The relation `pages` as one SELECT. Files outside the window or of other organizations are left out, and a filter
- * stands only where the manifest can't promise it. What has not been flushed yet is not in it.
+ * The relation `pages` as one SELECT. Skips files outside the window or of other organizations, and filters rows only where
+ * the manifest doesn't guarantee them. Unflushed data is not included.
  */
 export function pagesRelation(
   { pages, folder }: PageSources,
@@ -40,7 +40,7 @@ export function parquetOf(folder: string, files: readonly PageFile[]): string {
   return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
 }
 
-/** Rows that lie in a file, one JSON object a line. */
+/** Rows of a file with one JSON object per line. */
 export function pageLines(path: string): string {
   const columns = Object.entries(PAGE_COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`)
   return `read_json([${quoteText(path)}], format = 'newline_delimited', columns = {${columns.join(', ')}})`

@@ -9,7 +9,7 @@ import { pagesIn, parquetOf } from './pages-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS, MAX_SORTED_BYTES, runsOf, SMALL_BYTES } from './plan-merges.ts'
 
-/** Files of `pages` that should become one, or one for each organization. */
+/** Files of `pages` to be merged into one, or one per organization. */
 export interface PageMerge {
   files: PageFile[]
   level: Exclude<PageFile['level'], 'fresh'>
@@ -17,7 +17,7 @@ export interface PageMerge {
 
 const FAN_IN = 16
 
-/** What is worth merging now: small files of running hours, ended hours, ended days. Nothing more will come of before `closedAt`. */
+/** Plans merges: small files of the current hour, ended hours, ended days. No more data will arrive from before `closedAt`. */
 export function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
   const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))
   return [...days].flatMap(([day, group]): PageMerge[] => {
@@ -36,7 +36,7 @@ function sortedMerges(files: readonly PageFile[], level: 'hour' | 'day'): PageMe
   return runsOf(files, fillOf, (file) => file.level === level).map((files) => ({ files, level }))
 }
 
-/** As `compactEvents`, of `pages`. */
+/** Like `compactEvents`, for `pages`. */
 export async function compactPages(
   parquet: ParquetFiles,
   manifest: Manifest,

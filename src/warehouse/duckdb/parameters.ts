@@ -5,20 +5,20 @@ import { columnName, quoteName, quoteText } from './dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
 import { eventsRelation, filterFor, type Scope, type Sources, shreddedSource } from './relation.ts'
 
-/** So many keys are counted in one pass over the events: a hash table for each takes 2 MB in each thread, whatever is in it. */
+/** Maximum number of keys counted in one pass: each key's hash table takes 2 MB per thread, regardless of its content. */
 const KEYS_AT_ONCE = 16
-/** Where only some values are wanted, each key has a table of those as well. */
+/** Lower limit when only listed values are counted, because each key then has a second table. */
 const LISTED_KEYS_AT_ONCE = 4
 
 const COUNTED = 'count(*)::BIGINT AS events, sum(weight)::DOUBLE AS weight, max(receivedAt) AS lastAt'
 
 /**
- * The relation `parameters` as one SELECT for some keys at a time, because hash tables of hundreds don't fit the engine's
- * memory: a query is put to one after the other. All rows of a key are in one of them.
+ * The relation `parameters` as several SELECTs, each for some keys, because the hash tables of hundreds of keys don't fit the
+ * engine's memory. A query runs on one after another. All rows of a key are in the same SELECT.
  */
 export function parameterRelations(sources: Sources, scope: Scope): string[] {
   const { form } = scope
-  if (!form) throw new Error('a query over parameters says which ones')
+  if (!form) throw new Error('a query over parameters requires a form')
   const keys = keysOf(
     sources.files.filter((file) => isInScope(file, scope)),
     form,
@@ -31,8 +31,7 @@ export function parameterRelations(sources: Sources, scope: Scope): string[] {
 }
 
 /**
- * Keys that have columns are counted column by column, which costs a tenth of what it costs to make a row of each parameter;
- * those in maps one by one.
+ * Keys with columns are counted by column, which costs a tenth of making a row for each parameter, as for keys in maps.
  */
 function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm): string {
   const { folder, spool } = sources
@@ -45,25 +44,25 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
   }
   if (compacted.length > 0) {
     const keys = keysOf(compacted, form)
-    // Each place that reads files has hash tables of its own, which cost more than a test that most files would not need.
+    // A separate scan per filter would need separate hash tables, which cost more than superfluous tests.
     const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
     const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
-    // A file that has a column for a key has none of it in its maps.
+    // A file with a column for a key never has the key in its maps.
     const isAll = keys.length > 0 && form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
     branches.push(...(isAll ? [] : [inMaps(source, form)]), ...inColumns(source, keys, form))
   }
   return branches.join('\nUNION ALL\n')
 }
 
-/** The wanted keys that some of these files have as columns, in order. */
+/** Requested keys that are columns in some of these files, sorted. */
 function keysOf(files: readonly EventFile[], { only, except = [] }: ParameterForm): string[] {
   const left = new Set(except)
   const own = new Set(files.flatMap(({ keys }) => keys ?? []))
   return [...own].filter((key) => !left.has(key) && (!only || only.includes(key))).sort()
 }
 
-/** Parameters that lie in maps; `source` has the columns of events and the map. */
+/** Counts parameters in maps. `source` has the columns of events and the map. */
 function inMaps(source: string, form: ParameterForm): string {
   const { by, only, except = [] } = form
   const list = (keys: readonly string[]) => keys.map(quoteText).join(', ')
@@ -77,13 +76,13 @@ function inMaps(source: string, form: ParameterForm): string {
   return counted(`(SELECT * FROM (${each})${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''})`, form)
 }
 
-/** Parameters that have columns. */
+/** Counts parameters in columns. */
 function inColumns(source: string, keys: readonly string[], form: ParameterForm): string[] {
   if (keys.length === 0) return []
   return [form.as === 'marks' ? marksInOnePass(source, keys, form) : inOnePass(source, keys, form)]
 }
 
-/** A row for each key and event holds numbers alone, so that it costs less than to read the events once for each key. */
+/** Rows for each key and event have only numbers, which is cheaper than reading the events once per key. */
 function marksInOnePass(source: string, keys: readonly string[], { by }: ParameterForm): string {
   const hashes = keys.map((key) => `CASE WHEN NOT ${isBlank(columnOf(key))} THEN hash(${columnOf(key)}) END`)
   const places = keys.map((_, at) => `${at + 1}::UTINYINT`)
@@ -95,10 +94,10 @@ function marksInOnePass(source: string, keys: readonly string[], { by }: Paramet
 
 const columnOf = (key: string) => quoteName(columnName(key))
 
-/** Stands for every value that is not wanted. No stored text contains it. */
+/** Represents all unlisted values. No stored text contains it. */
 const OTHERS = 'chr(0)'
 
-/** A hash table for each key, filled in one pass: a row says by what it was grouped, and has NULL in all other columns. */
+/** Fills a hash table per key in one pass. In each row, only the column of the key that it is grouped by is not NULL. */
 function inOnePass(source: string, keys: readonly string[], { by, among }: ParameterForm): string {
   const lists = among?.length ? listsOf(keys, by, among) : null
   const columns = keys.map((key, at) => `${lists ? lists.value(key, at) : columnOf(key)} AS v${at}`)
@@ -114,8 +113,7 @@ function inOnePass(source: string, keys: readonly string[], { by, among }: Param
 }
 
 /**
- * Returns a table of the lists of which only some values are wanted, with a bit for each key, and SQL for the value of a
- * key: the text, or `OTHERS`.
+ * Returns a table of the lists with restricted values, with a bit per key, and SQL of a key's value: the text or `OTHERS`.
  */
 function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNullable<ParameterForm['among']>) {
   const bits = new Map<string, number>()
@@ -137,7 +135,7 @@ function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNul
   }
 }
 
-/** Rows of `source`, each with a `key` and its `text`, counted as the form says. */
+/** Counts the rows of `source`, each with a `key` and its `text`, in the given form. */
 function counted(source: string, { by, as, among }: ParameterForm): string {
   const columns = [...by, 'key'].join(', ')
   const there = `FROM ${source} WHERE text IS NOT NULL AND NOT ${isBlank('text')}`
@@ -150,7 +148,7 @@ function counted(source: string, { by, as, among }: ParameterForm): string {
   return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }
 
-/** The value, or NULL where only some of its list are wanted and it is none of them. */
+/** SQL of the value, or NULL when its list is restricted to other values. */
 function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm['among']>): string {
   if (among.length === 0) return 'text'
   const lists = among.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
@@ -162,13 +160,13 @@ function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm[
   return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN text END`
 }
 
-/** White space lies outside of what most values begin with, and a comparison is cheaper than a pattern. */
+/** Most values begin with printable ASCII, and a comparison is cheaper than a pattern. */
 const isBlank = (text: string) =>
   `(${text} = '' OR CASE WHEN ${text} < '!' OR ${text} > '~' THEN regexp_matches(${text}, '(${BLANK_PATTERN})') ELSE false END)`
 
-/** Bits of a hash that don't say the bucket: the zeros before the first of them that is set, plus one, of the least hash. */
+/** Bits of a hash that don't select the bucket. The rank is the number of leading zeros plus one, of the lowest hash. */
 const REST_BITS = 64 - Math.log2(MARK_BUCKETS)
 const REST = `min(hash >> ${64 - REST_BITS})`
 const RANK = `(CASE WHEN ${REST} = 0 THEN ${REST_BITS + 1} ELSE ${REST_BITS} - floor(log2(${REST})) END)::INTEGER`
-/** Of rows with the same `bucket`, which are to be grouped by it. */
+/** Columns for rows that are grouped by `bucket`. */
 const MARKED = `(hash & ${MARK_BUCKETS - 1})::INTEGER AS bucket, ${RANK} AS rank`

@@ -18,38 +18,37 @@ import { COUNTS, type CountSources } from './rollup.ts'
 import { spoolRelation } from './spool-relation.ts'
 
 export interface ParquetOptions {
-  /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
+  /** Folder of Parquet files, with counts in `counts/` and the engine's temporary files in `tmp/`. */
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Files that hold events the warehouse does not have yet; of a window: those that may hold events received in it. */
+  /** Spool files with events that are not loaded yet; with a window, only those that may have events received in it. */
   spoolFiles(window?: Query['window']): string[]
   memoryLimit?: string
-  /** Told of files that are not as they were written, and are left out from now on. */
+  /** Called with damaged files, which are excluded from now on. */
   damaged?(flaws: readonly Flaw[]): void
-  /** Told of such files that are whole again, and in use. */
+  /** Called with damaged files that are intact again and in use. */
   restored?(files: readonly ManifestFile[]): void
 }
 
 const MEMORY = '200MB'
-/** Each thread that reads the spool has 32 MiB for a line, in each query. */
+/** Each thread that reads the spool allocates 32 MiB for a line, per query. */
 const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
 /**
- * Starts when it is first needed: many data folders are opened for one thing, and each engine that runs has threads. The
- * first loads the library, which has 40 MB.
+ * An engine that starts on first use, because many data folders are opened for a single task and each running engine has
+ * threads. The first one loads the library (40 MB).
  */
 class Engine {
   private instance: Promise<DuckDBInstance> | null = null
   private isClosed = false
 
-  /** What is asked of it. */
   readonly queries = new OutOfMemoryRetry()
 
   constructor(private readonly settings: Record<string, string>) {}
 
-  /** Fails when it is closed. */
+  /** Throws after `close`. */
   async started(): Promise<DuckDBInstance> {
     if (this.isClosed) throw new Error('the engine is closed')
     this.instance ??= startEngine(this.settings)
@@ -65,23 +64,23 @@ class Engine {
   }
 }
 
-/** How a file is written. */
+/** Format options of a file. */
 interface FileForm {
   lineage?: Lineage
-  /** Of DuckDB's Parquet writer. */
+  /** Options of DuckDB's Parquet writer. */
   options?: string
-  /** How many columns it has for parameters; default 0. */
+  /** Number of parameter columns. Default: 0. */
   keys?: number
-  /** Unpacked rows of this size are written at a time; absent: the engine's default, in rows. */
+  /** Uncompressed size of a row group. Default: the engine's, in rows. */
   groupBytes?: number
 }
 
 /**
- * The writer sets memory aside for the dictionary of each column of texts: with hundreds of them, all that the engine has.
- * Less of it where rows are limited too, because they are sorted in the same memory.
+ * Memory for dictionaries. The writer reserves it per text column, which would use up the engine's memory with hundreds of
+ * columns. Lower when row groups are limited, because rows are sorted in the same memory.
  */
 const DICTIONARIES_BYTES = { usual: 64 * 1024 * 1024, limited: 16 * 1024 * 1024 }
-/** The engine's default. */
+/** The engine's default per column. */
 const DICTIONARY_BYTES = 1024 * 1024
 
 function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
@@ -89,7 +88,7 @@ function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
   return Math.min(DICTIONARY_BYTES, Math.floor(all / Math.max(1, keys)))
 }
 
-/** True when the engine failed because its memory was not enough. */
+/** True when the engine ran out of memory. */
 export const isOutOfMemory = (error: unknown) => /out of memory/i.test(messageOf(error))
 
 const library = () => import('./execute.ts')
@@ -97,20 +96,20 @@ const library = () => import('./execute.ts')
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
   const { DuckDBInstance, execute } = await library()
   const instance = await DuckDBInstance.create(':memory:', settings)
-  // Otherwise each query reads the footers of all its files anew. Not known to `create`: it is a setting of an extension.
+  // Otherwise each query rereads the footers of all its files. An extension's setting, so it can't be passed to `create`.
   await execute(instance, 'SET GLOBAL parquet_metadata_cache = true')
   return instance
 }
 
-/** Who waits for an answer: each has an engine, so that none takes the memory of another. */
+/** Kinds of queries. Each has its own engine, so that none takes the memory of another. */
 export type Reader = 'search' | 'insights' | 'jobs'
 
 /** The files of the history, and the engines that write and read them. */
 export class ParquetFiles {
   private readonly running = new Set<Promise<unknown>>()
-  /** Of what the engines are at. */
+  /** Aborts running queries and writes. */
   private interruption = new AbortController()
-  /** True once they were interrupted. */
+  /** True after `interrupt`. */
   isInterrupted = false
   readonly check: FileCheck
 
@@ -134,11 +133,11 @@ export class ParquetFiles {
         memory_limit: options.memoryLimit ?? memory,
         threads: String(threads),
         temp_directory: tmp,
-        // Otherwise memory that is freed goes back to the system only when the engine next works: not while it is idle.
+        // Otherwise freed memory is returned to the system only when the engine next works, not while it is idle.
         allocator_background_threads: 'true',
-        // The system keeps what was read of files; the engine would keep it once more, up to all of its memory.
+        // The system caches files already. The engine's cache would use up all of its memory.
         enable_external_file_cache: 'false',
-        // No network, no extension from anywhere: everything that is needed is linked in.
+        // No downloads of extensions: everything required is linked in.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
@@ -148,7 +147,7 @@ export class ParquetFiles {
     return new ParquetFiles(readers, engine(1, MEMORY), options)
   }
 
-  /** Starts the engine of those who search, which loads the library. */
+  /** Starts the engine for searches, which loads the library. */
   async start(): Promise<void> {
     await this.readers.search.started()
   }
@@ -161,51 +160,51 @@ export class ParquetFiles {
     return this.options.manifest
   }
 
-  /** What stands behind `events`, `counts` and `pages` right now; of a window, without spool files that have nothing of it. */
+  /** Current files of `events`, `counts` and `pages`; with a window, without spool files outside it. */
   sources(window?: Query['window']): Sources & CountSources & PageSources {
     const { manifest, folder, spoolFiles } = this.options
     const [files, rollups, pages] = [manifest.files(), manifest.rollups(), manifest.pages()]
     return { files, rollups, pages, folder, spool: spoolFiles(window) }
   }
 
-  /** When the oldest event was received that is in no Parquet file yet; null when all are. */
+  /** `receivedAt` of the oldest event that is not in a Parquet file yet; null when all are. */
   async firstUnloadedAt(): Promise<Instant | null> {
     const paths = this.options.spoolFiles()
     if (paths.length === 0) return null
     const sql = `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, false)}`
-    return (await this.look<{ first: Instant | null }>(sql))[0]?.first ?? null
+    return (await this.runTracked<{ first: Instant | null }>(sql))[0]?.first ?? null
   }
 
-  /** Queries under way; of `run` those whose files stay. */
+  /** Number of running queries that keep their files. */
   get runningQueries(): number {
     return this.running.size
   }
 
   /**
-   * Answers a query; the files that it reads stay until it ended. One that finds no memory beside others is asked again by itself.
-   * Fails when the engine does, or one of the signals ends.
+   * Runs a query, and keeps its files until it has ended. A query that runs out of memory next to others is repeated alone.
+   * Throws when the engine fails or one of the signals aborts.
    */
   read<T>(reader: Reader, sql: string, options: ExecuteOptions): Promise<T[]> {
     const engine = this.readers[reader]
     return engine.queries.run(() => this.execute<T>(engine, sql, options))
   }
 
-  /** Runs SQL of our own making, however long it takes. */
+  /** Runs internal SQL without a time limit. */
   run<T>(sql: string): Promise<T[]> {
     return this.execute<T>(this.writer, sql)
   }
 
-  /** As `run`, with values: for what has time, on the one core that the collector can spare. */
+  /** Like `run`, with bound values: for background work on a single core. */
   digest<T>(sql: string, options: Pick<ExecuteOptions, 'params' | 'read'>): Promise<T[]> {
     return this.execute<T>(this.writer, sql, options)
   }
 
-  /** As `run`, on all cores: for a process that answers nobody meanwhile. */
+  /** Like `run`, on all cores: for a process that serves no requests. */
   runWide<T>(sql: string): Promise<T[]> {
     return this.execute<T>(this.readers.search, sql)
   }
 
-  /** Does what takes much memory for each core, such as sorting, on one of them. */
+  /** Runs work that needs much memory per core, such as sorting, on one core. */
   async runAlone<T>(work: () => Promise<T>): Promise<T> {
     await this.runWide('SET threads = 1')
     try {
@@ -215,8 +214,8 @@ export class ParquetFiles {
     }
   }
 
-  /** As `run`; the files that it reads stay until it ended. */
-  look<T>(sql: string): Promise<T[]> {
+  /** Like `run`, but keeps the files until it has ended. */
+  runTracked<T>(sql: string): Promise<T[]> {
     return this.track(this.run<T>(sql))
   }
 
@@ -228,7 +227,7 @@ export class ParquetFiles {
     return work
   }
 
-  /** What the engines are at fails: queries, and writing that is as if it had never begun. */
+  /** Cancels running queries and writes. A cancelled write has no effect. */
   interrupt(): void {
     this.isInterrupted = true
     this.interruption.abort()
@@ -239,16 +238,16 @@ export class ParquetFiles {
     for (const engine of [...Object.values(this.readers), this.writer]) engine.close()
   }
 
-  /** Deletes files that left the manifest, once no query that may still read them is running. */
+  /** Deletes files that left the manifest, after all running queries have ended. */
   async remove(paths: readonly string[]): Promise<void> {
     await Promise.allSettled([...this.running])
-    // Not in the event loop: to let go of a large file takes milliseconds.
+    // Asynchronous, because deleting a large file takes milliseconds.
     for (const path of paths) await rm(path, { force: true })
   }
 
   /**
-   * Writes the answer of a SELECT into a file that appears whole or not at all, with `options` of DuckDB's Parquet
-   * writer. A file that is written in the place of others says so in itself. Answers its number of rows.
+   * Atomically writes the result of a SELECT to a file, and returns the number of rows. A file that replaces others has their
+   * names in its metadata.
    */
   async write(path: string, select: string, form: FileForm = {}): Promise<number> {
     const [row] = await this.run<{ Count: number }>(this.copySql(path, select, form))
@@ -256,16 +255,16 @@ export class ParquetFiles {
     return row?.Count ?? 0
   }
 
-  /** As `write`, on all cores; nothing appears before `publish`. */
+  /** Like `write`, on all cores, but the file appears only with `publish`. */
   async writeDraft(path: string, select: string, form: FileForm): Promise<number> {
     const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, form))
     return row?.Count ?? 0
   }
 
-  /** Drafts become the files of these paths, for good. */
+  /** Durably renames drafts to their final paths. */
   async publish(paths: readonly string[]): Promise<void> {
     const { folder } = this.options
-    // Not in the event loop: the collector's answers would wait for it.
+    // Asynchronous, because it would block the event loop.
     await Promise.all(paths.map((path) => syncPath(this.draftOf(path))))
     for (const path of paths) renameSync(this.draftOf(path), join(folder, path))
     for (const place of new Set(paths.map((path) => dirname(join(folder, path))))) await syncPath(place)
@@ -289,7 +288,7 @@ export class ParquetFiles {
     return join(this.options.folder, 'tmp', path.replaceAll('/', '-'))
   }
 
-  /** The manifest row of a written file. */
+  /** Returns the manifest entry of a written file. */
   async describe(path: string, rows: number, level: EventFile['level'], keys: string[] | null): Promise<EventFile> {
     const columns = `min(receivedAt) AS first, max(receivedAt) AS last, max(seq) AS maxSeq`
     const { orgId, first, last, maxSeq } = await this.spanOf<{ first: number; last: number; maxSeq: number }>(
@@ -300,7 +299,7 @@ export class ParquetFiles {
     return { path, orgId, ...span, maxSeq, rows, ...(await this.measure(path)), level, keys }
   }
 
-  /** The manifest row of a written file of counts. */
+  /** Returns the manifest entry of a written file of counts. */
   async describeRollup(path: string, rows: number, level: RollupFile['level']): Promise<RollupFile> {
     const span = await this.spanOf<{ minMinute: number; maxMinute: number }>(
       path,
@@ -309,7 +308,7 @@ export class ParquetFiles {
     return { path, ...span, rows, ...(await this.measure(path)), level }
   }
 
-  /** The manifest row of a written file of `pages`. */
+  /** Returns the manifest entry of a written file of `pages`. */
   async describePages(path: string, rows: number, level: PageFile['level']): Promise<PageFile> {
     const span = await this.spanOf<{ minReceivedAt: number; maxReceivedAt: number }>(
       path,
@@ -318,13 +317,13 @@ export class ParquetFiles {
     return { path, ...span, rows, ...(await this.measure(path)), level }
   }
 
-  /** By what it is seen later whether a written file is still as it was. */
+  /** Returns size and checksum, by which damage is detected later. */
   async measure(path: string): Promise<{ sizeBytes: number; sum: number | null }> {
     const file = join(this.options.folder, path)
     return { sizeBytes: statSync(file).size, sum: await fileChecksum(file) }
   }
 
-  /** Whose a file is, null: several organizations', and what else is asked of all its rows. */
+  /** Returns a file's organization (null for several) and aggregates over all rows. */
   private async spanOf<T extends object>(path: string, columns: string): Promise<T & { orgId: string | null }> {
     const file = join(this.options.folder, path)
     const [found] = await this.run<T & { orgs: number; orgId: string }>(
@@ -335,7 +334,7 @@ export class ParquetFiles {
     return { ...(span as unknown as T), orgId: orgs === 1 ? orgId : null }
   }
 
-  /** Every value of a file. */
+  /** Decodes every value of a file. */
   private async decode(path: string): Promise<void> {
     await this.run(`SELECT bit_xor(hash(file)) FROM read_parquet(${quoteText(path)}) AS file`)
   }
@@ -358,24 +357,24 @@ async function syncPath(path: string): Promise<void> {
 }
 
 /**
- * Work that shares the memory of one engine: side by side, until something finds none. That is done again by itself, when
- * what was under way has ended and before anything new begins.
+ * Runs work that shares an engine's memory concurrently. Work that runs out of memory is repeated alone, after running work
+ * has ended and before any other starts.
  */
 export class OutOfMemoryRetry {
   private readonly underWay = new Set<Promise<unknown>>()
-  private begun = 0
-  /** Ends with what is done by itself; never rejects. */
+  private started = 0
+  /** Resolves when the work that runs alone has ended; never rejects. */
   private alone: Promise<unknown> = Promise.resolve()
 
-  /** Returns what `work` does. It is called twice at most, and once when it had the memory to itself. */
+  /** Returns what `work` does. Calls it at most twice, and once if it ran alone. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     await this.alone
     const wasAlone = this.underWay.size === 0
-    const place = ++this.begun
+    const position = ++this.started
     try {
       return await this.track(work())
     } catch (error) {
-      if (!isMemoryError(error) || (wasAlone && this.begun === place)) throw error
+      if (!isMemoryError(error) || (wasAlone && this.started === position)) throw error
     }
     const again = this.alone.then(() => Promise.allSettled([...this.underWay])).then(work)
     this.alone = again.catch(() => undefined)

@@ -1,35 +1,35 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { EventFile } from './manifest.ts'
 
-/** Files that should become one. */
+/** Files to be merged into one. */
 export interface Merge {
   files: EventFile[]
   level: 'merged' | 'compacted'
 }
 
-/** So many small files of a running hour become one. */
+/** Number of small files of the current hour that are merged into one. */
 const FAN_IN = 16
-/** A file with more rows or bytes is not worth writing twice. */
+/** A file with more rows or bytes is not rewritten within its hour. */
 const SMALL_ROWS = 40_000
 export const SMALL_BYTES = 2 * 1024 * 1024
-/** A compacted file holds about this many rows and bytes at most. */
+/** Approximate maximum size of a compacted file. */
 const MAX_ROWS = 4_000_000
 export const MAX_SORTED_BYTES = 32 * 1024 * 1024
 /**
- * So many unpacked bytes are sorted together. Wide events, of more than `WIDE_BYTES` each, must fit the engine's memory,
- * where sorting takes about 2.3 times as much; of others the engine keeps what does not fit on disk.
+ * Maximum uncompressed bytes that are sorted together. Wide events (more than `WIDE_BYTES` each) must fit the engine's
+ * memory, where sorting takes about 2.3 times as much; for others the engine spills to disk.
  */
 const MAX_UNPACKED_BYTES = { narrow: 1024 * 1024 * 1024, wide: 32 * 1024 * 1024 }
 const WIDE_BYTES = 1024
-/** So many rows are joined in one plan: after an upgrade there are months of small files, and fresh ones must not wait. */
+/** Maximum number of rows joined per plan: after an upgrade there are months of small files, and fresh ones must not wait. */
 export const JOINED_ROWS = 1_000_000
-/** Late segments of an hour that just ended get this long to arrive. */
+/** Grace period for late segments of an ended hour. */
 export const GRACE_MS = 2 * MINUTE_MS
 
 /**
- * What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together, and
- * small sorted files of ended days into one. What was looked through stays apart from what was not. Carried out and planned
- * again until nothing is left, it ends with no small file beside another one of its organization and day.
+ * Plans merges, most urgent first: ended hours into sorted files, small files of the current hour, and small sorted files of
+ * ended days into one. Scanned and unscanned files are not mixed. Repeated until no merge is left, each organization and
+ * day has at most one small file.
  */
 export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
   const hours = groupsOf(files, ({ hour }) => String(hour))
@@ -52,12 +52,12 @@ function unpackedFill(file: EventFile): number {
   return bytes / (bytes > file.rows * WIDE_BYTES ? MAX_UNPACKED_BYTES.wide : MAX_UNPACKED_BYTES.narrow)
 }
 
-/** Unpacked bytes of a file; of one without a record an estimate from ordinary traffic. */
+/** Uncompressed bytes of a file, or an estimate from typical traffic. */
 export const unpackedBytesOf = ({ unpackedBytes, rows, sizeBytes }: EventFile) =>
   unpackedBytes ?? Math.max(rows * 250, sizeBytes * 8)
 
 function groupsOf(files: readonly EventFile[], nameOf: (file: EventFile) => string): EventFile[][] {
-  const groups = Map.groupBy(files, (file) => `${nameOf(file)} ${file.lookedAt ? 'looked through' : 'not yet'}`)
+  const groups = Map.groupBy(files, (file) => `${nameOf(file)} ${file.lookedAt ? 'scanned' : 'new'}`)
   return [...groups.values()]
 }
 
@@ -67,12 +67,12 @@ function compactions(files: readonly EventFile[]): Merge[] {
 
 const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS) * DAY_MS
 
-/** Small hours of an organization wait for the end of their day (UTC), and for all other hours of it. */
+/** Small hours of an organization are joined after their day (UTC) has ended and all of its hours are compacted. */
 function joins(files: readonly EventFile[], now: Instant): Merge[] {
   const unfinished = new Set(files.flatMap((file) => (isCompacted(file) ? [] : dayOf(file))))
   const waiting = files.filter((file) => {
     const day = dayOf(file)
-    // Without columns it could not be sorted, so it is not joined either.
+    // A file without columns could not be sorted, so it is not joined either.
     return isSmall(file) && file.keys !== null && day + DAY_MS + GRACE_MS <= now && !unfinished.has(day)
   })
   return groupsOf(waiting, (file) => `${dayOf(file)} ${file.orgId}`)
@@ -80,7 +80,7 @@ function joins(files: readonly EventFile[], now: Instant): Merge[] {
     .flatMap((files) => (files.length < 2 ? [] : { files, level: 'compacted' as const }))
 }
 
-/** The first of them with up to `JOINED_ROWS` rows; at least one. */
+/** The first merges with up to `JOINED_ROWS` rows; at least one. */
 function firstOf(merges: readonly Merge[]): Merge[] {
   let rows = 0
   return merges.filter(({ files }, index) => {
@@ -90,8 +90,8 @@ function firstOf(merges: readonly Merge[]): Merge[] {
 }
 
 /**
- * Files in so many runs that each can be sorted; `fillOf`: what share of a run it takes. Left out are full ones that are
- * done, and runs of which all is done: they have nothing to be joined with.
+ * Divides files into runs that can each be sorted. `fillOf` returns the share of a run that a file takes. Skips full files
+ * that are done, and runs in which all files are done.
  */
 export function runsOf<File>(
   files: readonly File[],

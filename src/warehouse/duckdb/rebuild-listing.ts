@@ -14,8 +14,8 @@ import { COUNTS, countsRelation } from './rollup.ts'
 import type { UnlistedFile } from './unlisted-files.ts'
 
 /**
- * Which strays are to be listed: all but those whose place others took, and those that were to take the place of others
- * and did not all get there. Those become leftovers once the rest is listed.
+ * Selects the strays to list: all except replaced ones, and incomplete replacements of others. Those become leftovers once
+ * the rest is listed.
  */
 export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly string[]): string[] {
   const replaced = new Set(strays.flatMap(({ lineage }) => lineage?.replaces ?? []))
@@ -28,21 +28,21 @@ export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly
   return whole.map(({ path }) => path).filter((path) => !taken.has(path))
 }
 
-/** Paths of the files that were written together with this one, itself among them: they differ in their number only. */
+/** Paths of the files that were written together with this one, including itself. They differ in their number only. */
 function partsOf({ path, lineage }: UnlistedFile): string[] {
   const named = /^(.*?)(\d+)(-[0-9a-f]{16}\.parquet)$/.exec(path)
   if (!named || lineage === null || lineage.parts === 1) return [path]
   return Array.from({ length: lineage.parts }, (_, part) => `${named[1]}${part}${named[3]}`)
 }
 
-/** Files as the manifest lists them. */
+/** Manifest entries. */
 export interface Listing {
   files: EventFile[]
   rollups: RollupFile[]
   pages: PageFile[]
 }
 
-/** Reads a file that is not listed and adds it to `listing`. Its name says what level it is of. Fails when it can't be read. */
+/** Reads an unlisted file and adds it to `listing`. The level follows from its name. Throws when it is unreadable. */
 export async function addToListing(
   listing: Listing,
   parquet: ParquetFiles,
@@ -84,16 +84,16 @@ function pageLevel(name: string): PageFile['level'] {
 
 const EVERYTHING = { orgId: null, window: { from: 0, to: Number.MAX_SAFE_INTEGER } }
 
-/** Whose events there are. */
+/** An organization and domain with events. */
 export interface Owner {
   orgId: string
   domainId: string
   firstAt: Instant
-  /** The hostname that most of them came from; null when none says one. */
+  /** Most frequent hostname of its events; null without one. */
   host: string | null
 }
 
-/** Whom these files and spool files belong to, oldest first. */
+/** Returns the owners of these files and spool files, oldest first. */
 export async function ownersOf(
   parquet: ParquetFiles,
   folder: string,
@@ -109,7 +109,7 @@ export async function ownersOf(
   )
 }
 
-/** An hour of a domain. */
+/** Number of events in an hour of a domain. */
 export interface HourUsage {
   orgId: string
   domainId: string
@@ -117,7 +117,7 @@ export interface HourUsage {
   events: number
 }
 
-/** What these files hold, without loads of a vendor's code where only the counts are left. */
+/** Content of these files. Where only counts are left, loads of a vendor's code are not included. */
 export async function contentOfFiles(
   parquet: ParquetFiles,
   folder: string,
@@ -125,7 +125,7 @@ export async function contentOfFiles(
 ): Promise<{ content: SegmentContent; usage: HourUsage[] }> {
   const events = eventsRelation({ files, folder, spool: [] }, { ...EVERYTHING, keys: [] })
   const counts = countsRelation({ rollups, folder, spool: [] }, EVERYTHING)
-  // Of names that somebody made up, counts keep no more than a domain may have.
+  // The number of names in counts is limited per domain.
   const vendors = await parquet.run<VendorSighting>(
     `SELECT domainId, vendor, max(minute) AS lastReceivedAt FROM (${counts})
      WHERE vendor <> ${quoteText(OTHER)} GROUP BY domainId, vendor`,

@@ -13,23 +13,23 @@ import {
   VIOLATED,
 } from './spool-relation.ts'
 
-/** What stands behind the relation `events` at one moment. Paths are absolute. */
+/** Files of the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
   files: readonly EventFile[]
   folder: string
-  /** Spool files, whose events are in no Parquet file yet. */
+  /** Spool files with events that are not in a Parquet file yet. */
   spool: readonly string[]
 }
 
 export type Scope = Omit<Statement, 'sql'> & Pick<Query, 'orgId' | 'window'>
 
 const COLUMNS = RELATION_COLUMNS.join(', ')
-const SAID = COMPACTED_COLUMNS.join(', ')
+const RESTORED = COMPACTED_COLUMNS.join(', ')
 
 /**
- * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
- * window or of other organizations are left out, and a filter stands only where the manifest can't promise it, because
- * a filter on another column costs more than the count itself.
+ * The relation `events` as one SELECT: a branch for each kind of file, all with the same columns. Skips files outside the
+ * window or of other organizations, and filters rows only where the manifest doesn't guarantee them, because a filter on
+ * another column costs more than counting.
  */
 export function eventsRelation(sources: Sources, scope: Scope): string {
   const inScope = sources.files.filter((file) => isInScope(file, scope))
@@ -40,7 +40,7 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
 
-/** Which of the wanted keys the file has as columns. Where all parameters are read, all of its columns are. */
+/** For each requested key, whether the file has it as a column. When all parameters are read, all columns are. */
 function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'fresh' {
   if (file.keys === null) return 'fresh'
   if (readsAll(scope)) return 'shredded'
@@ -51,7 +51,7 @@ function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | '
 const keysOf = ({ keys = [] }: Scope) => keys
 const readsAll = ({ wholeParams = false, anyTests = [] }: Scope) => wholeParams || anyTests.length > 0
 
-/** Why a row of the file may not be in scope, as SQL; empty where the manifest promises that each is. */
+/** WHERE clause for rows of the file that may be out of scope; empty when the manifest guarantees that all are in scope. */
 export function filterFor(file: EventFile, { window, orgId }: Pick<Scope, 'window' | 'orgId'>): string {
   const filters: string[] = []
   if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
@@ -68,12 +68,12 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
   const source = shreddedSource(folder, files, readsAll(scope) ? shredded : [])
-  return branch(`${source}${filterFor(first, scope)}`, shredded, scope, SAID)
+  return branch(`${source}${filterFor(first, scope)}`, shredded, scope, RESTORED)
 }
 
 /**
- * Reads compacted files, of which some may lack some of the columns that are read. Only then the engine opens each of them to
- * plan, and again for each place of a query that reads them: most of the time of a short question.
+ * SQL that reads compacted files. Only if some lack a requested column, `union_by_name` makes the engine open each file while
+ * planning, for each occurrence in a query, which takes most of the time of a short query.
  */
 export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
   const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
@@ -84,7 +84,7 @@ export function shreddedSource(folder: string, files: readonly EventFile[], keys
   return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
 }
 
-/** The columns of `eventsRelation` from a source of whole events that have parameters as a map. */
+/** The columns of `eventsRelation` from a source of whole events with parameters as a map. */
 export function wholeEventsBranch(source: string, scope: Scope): string {
   return branch(source, [], scope)
 }
@@ -102,25 +102,25 @@ function branch(source: string, shredded: readonly string[], scope: Scope, said 
   const answers = anyTests.map((test) => `${anyOf(test, shredded)} AS ${quoteName(test.column)}`)
   const params = wholeParams ? [`${wholeMap(shredded)} AS params`] : []
   if (where === undefined) return `SELECT ${[said, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
-  // A map is made of what passed only: the engine would make it first and look afterwards.
+  // Maps are built after filtering only: otherwise the engine builds them first.
   const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
   const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
   const within = `SELECT ${[said, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
   return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
 }
 
-/** Whether the JSON text of parameters is enough to tell which events are wanted. */
+/** True when the JSON text of parameters suffices to select events. */
 const asksTexts = ({ keys = [], anyTests = [], either }: Scope) =>
   either !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
 
-/** As `branch`, from files with the JSON text of parameters: maps are made only of what one of the tests lets pass. */
+/** Like `branch`, from files with parameters as JSON text. Maps are built only for events that pass one of the tests. */
 function textBranch(paths: readonly string[], filter: string, scope: Scope): string {
   const { wholeParams = false, anyTests = [], either = [] } = scope
   const texts = new Map(
     anyTests.map(({ column, text = '' }) => [column, text.replaceAll('{value}', () => 'params::VARCHAR')]),
   )
   const files = `read_parquet([${paths.map(quoteText).join(', ')}])`
-  // Of one column and nothing else, a test is asked once for each different value, as long as they are few.
+  // A test of a single column is evaluated once per distinct value, if there are few.
   const hits = either.map(
     (test) => `SELECT seq FROM (SELECT seq, ${texts.get(test) ?? test} AS hit FROM ${files}) WHERE hit`,
   )
@@ -132,10 +132,10 @@ function textBranch(paths: readonly string[], filter: string, scope: Scope): str
 
 const columnOf = (key: string) => quoteName(columnName(key))
 
-/** True where a parameter passes the test, as a column or in the map; never NULL. */
+/** True when a parameter passes the test, as a column or in the map; never NULL. */
 function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
   const test = (key: string | null, value: string) => of(key).replaceAll('{value}', () => value)
-  // Sorted by vendor, most of these columns have nothing for thousands of rows, and that is seen at once.
+  // Sorted by vendor, most of these columns are NULL for thousands of rows, which is detected quickly.
   const columns = shredded.map(
     (key) => `CASE WHEN ${columnOf(key)} IS NULL THEN false ELSE ${test(key, columnOf(key))} END`,
   )
@@ -144,7 +144,7 @@ function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
   return `(${columns.join(' OR ')} OR CASE WHEN cardinality(params) = 0 THEN false ELSE ${inMap} END)`
 }
 
-/** Among files that are read together, one may hold a key as a column and the next in its map. */
+/** Files that are read together may have a key as a column or in the map. */
 function keyValue(key: string, mayBeColumn: boolean): string {
   if (!isStorable(key)) return 'NULL::VARCHAR'
   const inMap = `params[${quoteText(key)}]`
@@ -164,7 +164,7 @@ function spoolBranch(paths: readonly string[], scope: Scope): string {
   return branch(`${spoolRelation(paths, withParams)} WHERE ${window}${org}`, [], scope)
 }
 
-/** `read_parquet` refuses an empty list, and a fresh installation has no file. */
+/** `read_parquet` rejects an empty list, and a new installation has no files. */
 function emptyBranch(scope: Scope): string {
   const types = { ...EVENT_COLUMNS, [VIOLATED]: 'BOOLEAN', params: PARAMS }
   const columns = Object.entries(types).map(([name, type]) => `NULL::${type} AS ${name}`)

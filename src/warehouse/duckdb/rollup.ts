@@ -11,11 +11,11 @@ import type { NameOverflow } from './tracked-names.ts'
 /** Files of counts, below the folder of events. */
 export const COUNTS = 'counts'
 
-/** What stands behind the relation `counts` at one moment. Paths are absolute. */
+/** Files of the relation `counts` at one moment. Paths are absolute. */
 export interface CountSources {
   rollups: readonly RollupFile[]
   folder: string
-  /** Spool files, whose events are in no file of counts yet. */
+  /** Spool files with events that are not in a file of counts yet. */
   spool: readonly string[]
 }
 
@@ -25,13 +25,13 @@ const KEY = 'orgId, domainId, vendor, event, env'
 const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
 const SESSIONS = 'list_distinct(flatten(list(sessionHashes)))'
 
-/** Minutes that may still grow know their sessions one by one; the others how many there were. */
+/** Open minutes have the hashes of their sessions, final ones their number. */
 export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh' || level === 'merged'
 
 /**
- * The relation `counts` as one SELECT. What is final is read as it is; what may still grow, and what is in no file of
- * counts yet, is added up. Files outside the window or of other organizations are left out, and a filter stands only
- * where the manifest can't promise it.
+ * The relation `counts` as one SELECT. Final counts are read unchanged; open ones and those from the spool are added up.
+ * Skips files outside the window or of other organizations, and filters rows only where the manifest doesn't guarantee
+ * them.
  */
 export function countsRelation({ rollups, folder, spool }: CountSources, scope: CountScope): string {
   const inScope = chosen(rollups, scope).filter((file) => isInScope(file, scope))
@@ -54,8 +54,8 @@ export function countsRelation({ rollups, folder, spool }: CountSources, scope: 
 }
 
 /**
- * Where the counts of such days by the hour lie: of one organization and day, final and by the minute or quarter. The name says
- * of which files they are, so they stand for those and no others.
+ * Path of the hourly counts of these files, which are final counts of one organization and day. The name identifies the
+ * files.
  */
 export const hoursPath = (days: readonly RollupFile[]) => nameOf(`${COUNTS}/o`, days)
 
@@ -63,7 +63,7 @@ export const hoursPath = (days: readonly RollupFile[]) => nameOf(`${COUNTS}/o`, 
 export const dayKey = ({ orgId, minMinute }: RollupFile) => `${orgId} ${Math.floor(minMinute / DAY_MS)}`
 export const isOfDay = ({ level }: RollupFile) => level === 'day' || level === 'quarters'
 
-/** The files that are read: those by the hour in the place of those of their days, where whole hours are asked for. */
+/** Selects the files to read: hourly counts instead of those of their days, when whole hours are requested. */
 function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS }: CountScope): RollupFile[] {
   const rollups = all.filter((file) => orgId === null || file.orgId === null || file.orgId === orgId)
   const others = rollups.filter(({ level }) => level !== 'hours')
@@ -76,7 +76,7 @@ function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS 
   })
 }
 
-/** Counts of the events of `source`, for a file of level `fresh`. Sessions as hashes: so few that no two meet. */
+/** Counts of the events of `source`, for a file of level `fresh`. Sessions are hashes; collisions are negligible. */
 export function countsOf(source: string): string {
   return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight,
       coalesce(list(session) FILTER (WHERE session IS NOT NULL), []) AS sessionHashes
@@ -87,14 +87,14 @@ export function countsOf(source: string): string {
     ) GROUP BY ALL`
 }
 
-/** The events of `source` under the names by which they are counted. */
+/** The events of `source` with untracked names replaced by `OTHER`. */
 export function named(source: string, crowds: readonly NameOverflow[]): string {
   if (crowds.length === 0) return source
   const among = (columns: string, rows: readonly (readonly string[])[]) => {
     const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)
     return `(${columns}) IN (VALUES ${values.join(', ')})`
   }
-  // An id of ours is never empty, and a list of values must not be.
+  // A list of values must not be empty, and no id is the empty text.
   const nothing = ['', '', '']
   const names = crowds.flatMap((crowd) => crowd.names.map(({ vendor, event }) => [crowd.domainId, vendor, event]))
   const vendors = crowds.flatMap(({ domainId, vendors }) => vendors.map((vendor) => [domainId, vendor]))
@@ -112,13 +112,13 @@ export function named(source: string, crowds: readonly NameOverflow[]): string {
     ))`
 }
 
-/** Counts of minutes that may still grow, each once. */
+/** Open counts, one row per minute. */
 export function mergedCounts(folder: string, files: readonly RollupFile[]): string {
   return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight, ${SESSIONS} AS sessionHashes
     FROM ${countFiles(folder, files)} GROUP BY ALL`
 }
 
-/** Counts of these files, of any level, as final ones, sorted; `stepMs`: how long what is called a minute is. */
+/** Final counts of these files of any level, sorted. `stepMs`: length of a "minute". */
 export function finalCounts(
   folder: string,
   files: readonly RollupFile[],
@@ -135,7 +135,7 @@ export function finalCounts(
     FROM (${branches.join(' UNION ALL BY NAME ')}) GROUP BY ALL ORDER BY orgId, domainId, vendor, event, minute`
 }
 
-/** Counts of the events of `source`, of whose minutes no more events come, for a file of level `day`. */
+/** Final counts of the events of `source`, for a file of level `day`. */
 export function finalCountsOf(source: string): string {
   return `${closed(countsOf(source))} ORDER BY ${KEY}, minute`
 }
@@ -164,7 +164,7 @@ function spoolInScope(paths: readonly string[], { window, orgId }: CountScope): 
   return `(SELECT * FROM ${spoolRelation(paths, false)} WHERE ${inWindow}${org})`
 }
 
-/** `read_parquet` refuses an empty list, and a fresh installation has no file. */
+/** `read_parquet` rejects an empty list, and a new installation has no files. */
 function emptyRelation(): string {
   const columns = Object.entries(COUNT_COLUMNS).map(([name, type]) => `NULL::${type} AS ${name}`)
   return `SELECT ${columns.join(', ')} WHERE false`

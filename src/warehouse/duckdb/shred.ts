@@ -4,17 +4,17 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
 
-/** Parameters in at least this share of a file's events get a column of their own, and so many at most. */
+/** Parameters in at least this share of a file's events get a column, up to `MAX_KEYS`. */
 const MIN_SHARE = 0.01
 export const MAX_KEYS = 256
 
-/** How many events have a parameter. */
+/** Number of events with a parameter. */
 export interface KeyCount {
   key: string
   events: number
 }
 
-/** Parameters that get a column; `isAll` when there are no others. */
+/** Parameters that get a column; `isAll` when there are no other parameters. */
 export interface Shredding {
   keys: string[]
   isAll: boolean
@@ -32,23 +32,23 @@ export function keysWorthIt(found: readonly KeyCount[], rows: number): Shredding
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
 }
 
-/** Selects the events of `source`, which is sorted and whose parameters are maps, as a compacted file has them. */
+/** Selects the events of `source` (sorted, with parameters as maps) as stored in a compacted file. */
 export function shredded(source: string, { keys, isAll }: Shredding): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${columnOf(key)}`)
   const rest = isAll ? EMPTY_MAP : keys.length === 0 ? 'params' : restOfMap(keys)
   return `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source}`
 }
 
-/** Going through every event's map costs more than all the rest, and mostly nothing stays in it. */
+/** Filtering every event's map costs more than everything else, and usually nothing stays in it. */
 const restOfMap = (keys: readonly string[]) =>
   `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains(${listOf(keys)}, e.key)))`
 
-/** The events of `source` in the order of a compacted file. */
+/** Sorts the events of `source` in the order of a compacted file. */
 export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
 
 /**
- * The events of files of any level in the order of a compacted file, with whole maps; of one organization, null: of all.
- * Sorting keeps rows in memory, so they are sorted while they are narrow: parameters as one text where they came as one.
+ * The events of files of any level in the order of a compacted file, with whole maps; of one organization, or of all (null).
+ * Sorting keeps rows in memory, so they are sorted while parameters are still JSON text where possible.
  */
 export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
   const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
@@ -57,12 +57,12 @@ export function sortedEvents(folder: string, files: readonly EventFile[], orgId:
   return `(SELECT * REPLACE (params::JSON::${PARAMS} AS params) FROM ${texts})`
 }
 
-/** Selects every event of files of any level with its whole map. */
+/** Selects all events of files of any level with whole maps. */
 export function wholeEvents(folder: string, files: readonly EventFile[]): string {
   return eventsRelation({ files, folder, spool: [] }, { keys: [], wholeParams: true, orgId: null, window: EVER })
 }
 
-/** The parameters of `source`, whose parameters are maps, that get a column. */
+/** Determines which parameters of `source` (with maps) get a column. */
 export async function shreddingOf(parquet: ParquetFiles, source: string, rows: number): Promise<Shredding> {
   const found = await parquet.run<KeyCount>(
     `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
@@ -72,8 +72,8 @@ export async function shreddingOf(parquet: ParquetFiles, source: string, rows: n
 }
 
 /**
- * Selects the events of compacted files of one organization as one file has them. Maps of what are columns are not made, and
- * nothing is sorted: file by file in order is as quick to read, and to sort them all would cost as much as all the rest.
+ * Selects the events of compacted files of one organization for a joined file. Columns are not converted to maps, and the
+ * events are not sorted: concatenated sorted files are as fast to read, and sorting would double the cost.
  */
 export async function joined(
   parquet: ParquetFiles,
@@ -97,7 +97,7 @@ function compactedFiles(folder: string, files: readonly EventFile[], keys: reado
   return `read_parquet([${paths}]${differ ? ', union_by_name = true' : ''})`
 }
 
-/** How many events have which parameters, most frequent first; `own` are columns of some of the files. */
+/** Number of events with each parameter, most frequent first. `own`: columns of some of the files. */
 async function keyCounts(
   parquet: ParquetFiles,
   source: string,
@@ -125,7 +125,7 @@ function valueIn(key: string, own: readonly string[], inMaps: ReadonlySet<string
   return inMaps.has(key) ? `coalesce(${columnOf(key)}, params[${quoteText(key)}])` : columnOf(key)
 }
 
-/** What stays in the map, and what comes into it from columns of theirs that are not worth one any more. */
+/** Parameters that stay in the map, and those of former columns that are now too rare. */
 function restOf(keys: readonly string[], left: readonly string[]): string {
   const rest = keys.length === 0 ? 'params' : restOfMap(keys)
   if (left.length === 0) return rest

@@ -3,16 +3,16 @@ import type { VendorSighting } from '../../domains/sightings.ts'
 import { type Db, prepared } from '../../store/database.ts'
 
 /**
- * The token of a browser is public, so anybody can make names up: counts keep so many of a domain, a name being a vendor
- * with one of its events.
+ * Maximum number of names (vendor and event) that are counted separately per domain. A browser's token is public, so
+ * anyone can make up names.
  */
 export const MAX_NAMES = 1000
-/** A name with so many events was not made up in passing. */
-const ENOUGH = 100
-/** It keeps its place so long after its last event: longer than a signal stays one without traffic. */
-const KEPT_DAYS = 35
+/** A name with this many events is considered established. */
+const ESTABLISHED_EVENTS = 100
+/** An established name keeps its slot this long after its last event: longer than a signal lasts without traffic. */
+const RETENTION_DAYS = 35
 
-/** How often a name came in one segment. */
+/** Number of events with a name in one segment. */
 export interface NameCount {
   domainId: string
   vendor: string
@@ -21,7 +21,7 @@ export interface NameCount {
   lastReceivedAt: Instant
 }
 
-/** What is known of a name that counts keep. */
+/** A name that is counted separately. */
 interface TrackedName {
   vendor: string
   /** Counted up to `MIN_WEEKLY_EVENTS`. */
@@ -30,45 +30,45 @@ interface TrackedName {
   lastDay: number
 }
 
-/** By `keyOf`. */
+/** Keyed by `keyOf`. */
 type TrackedNamesByKey = ReadonlyMap<string, TrackedName>
 
-/** Which names of a domain that has too many are counted by themselves in one segment. */
+/** Names to count separately in one segment of a domain that has too many. */
 export interface NameOverflow {
   domainId: string
-  /** Those that came in it. */
+  /** Names in the segment. */
   names: readonly NameCount[]
-  /** Every vendor of which counts keep a name. */
+  /** Vendors with a tracked name. */
   vendors: readonly string[]
 }
 
-/** What a segment's names are counted as, and what counts keep because of it. */
+/** How a segment's names are counted, and the resulting changes of tracked names. */
 export interface NamePlan {
-  /** None when every name is counted by itself. */
+  /** Empty when every name is counted separately. */
   overflows: readonly NameOverflow[]
-  /** Vendors whose names are kept. */
+  /** Vendors with tracked names. */
   vendors: readonly VendorSighting[]
-  /** Names that are new, and those of which more is known now. */
+  /** New and updated names. */
   tracked: readonly (Omit<NameCount, 'lastReceivedAt'> & { lastDay: number })[]
-  /** Names that gave their place away. */
+  /** Names that lost their slot. */
   evicted: readonly Pick<NameCount, 'domainId' | 'vendor' | 'event'>[]
 }
 
-/** The names that counts keep. In SQLite, so that they change in the transaction that adds a segment; mirrored in memory. */
+/** Names that are counted separately. Stored in SQLite, so they change in the transaction that adds a segment; cached in memory. */
 export class TrackedNames {
-  /** Of domains that sent something lately. */
-  private readonly known = new Map<string, Map<string, TrackedName>>()
+  /** By domain, for recently active domains. */
+  private readonly cache = new Map<string, Map<string, TrackedName>>()
 
   constructor(private readonly db: Db) {}
 
-  /** The names that are kept of a domain, at most `MAX_NAMES`. */
+  /** Tracked names of a domain, at most `MAX_NAMES`. */
   of(domainId: string): Pick<NameCount, 'domainId' | 'vendor' | 'event'>[] {
-    return [...this.placesOf(domainId).keys()].map((key) => ({ domainId, ...nameOf(key) }))
+    return [...this.namesOf(domainId).keys()].map((key) => ({ domainId, ...nameOf(key) }))
   }
 
   /**
-   * Decides what these names of one segment are counted as. `cutOff`: domains with more names in the segment than are
-   * given; of them those that are kept are given all, and of the others those with the most events.
+   * Decides how the names of one segment are counted. `cutOff`: domains with more names in the segment than `seen` has; for
+   * them, `seen` has all tracked names and, of the others, those with the most events.
    */
   plan(seen: readonly NameCount[], cutOff: ReadonlySet<string>): NamePlan {
     const plan = {
@@ -76,19 +76,19 @@ export class TrackedNames {
       vendors: [] as VendorSighting[],
       tracked: [] as NamePlan['tracked'][number][],
     }
-    const left: NamePlan['evicted'][number][] = []
+    const evicted: NamePlan['evicted'][number][] = []
     for (const [domainId, names] of Map.groupBy(seen, (name) => name.domainId)) {
-      const places = this.placesOf(domainId)
-      const { entering, leaving } = admitNames(places, names)
-      const isKept = (name: NameCount) => places.has(keyOf(name)) || entering.has(name)
-      const own = names.filter(isKept)
-      for (const key of leaving) left.push({ domainId, ...nameOf(key) })
+      const known = this.namesOf(domainId)
+      const { entering, leaving } = admitNames(known, names)
+      const isTracked = (name: NameCount) => known.has(keyOf(name)) || entering.has(name)
+      const own = names.filter(isTracked)
+      for (const key of leaving) evicted.push({ domainId, ...nameOf(key) })
       for (const name of own) {
-        const place = grown(places.get(keyOf(name)), name)
-        if (place) plan.tracked.push({ domainId, vendor: name.vendor, event: name.event, ...place })
+        const entry = updatedEntry(known.get(keyOf(name)), name)
+        if (entry) plan.tracked.push({ domainId, vendor: name.vendor, event: name.event, ...entry })
       }
       if (own.length < names.length || cutOff.has(domainId)) {
-        const vendors = new Set([...places.values(), ...own].map(({ vendor }) => vendor))
+        const vendors = new Set([...known.values(), ...own].map(({ vendor }) => vendor))
         plan.overflows.push({ domainId, names: own, vendors: [...vendors] })
       }
       for (const [vendor, ofVendor] of Map.groupBy(own, (name) => name.vendor)) {
@@ -96,87 +96,87 @@ export class TrackedNames {
         plan.vendors.push({ domainId, vendor, lastReceivedAt })
       }
     }
-    return { ...plan, evicted: left }
+    return { ...plan, evicted }
   }
 
-  /** Writes down what a plan keeps, in a transaction of the caller's; what is answered takes it into memory afterwards. */
-  write({ tracked: kept, evicted: left }: NamePlan): () => void {
+  /** Stores a plan in the caller's transaction. Call the returned function after the commit to update the cache. */
+  write({ tracked, evicted }: NamePlan): () => void {
     const remove = prepared(this.db, 'DELETE FROM countedName WHERE domainId = ? AND vendor = ? AND event = ?')
-    for (const { domainId, vendor, event } of left) remove.run(domainId, vendor, event)
+    for (const { domainId, vendor, event } of evicted) remove.run(domainId, vendor, event)
     const put = prepared(
       this.db,
-      // The domain may have been deleted while its last events were on their way.
+      // The domain may have been deleted before its last events were loaded.
       `INSERT INTO countedName SELECT @domainId, @vendor, @event, @events, @lastDay
        WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
        ON CONFLICT DO UPDATE SET events = excluded.events, lastDay = excluded.lastDay`,
     )
-    for (const name of kept) put.run(name)
-    return () => this.mirror(kept, left)
+    for (const name of tracked) put.run(name)
+    return () => this.mirror(tracked, evicted)
   }
 
-  /** Forgets what it holds in memory; asked for again, it is read again. */
+  /** Clears the cache. */
   clear(): void {
-    this.known.clear()
+    this.cache.clear()
   }
 
-  private mirror(kept: NamePlan['tracked'], left: NamePlan['evicted']): void {
-    for (const name of left) this.known.get(name.domainId)?.delete(keyOf(name))
-    for (const { domainId, vendor, event, events, lastDay } of kept) {
-      this.known.get(domainId)?.set(keyOf({ vendor, event }), { vendor, events, lastDay })
+  private mirror(tracked: NamePlan['tracked'], evicted: NamePlan['evicted']): void {
+    for (const name of evicted) this.cache.get(name.domainId)?.delete(keyOf(name))
+    for (const { domainId, vendor, event, events, lastDay } of tracked) {
+      this.cache.get(domainId)?.set(keyOf({ vendor, event }), { vendor, events, lastDay })
     }
   }
 
-  private placesOf(domainId: string): TrackedNamesByKey {
-    const known = this.known.get(domainId)
-    if (known) return known
+  private namesOf(domainId: string): TrackedNamesByKey {
+    const cached = this.cache.get(domainId)
+    if (cached) return cached
     const rows = prepared<[string], TrackedName & { event: string }>(
       this.db,
       'SELECT vendor, event, events, lastDay FROM countedName WHERE domainId = ?',
     ).all(domainId)
-    const places = new Map(rows.map(({ event, ...place }) => [keyOf({ ...place, event }), place]))
-    this.known.set(domainId, places)
-    return places
+    const names = new Map(rows.map(({ event, ...place }) => [keyOf({ ...place, event }), place]))
+    this.cache.set(domainId, names)
+    return names
   }
 }
 
 /**
- * Which names that are not kept yet get a place, those with the most events first, and whose. A name gives its place away
- * from the next day on when it had fewer than 100 events, else 35 days after its last one.
+ * Decides which new names get a slot, those with the most events first, and which names lose theirs. A name may lose its
+ * slot from the next day when it had fewer than 100 events, else 35 days after its last one.
  */
 export function admitNames(
-  places: TrackedNamesByKey,
+  names: TrackedNamesByKey,
   seen: readonly NameCount[],
 ): { entering: ReadonlySet<NameCount>; leaving: readonly string[] } {
-  const strangers = seen.filter((name) => !places.has(keyOf(name)))
-  const free = MAX_NAMES - places.size
-  const leaving = strangers.length > free ? weakest(places, seen).slice(0, strangers.length - free) : []
-  strangers.sort((a, b) => b.events - a.events || (keyOf(a) < keyOf(b) ? -1 : 1))
-  return { entering: new Set(strangers.slice(0, free + leaving.length)), leaving }
+  const candidates = seen.filter((name) => !names.has(keyOf(name)))
+  const free = MAX_NAMES - names.size
+  const leaving = candidates.length > free ? weakest(names, seen).slice(0, candidates.length - free) : []
+  candidates.sort((a, b) => b.events - a.events || (keyOf(a) < keyOf(b) ? -1 : 1))
+  return { entering: new Set(candidates.slice(0, free + leaving.length)), leaving }
 }
 
-/** Names that give their places away, those first that were not seen for longest. */
-function weakest(places: TrackedNamesByKey, seen: readonly NameCount[]): string[] {
+/** Names that may lose their slot, least recently seen first. */
+function weakest(names: TrackedNamesByKey, seen: readonly NameCount[]): string[] {
   const today = seen.reduce((last, { lastReceivedAt }) => Math.max(last, dayOf(lastReceivedAt)), 0)
   const present = new Set(seen.map(keyOf))
-  return [...places]
+  return [...names]
     .filter(([key, { events, lastDay }]) => {
-      const keptDays = events < ENOUGH ? 0 : KEPT_DAYS
-      return lastDay + keptDays < today && !present.has(key)
+      const retentionDays = events < ESTABLISHED_EVENTS ? 0 : RETENTION_DAYS
+      return lastDay + retentionDays < today && !present.has(key)
     })
     .sort(([a, one], [b, other]) => one.lastDay - other.lastDay || one.events - other.events || (a < b ? -1 : 1))
     .map(([key]) => key)
 }
 
-/** What is known of a name with these events; null when it is nothing new, as of most names in most segments. */
-function grown(place: TrackedName | undefined, name: NameCount): Omit<TrackedName, 'vendor'> | null {
-  const events = Math.min(ENOUGH, (place?.events ?? 0) + name.events)
-  const lastDay = Math.max(place?.lastDay ?? 0, dayOf(name.lastReceivedAt))
-  return events === place?.events && lastDay === place.lastDay ? null : { events, lastDay }
+/** Returns the updated entry of a name, null when nothing changed, as for most names in most segments. */
+function updatedEntry(entry: TrackedName | undefined, name: NameCount): Omit<TrackedName, 'vendor'> | null {
+  const events = Math.min(ESTABLISHED_EVENTS, (entry?.events ?? 0) + name.events)
+  const lastDay = Math.max(entry?.lastDay ?? 0, dayOf(name.lastReceivedAt))
+  return events === entry?.events && lastDay === entry.lastDay ? null : { events, lastDay }
 }
 
 const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
-/** No name holds NUL. */
+/** Names never contain NUL. */
 const keyOf = ({ vendor, event }: { vendor: string; event: string }) => `${vendor}\0${event}`
 
 function nameOf(key: string): { vendor: string; event: string } {

@@ -12,48 +12,48 @@ import { COUNTS } from './rollup.ts'
 
 /** A Parquet file that the manifest does not list. */
 export interface UnlistedFile {
-  /** Relative to the folder of events, as all paths here. */
+  /** Relative to the folder of events, like all paths here. */
   path: string
   lineage: Lineage | null
 }
 
-/** How the files on disk differ from the manifest. */
+/** Differences between the files on disk and the manifest. */
 export interface Differences {
-  /** Listed, and not there. */
+  /** Listed but missing files. */
   missing: string[]
-  /** Not listed, and known to hold nothing that is not elsewhere: what a process that was killed left behind. */
+  /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
-  /** Not listed, and perhaps the only copy of what they hold. Never deleted. */
+  /** Unlisted files that may be the only copy of their data. Never deleted. */
   strays: UnlistedFile[]
 }
 
 export interface FolderDeps {
   parquet: ParquetFiles
   manifest: Manifest
-  /** Of events. */
+  /** Folder of events. */
   folder: string
   spoolFolder: string
 }
 
 /** The folders of Parquet files, below the folder of events. */
-export const PLACES = ['', `${COUNTS}/`, pagesIn('')] as const
+export const FOLDERS = ['', `${COUNTS}/`, pagesIn('')] as const
 
-/** Every Parquet file below the folder of events, but for drafts; none when the folder is not there. */
+/** All Parquet files below the folder of events, except drafts; empty when the folder is missing. */
 export function filesOnDisk(folder: string): string[] {
-  return PLACES.flatMap((place) => {
-    if (!existsSync(join(folder, place))) return []
-    const names = readdirSync(join(folder, place)).filter((name) => name.endsWith('.parquet'))
-    return names.sort().map((name) => `${place}${name}`)
+  return FOLDERS.flatMap((subfolder) => {
+    if (!existsSync(join(folder, subfolder))) return []
+    const names = readdirSync(join(folder, subfolder)).filter((name) => name.endsWith('.parquet'))
+    return names.sort().map((name) => `${subfolder}${name}`)
   })
 }
 
-/** Paths of everything that the manifest lists, damaged files among it. */
+/** Paths of all files in the manifest, including damaged ones. */
 export function listedPaths(manifest: Manifest): string[] {
   const damaged = manifest.damaged().map(({ file }) => file)
   return [...manifest.files(), ...manifest.rollups(), ...manifest.pages(), ...damaged].map(({ path }) => path)
 }
 
-/** Compares the disk with the manifest. Changes nothing. */
+/** Compares the disk with the manifest. Read-only. */
 export async function findDifferences({ parquet, manifest, folder, spoolFolder }: FolderDeps): Promise<Differences> {
   const onDisk = filesOnDisk(folder)
   const listed = new Set(listedPaths(manifest))
@@ -66,14 +66,14 @@ export async function findDifferences({ parquet, manifest, folder, spoolFolder }
   const isSpooled = isNamedAfter(spooledSegments(spoolFolder))
   const isUnfinished = unfinishedIn(present)
   const unexplained = unlisted.filter((file) => !isSpooled(file) && !isUnfinished(file))
-  // Their own files say what they replaced; there are thousands of them, and seldom a reason to ask.
+  // Replaced files are named in the metadata of thousands of files, which is rarely needed.
   const replaced = unexplained.length > 0 ? await replacedBy(parquet, folder, present) : new Set<string>()
   const strays = unexplained.filter(({ path }) => !replaced.has(path))
   const leftovers = unlisted.filter((file) => !strays.includes(file)).map(({ path }) => path)
   return { missing, leftovers, strays }
 }
 
-/** Null of a file that replaces none, and of one that can't be read. `path` is relative to the folder of events. */
+/** Returns null for a file that replaces no others, and for an unreadable one. */
 async function readLineage(parquet: ParquetFiles, folder: string, path: string): Promise<Lineage | null> {
   const sql = `SELECT decode(value) AS text FROM parquet_kv_metadata(${quoteText(join(folder, path))})
     WHERE decode(key) = ${quoteText(LINEAGE_KEY)}`
@@ -81,24 +81,24 @@ async function readLineage(parquet: ParquetFiles, folder: string, path: string):
     const [row] = await parquet.run<{ text: string }>(sql)
     return row ? (JSON.parse(row.text) as Lineage) : null
   } catch {
-    // Whether it can be read is asked elsewhere; here it only says nothing.
+    // Unreadable files are detected elsewhere.
     return null
   }
 }
 
-/** A segment that is still in the spool is written again, into the same file. */
+/** A segment that is still in the spool will be written to the same file again. */
 function isNamedAfter(segments: readonly string[]): (file: UnlistedFile) => boolean {
   const names = new Set(segments)
   return ({ path }) => names.has(segmentOf(path) ?? '')
 }
 
-/** Written in the place of files that are all still in force: a merge that did not come to its end. */
+/** An unfinished merge: all files that it replaces are still present. */
 function unfinishedIn(present: readonly string[]): (file: UnlistedFile) => boolean {
   const inForce = new Set(present)
   return ({ lineage }) => lineage?.replaces.every((path) => inForce.has(path)) ?? false
 }
 
-/** What these files were written in the place of. */
+/** Paths that these files replaced. */
 async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly string[]): Promise<Set<string>> {
   const replaced = new Set<string>()
   for (const path of paths.filter((path) => segmentOf(path) === null)) {
@@ -107,12 +107,12 @@ async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly
   return replaced
 }
 
-/** The segment that a file was made of alone; null for a merged file. */
+/** Segment of a fresh file; null for a merged file. */
 export function segmentOf(path: string): string | null {
   return /(?:^|\/)(\d+)\.parquet$/.exec(path)?.[1] ?? null
 }
 
-/** Start of the latest minute of a file of counts, latest `receivedAt` of any other; null when it can't be read. */
+/** Latest `receivedAt` of a file (for counts, start of the latest minute); null when unreadable. */
 export async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string): Promise<Instant | null> {
   const column = path.startsWith(`${COUNTS}/`) ? 'minute' : 'receivedAt'
   try {
@@ -121,12 +121,12 @@ export async function lastInstantOf(parquet: ParquetFiles, folder: string, path:
     )
     return row?.last ?? null
   } catch {
-    // Not whole, or not ours.
+    // Incomplete, or not a file of this program.
     return null
   }
 }
 
-/** True when files are there that came after everything the manifest ever knew: it does not belong to them. */
+/** True when files are newer than everything the manifest ever listed, so it does not belong to them. */
 export async function isManifestOlder(
   { parquet, manifest, folder }: FolderDeps,
   { missing, strays }: Differences,
@@ -144,7 +144,7 @@ export async function isManifestOlder(
   return false
 }
 
-/** Removes what killed processes left behind: drafts, and files that hold nothing that is not elsewhere. */
+/** Removes drafts and leftovers of killed processes. */
 export async function removeLeftovers(folder: string, leftovers: readonly string[]): Promise<void> {
   const drafts = readdirSync(join(folder, 'tmp')).filter((name) => /\.(?:parquet|ndjson)$/.test(name))
   for (const path of [...drafts.map((name) => `tmp/${name}`), ...leftovers])

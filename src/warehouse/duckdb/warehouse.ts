@@ -25,37 +25,37 @@ import { countsRelation } from './rollup.ts'
 import { spoolRelation } from './spool-relation.ts'
 
 export interface EngineOptions extends ParquetOptions {
-  /** A query that takes longer is ended. */
+  /** Time limit of a query. */
   timeoutMs?: number
-  /** The same of queries that a caller waits for. */
+  /** Time limit of a caller's query. */
   callersTimeoutMs?: number
-  /** Gets what an operator must know. */
+  /** Sends a message to the operator. */
   notifyOperator?(notice: { subject: string; text: string }): void
-  /** Told why a query failed. */
+  /** Called with the errors of failed queries. */
   report?(error: unknown, where: string): void
 }
 
 const RETRY_AFTER_S = 5
-/** Queries of each lane, and of jobs, at once: none waits for the others. */
+/** Maximum number of concurrent queries per lane. */
 const MAX_RUNNING = { search: 4, insights: 2, signals: 2, jobs: 2 }
 const QUERY_TIMEOUT_MS = 20 * SECOND_MS
 const JOB_TIMEOUT_MS = MINUTE_MS
-/** A query is tried so often, each time without the files that turned out to be damaged. */
+/** Maximum number of attempts of a query. Each excludes files that turned out to be damaged. */
 const MAX_ATTEMPTS = 4
-/** Files that were sound so lately are not why a query fails: one that always fails would have them read each time. */
+/** Files found intact this recently are not checked when a query fails, so that repeated failures don't reread them. */
 const RECHECK_MS = MINUTE_MS
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation, names: namesRelation }
 
-/** So many events are looked through at a time: what is found in them is in memory together. */
-const LOOKED_ROWS = 400_000
+/** Maximum number of events per scan, whose results are in memory together. */
+const SCAN_ROWS = 400_000
 
-/** The first of these files with up to `LOOKED_ROWS` rows; at least one. */
+/** The first of these files with up to `SCAN_ROWS` rows; at least one. */
 function firstOf(files: readonly EventFile[]): EventFile[] {
   let rows = 0
   return files.filter((file, index) => {
     rows += file.rows
-    return index === 0 || rows <= LOOKED_ROWS
+    return index === 0 || rows <= SCAN_ROWS
   })
 }
 
@@ -103,7 +103,7 @@ export class DuckdbWarehouse implements Warehouse {
     if (manifest.hasSegment(segment.name)) return release()
     const { content, ...files } = await writeSegment(this.parquet, segment)
     manifest.addSegment(segment.name, files, clock.now(), () => account(content))
-    // In the same turn, or a query could see these events twice: in the new files and in the spool.
+    // Synchronously, because a query could otherwise see these events in both the new files and the spool.
     release()
   }
 
@@ -140,7 +140,7 @@ export class DuckdbWarehouse implements Warehouse {
     const eventsIn = (some: readonly { rows: number }[]) => some.reduce((sum, { rows }) => sum + rows, 0)
     return {
       ...{ rows, events: eventsIn(files), left: eventsIn(all) - eventsIn(files) },
-      commit: (account) => manifest.markLooked(files, clock.now(), account),
+      commit: (account) => manifest.markScanned(files, clock.now(), account),
     }
   }
 
@@ -176,7 +176,7 @@ export class DuckdbWarehouse implements Warehouse {
     const { manifest, folder } = this.options
     const names = new Set(this.storage().flatMap((part) => (isDropped(part) ? [part.name] : [])))
     manifest.drop(names)
-    // Names of domains that send nothing any more would stay in memory.
+    // Names of inactive domains would stay in memory.
     manifest.names.clear()
     await this.parquet.remove([...names].map((name) => join(folder, name)))
   }
@@ -232,9 +232,9 @@ export class DuckdbWarehouse implements Warehouse {
       const { files: events, rollups: counts, pages } = sources
       const files = { events, counts, pages, names: events, parameters: events }[over]
       const inScope = files.filter((file) => isInScope(file, query))
-      if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
+      if (attempts < MAX_ATTEMPTS && (await this.foundDamage(error, inScope, attempts === 1)))
         return this.read(query, { params, ...statement }, asked, attempts + 1)
-      // What the engine says may quote SQL, paths and values: it is for the operator only.
+      // The engine's message may quote SQL, paths and values, so only the operator sees it.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
       throw new AppError('unavailable', `the query failed; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
     } finally {
@@ -242,12 +242,12 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  /** Whether a query over these files failed because of one of them; it is left out from now on. */
-  private async isDamagesDoing(error: unknown, files: readonly ManifestFile[], isFirst: boolean): Promise<boolean> {
+  /** Returns whether a query over these files failed because one is damaged, which is excluded from now on. */
+  private async foundDamage(error: unknown, files: readonly ManifestFile[], isFirst: boolean): Promise<boolean> {
     const { check } = this.parquet
     const message = messageOf(error)
     if (message.startsWith('INTERRUPT')) return false
-    // The engine names the file, but not always; where one is damaged there may be many.
+    // The engine doesn't always name the file, and there may be several damaged ones.
     const named = isFirst ? files.filter(({ path }) => message.includes(path)) : []
     if (named.length > 0 && (await check.excludeDamaged(named))) return true
     return check.excludeDamaged(files, this.options.clock.now() - RECHECK_MS)
@@ -262,8 +262,8 @@ const tookTooLong = (timeoutMs: number) =>
   )
 
 /**
- * The relation `names` as one SELECT: each name of a parameter once. Those that have columns are known to the manifest,
- * whether an event of the window has them or not; the others are looked for.
+ * The relation `names` as one SELECT: each parameter name once. Names with columns come from the manifest, whether or not
+ * an event in the window has them; the others are searched for.
  */
 function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pick<Query, 'orgId' | 'window'>): string {
   const inScope = files.filter((file) => isInScope(file, { orgId, window }))
@@ -281,14 +281,14 @@ function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pic
   return `SELECT DISTINCT name FROM (${branches.join('\nUNION ALL\n')})`
 }
 
-/** Names in the maps of files of one kind: compacted ones, or those that keep JSON. */
+/** Names in the maps of either compacted files or files with JSON. */
 function namesIn(folder: string, files: readonly EventFile[], filter: string): string {
   const list = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const keys = files[0]?.keys === null ? 'json_keys(params)' : 'map_keys(params)'
   return `SELECT unnest(${keys}) AS name FROM read_parquet([${list}])${filter}`
 }
 
-/** All files that the manifest knows, damaged ones too. */
+/** All files in the manifest, including damaged ones. */
 function storedParts(manifest: Manifest): StoredPart[] {
   return [
     ...manifest.present().map((file) => partOf(file, false)),
