@@ -63,7 +63,7 @@ const here = sharedHostileServer()
 
 test('the list has every file that renders a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
-    /<(?:Modal|Drawer|Confirm|Menu|Spotlight\.Root)\b/.test(readFileSync(join(SOURCES, path), 'utf8')),
+    /<(?:Modal|Drawer|ConfirmDialog|Menu|Spotlight\.Root)\b/.test(readFileSync(join(SOURCES, path), 'utf8')),
   )
   const listed = [...OPENERS.map(({ of }) => of), ...WITHOUT_BUTTON, ...SHARED]
   expect(files.toSorted()).toEqual([...new Set(listed)].sort())

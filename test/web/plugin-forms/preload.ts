@@ -5,12 +5,12 @@ import '../../alerts/add-alert-type.ts'
  * Loaded before the program: adds an alert type, a provider that is both channel and integration, and an insight to its lists.
  */
 
-/** The files with the lists, and the text to insert. */
-const INSERTIONS: readonly [file: RegExp, before: string, after: string, name?: string, module?: string][] = [
-  [/\/src\/integrations\/integration\.ts$/, "'email_digest'] as const", "'email_digest', 'pager'] as const"],
-  [/\/src\/alerts\/alert\.ts$/, "'issue_tracker'] as const", "'issue_tracker', 'pager'] as const"],
-  [/\/src\/integrations\/providers\/index\.ts$/, 'webhook],', 'webhook, pager],', 'pager', 'pager-provider'],
-  [/\/src\/insights\/index\.ts$/, '  weeklyReport,\n]', '  weeklyReport,\n  rings,\n]', 'rings', 'rings-insight'],
+/** The files with the lists, the position in them, and the text to insert there. */
+const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: string, module?: string][] = [
+  [/\/src\/integrations\/integration\.ts$/, /(?<='email_digest')(?=\] as const)/, ", 'pager'"],
+  [/\/src\/alerts\/alert\.ts$/, /(?<='issue_tracker')(?=\] as const)/, ", 'pager'"],
+  [/\/src\/integrations\/providers\/index\.ts$/, /(?<=\bwebhook),?(?=\s*\])/, ', pager', 'pager', 'pager-provider'],
+  [/\/src\/insights\/index\.ts$/, /(?<=\bweeklyReport),?(?=\s*\])/, ', rings', 'rings', 'rings-insight'],
 ]
 
 plugin({

@@ -6,7 +6,7 @@ import { named, openScreen, type Screen } from '../screen.ts'
 import { openAs, startTestServer, type TestServer } from '../test-server.ts'
 
 /*
- * Run by plugin-forms.test.ts, in a process with an additional alert type, provider and insight.
+ * Run by plugin-forms.long.test.ts, in a process with an additional alert type, provider and insight.
  */
 
 let server: TestServer
