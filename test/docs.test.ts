@@ -81,3 +81,15 @@ test('files of docs/ that are named anywhere exist', () => {
   )
   expect(missing).toEqual([])
 })
+
+test('source files that the documents name exist', () => {
+  const missing = [...list('docs/**/*.md'), ...list('*.md')].flatMap((path) =>
+    [...read(path).matchAll(/`([\w.-]+\/[\w./-]+\.tsx?)`/g)]
+      .map(([, file = '']) => file)
+      .filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))
+      // Relative to `src/web`, on the page about it.
+      .filter((file) => path !== 'docs/develop/dashboard.md' || !existsSync(join(ROOT, 'src/web', file)))
+      .map((file) => `${path}: ${file}`),
+  )
+  expect(missing).toEqual([])
+})

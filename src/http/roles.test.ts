@@ -39,5 +39,5 @@ test('every route is listed under its permission', () => {
   expect(sections.edit).toContain('- `POST /a/{id}` – Does a')
   expect(sections.public).toContain('- `GET /b` – Does b')
   expect(text.match(/^- `/gm)).toHaveLength(2)
-  expect(sections.configure).toContain('Each use is kept in the audit log.')
+  expect(sections.configure).toContain('Each use is recorded in the audit log.')
 })

@@ -6,7 +6,7 @@ const permissions = Object.keys(PERMISSIONS) as Permission[]
 
 /** Returns the permissions as a table in Markdown: one line for each permission, one column for each role. */
 export function permissionTable(): string {
-  const head = ['permission', 'what it lets one do', ...ROLES]
+  const head = ['permission', 'allows', ...ROLES]
   const lines = permissions.map((permission) => {
     const { from, meaning } = PERMISSIONS[permission]
     const mark = needsFullKey(permission) ? 'yes ¹' : 'yes'
@@ -15,8 +15,7 @@ export function permissionTable(): string {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-export const TABLE_NOTE =
-  '¹ Not with a key that was made read-only, and not with a key of a viewer: such keys read what is no secret, and nothing else.'
+export const TABLE_NOTE = "¹ Not with a read-only key or a viewer's key. Such keys can only read, and see no secrets."
 
 /** Returns `docs/api/roles.md`: the table, and under each permission the routes that need it. */
 export function rolesDocument(routes: readonly Route[]): string {
@@ -25,20 +24,20 @@ export function rolesDocument(routes: readonly Route[]): string {
     const lines = routes
       .filter(({ access }) => access === permission)
       .map(({ method, path, summary }) => `- \`${method} ${path}\` – ${summary}`)
-    const note = audited ? ' Each use is kept in the audit log.' : ''
-    return `## ${permission}\n\n${meaning}.${note}\n\n${lines.length > 0 ? lines.join('\n') : `No route asks for it alone; it decides what answers show.`}`
+    const note = audited ? ' Each use is recorded in the audit log.' : ''
+    return `## ${permission}\n\n${meaning}.${note}\n\n${lines.length > 0 ? lines.join('\n') : `No route requires it; it decides what answers contain.`}`
   })
   return `# Roles
 
-Every route names one permission; this table says which roles have it. It is the table by which the server decides
-(\`src/http/permission.ts\`), and this page is written from it by \`./run test/golden.ts\`.
+Every route requires one permission. This table shows which roles have it. The server uses the same table
+(\`src/http/permission.ts\`); this page is generated from it by \`./run test/golden.ts\`.
 
 ${permissionTable()}
 
 ${TABLE_NOTE}
 
-A key acts as the user who made it, with that user's present role. Things of other organizations do not exist for a
-caller, whatever the role: 404.
+A key acts as the user who created it, with the user's current role. Objects of other organizations do not exist for a
+caller, whatever the role: the answer is 404.
 
 ${sections.join('\n\n')}
 `
