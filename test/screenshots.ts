@@ -35,17 +35,7 @@ await using demo = await startDemo(env)
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
-if (isForReadme) {
-  for (const theme of THEMES) await takeForReadme(screen.page, theme)
-  process.exit(0)
-}
-await rm(FOLDER, { recursive: true, force: true })
-const addresses = (await dashboardPaths(demo.get)).filter(
-  (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
-)
-for (const theme of THEMES) {
-  for (const width of WIDTHS) await takeAll(screen.page, theme, width)
-}
+await (isForReadme ? takeForReadme(screen.page) : takePages(screen.page))
 for (const line of new Set(screen.errors)) console.log(`trouble: ${line}`)
 
 async function isWalked(): Promise<boolean> {
@@ -53,25 +43,36 @@ async function isWalked(): Promise<boolean> {
   return audits.some(({ status }: { status: string }) => status === 'finished' || status === 'failed')
 }
 
-/** The top of the overview and of the most severe issue, small enough to be loaded with README.md. */
-async function takeForReadme(page: Page, theme: string): Promise<void> {
-  await page.setViewport({ width: 1280, height: 800 })
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }])
-  await screen.open(demo.link)
+/** The top of the overview in both themes, and of the most severe issue, small enough for README.md and the documents. */
+async function takeForReadme(page: Page): Promise<void> {
   const { issues } = (await demo.get('/v1/issues?limit=1')) ?? { issues: [] }
-  for (const [name, address] of [
-    ['overview', '/'],
-    ['issue', `/issues/${issues[0]?.id}`],
-  ]) {
+  await page.setViewport({ width: 1280, height: 800 })
+  for (const [name, theme, address] of [
+    ['overview-light', 'light', '/'],
+    ['overview-dark', 'dark', '/'],
+    ['issue-light', 'light', `/issues/${issues[0]?.id}`],
+  ] as const) {
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }])
+    await screen.open(demo.link)
     await page.goto(demo.url + address)
     await settled(page)
-    const path = resolve(import.meta.dir, `../docs/pictures/${name}-${theme}.webp`) as `${string}.webp`
+    const path = resolve(import.meta.dir, `../docs/pictures/${name}.webp`) as `${string}.webp`
     await page.screenshot({ path, type: 'webp', quality: 75 })
     console.log(path)
   }
 }
 
-async function takeAll(page: Page, theme: string, width: number): Promise<void> {
+async function takePages(page: Page): Promise<void> {
+  await rm(FOLDER, { recursive: true, force: true })
+  const addresses = (await dashboardPaths(demo.get)).filter(
+    (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
+  )
+  for (const theme of THEMES) {
+    for (const width of WIDTHS) await takeAll(page, addresses, theme, width)
+  }
+}
+
+async function takeAll(page: Page, addresses: readonly string[], theme: string, width: number): Promise<void> {
   const folder = join(FOLDER, `${theme}-${width}`)
   await mkdir(folder, { recursive: true })
   await page.setViewport({ width, height: HEIGHT })
