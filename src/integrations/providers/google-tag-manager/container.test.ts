@@ -9,7 +9,7 @@ import { parseJsonExactly } from './tag-manager-api.ts'
 import type { Tag } from './tag-manager-entities.ts'
 
 describe('the list of tags', () => {
-  test('has their types in words, ours among them, and all variables', async () => {
+  test('contains readable types, the Tagwarden tag and all variables', async () => {
     await using there = tagManagerFixture()
     const { server } = there
     server.behaviour.quota = 10_000
@@ -49,7 +49,7 @@ describe('the list of tags', () => {
     expect(body.variables.map(({ name }: { name: string }) => name)).toEqual(['One', 'Two', 'Three', 'Page URL'])
   })
 
-  test('of a container that is none is refused', async () => {
+  test('of an invalid container path is refused', async () => {
     await using there = tagManagerFixture()
     const { call, connect, ada } = there.world()
     await connect()
@@ -60,26 +60,26 @@ describe('the list of tags', () => {
   })
 })
 
-describe('what is configured', () => {
+describe('the configuration', () => {
   const { private_key: _, ...keyless } = KEY_FILE
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config.serviceAccount: is missing, and so are clientId, clientSecret and refreshToken'],
+    ['nothing', {}, 'config.serviceAccount: is missing; set it, or clientId'],
     ['a key file without its key', { serviceAccount: keyless }, 'config.serviceAccount.private_key: is missing'],
     [
       'what is no key',
       { serviceAccount: { ...KEY_FILE, private_key: 'Z29vZA==' } },
-      'config.serviceAccount.private_key: is no RSA key in PEM',
+      'config.serviceAccount.private_key: is not an RSA key in PEM',
     ],
     ['a client alone', { clientId: 'c' }, 'config.clientSecret: is missing'],
-    ['both ways', { serviceAccount: KEY_FILE, ...OAUTH }, 'config.serviceAccount: stands alone'],
+    ['both ways', { serviceAccount: KEY_FILE, ...OAUTH }, "config.serviceAccount: can't be combined"],
     ['a strange field', { ...OAUTH, url: 'https://x.example' }, 'config.url: there is no such field'],
-  ])('%s: 400 with its name', async (_what, config, begins) => {
+  ])('%s: 400 naming the field', async (_what, config, begins) => {
     await using there = tagManagerFixture()
     const { status, body } = await there.world().connect(config)
     expect([status, String(body.error).slice(0, begins.length)]).toEqual([400, begins])
   })
 
-  test('is one for each organization, is kept where it is left out, and gives way to the other way', async () => {
+  test('is limited to one per organization, keeps omitted secrets, and can change the sign-in method', async () => {
     await using there = tagManagerFixture()
     const { connect, call, ada, people } = there.world()
     const { body } = await connect()
@@ -96,7 +96,7 @@ describe('what is configured', () => {
   })
 })
 
-test('JSON is written again as it was read', () => {
+test('JSON is serialized exactly as it was parsed', () => {
   const number = fc.constantFrom('1.0', '-0', '12345678901234567890', '1e400', '0.10', '1E5', '7', '-1.5')
   const text = fc.oneof(
     number,
@@ -107,7 +107,7 @@ test('JSON is written again as it was read', () => {
   fc.assert(fc.property(text, (json) => expect(JSON.stringify(parseJsonExactly(json))).toBe(json)))
 })
 
-test('metadata of others stays, whatever it is, and what was written is not written again', () => {
+test('metadata of others is preserved, and an unchanged tag is not written again', () => {
   const key = fc.constantFrom('a', 'b', 'team', 'Page URL')
   const entry = fc.record({
     type: fc.constantFrom('template', 'boolean'),
@@ -129,7 +129,7 @@ test('metadata of others stays, whatever it is, and what was written is not writ
   )
 })
 
-test('however calls come, no window has more than the quota, and a restart forgets none', async () => {
+test('no window exceeds the quota for any sequence of calls, including across restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 40 }), async (pauses) => {
       const db = memoryDb()
@@ -138,7 +138,7 @@ test('however calls come, no window has more than the quota, and a restart forge
       const { signal } = new AbortController()
       for (const pause of pauses) {
         clock.advance(pause)
-        // As by a program that was started just now: nothing is known but what is stored.
+        // Simulates a restart: only stored data remains.
         await withinQuota(
           { db, clock, provider: 'tag_manager', orgId: 'org_1' },
           { calls: 5, windowMs: 100_000 },
@@ -158,7 +158,7 @@ test('however calls come, no window has more than the quota, and a restart forge
   )
 })
 
-test('the quota is that of all organizations together', async () => {
+test('the quota is shared by all organizations', async () => {
   await using there = tagManagerFixture()
   const { connect, call, people, deploy, passing, list } = there.world()
   await connect()

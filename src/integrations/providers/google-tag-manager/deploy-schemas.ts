@@ -6,7 +6,7 @@ export const ContainerPath = Type.String({
   examples: ['accounts/6000000001/containers/7000001'],
 })
 
-/** A host, with its subdomains. */
+/** A hostname, optionally with `*.` in front. */
 const DOMAIN = String.raw`^(?:\*\.)?[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*$`
 
 export const DeployInputSchema = Closed(
@@ -21,21 +21,22 @@ export const DeployInputSchema = Closed(
     }),
     tagName: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: 'Monitoring Tag' })),
     customerIdVariable: Type.Optional(
-      Type.String({ maxLength: 200, default: '', description: 'Name of a variable that says who the customer is' }),
+      Type.String({ maxLength: 200, default: '', description: 'Name of a variable with the customer id' }),
     ),
     sessionIdVariable: Type.Optional(
-      Type.String({ maxLength: 200, default: '', description: 'Name of a variable that names the session' }),
+      Type.String({ maxLength: 200, default: '', description: 'Name of a variable with the session id' }),
     ),
     whitelistedDomains: Type.Optional(
       Type.Array(Type.String({ maxLength: 255 }), {
         maxItems: 100,
         default: [],
-        description: 'Hosts on which the tag works, each with its subdomains; none: all',
+        description: 'Hostnames, including their subdomains, on which the tag runs; empty: all',
       }),
     ),
     selectedTags: Type.Optional(
       Type.Record(Type.String(), Type.Array(Text(1, 200), { maxItems: 50 }), {
-        description: 'Id of a tag → names of variables that are reported with it; none: all tags, without names',
+        description:
+          'Tags to report: each tag id with the names of variables to include in its reports. Empty: all tags without variables',
       }),
     ),
   },
@@ -58,11 +59,13 @@ export const DeployedSchema = Closed(
   {
     deployed: Type.Boolean(),
     workspacePath: Type.String(),
-    workspaceName: Type.String({ description: 'Another one than `Tagwarden` where the container may have no more' }),
+    workspaceName: Type.String({
+      description: '`Tagwarden`, or the default workspace if the container has reached its limit of workspaces',
+    }),
     workspaceCreated: Type.Boolean(),
     template: OneOf(['new', 'existing', 'updated']),
     tag: OneOf(['new', 'updated']),
-    monitoredTags: Int({ description: 'Tags that were selected' }),
+    monitoredTags: Int({ description: 'Number of selected tags' }),
   },
   {
     $id: 'TagDeployment',
@@ -85,9 +88,9 @@ const DEPLOY_STATUSES = ['running', 'done', 'failed', 'none'] as const
 
 export const DeployStatusSchema = Closed(
   {
-    status: OneOf(DEPLOY_STATUSES, { description: '`none`: nothing was deployed there' }),
+    status: OneOf(DEPLOY_STATUSES, { description: '`none`: no deployment into this container' }),
     callsDone: Int(),
-    callsTotal: Int({ description: 'As far as is known' }),
+    callsTotal: Int({ description: 'Current estimate' }),
     waitsUntil: Nullable(InstantSchema),
     error: Nullable(Type.String()),
   },
@@ -106,7 +109,7 @@ export const TagListSchema = Closed(
         tagId: Type.String(),
         name: Type.String(),
         type: Type.String(),
-        displayType: Type.String({ description: 'The type in words' }),
+        displayType: Type.String({ description: 'Readable name of the type' }),
         paused: Type.Boolean(),
         isService: Type.Boolean({ description: 'True for the tag of Tagwarden' }),
         parameters: Type.Array(Closed({ value: Type.String(), type: Type.String() })),
@@ -137,5 +140,5 @@ export const TagListSchema = Closed(
 )
 export type TagList = Static<typeof TagListSchema>
 
-/** True for a host, or one with `*.` before it. */
+/** True for a hostname, optionally with `*.` in front. */
 export const isDomain = (text: string): boolean => new RegExp(DOMAIN, 'u').test(text)

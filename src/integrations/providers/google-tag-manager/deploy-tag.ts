@@ -4,7 +4,7 @@ import {
   DESIRED_TRIGGER,
   desiredTag,
   desiredTemplate,
-  OUR_NAME,
+  OWN_NAME,
   RESERVED_REPORT_KEYS,
   withDesired,
   withReportMetadata,
@@ -22,7 +22,7 @@ import {
 } from './tag-manager-entities.ts'
 import { ensureWorkspace, liveVersionOf, syncWorkspace } from './workspace.ts'
 
-/** What was made for one deployment, over all attempts at it: a later one finds it, and it is new all the same. */
+/** What was created by all attempts of one deployment, so that a later attempt still reports it as new. */
 export interface CreatedEntities {
   workspace?: boolean
   template?: 'new' | 'updated'
@@ -32,49 +32,50 @@ export interface CreatedEntities {
 export interface DeployDeps {
   api: TagManagerApi
   progress: Progress
-  /** Of the domain. */
+  /** URL of the domain's browser script. */
   scriptUrl: string
   made: CreatedEntities
-  /** Stores `made`, before what it says is asked for. */
-  keepMade(made: CreatedEntities): void
-  /** The version to which our workspace was brought last; null: it is not known. */
+  /** Saves `made` before the entity is created. */
+  saveMade(made: CreatedEntities): void
+  /** The version that the Tagwarden workspace was most recently synced to; null: unknown. */
   broughtTo: string | null
 }
 
-/** What is in a workspace, as far as a deployment has to know it. */
+/** The relevant content of a workspace. */
 interface Content {
   templates: Template[]
   triggers: Trigger[]
   tags: Tag[]
-  /** Null: none is named, so they were not asked for. */
+  /** Null: not fetched because the request names no variable. */
   variables: readonly string[] | null
 }
 
-/** Reads and calls that come before the first write of a deployment, when all goes well. */
+/** Usual number of calls before the first write of a deployment. */
 const READS = 6
 
 /**
- * Puts our template, trigger and tag into a workspace and tells it which tags to report. Each step looks at what is there, so
- * what was cut off is gone on with, and nothing is written that is as it should be. Nothing is made a version or published.
+ * Creates or updates the Tagwarden template, trigger and tag in a workspace and configures which tags are reported. Each step
+ * first checks what exists, so an interrupted deployment can be resumed and nothing is written unnecessarily. Creates no
+ * version and publishes nothing.
  */
 export async function deploy(
   input: DeployInput,
-  parts: DeployDeps,
+  deps: DeployDeps,
 ): Promise<{ deployed: Deployed; liveVersion: string | null }> {
-  const { api, progress } = parts
+  const { api, progress } = deps
   const { containerPath, selectedTags = {} } = input
   progress.expect(READS + 3 + Object.keys(selectedTags).length)
-  const { workspace, isNew } = await ensureWorkspace(api, containerPath, () => note(parts, { workspace: true }))
-  // The container may have no more, and it is the default one.
-  if (!isNew && workspace.name !== OUR_NAME) note(parts, { workspace: false })
+  const { workspace, isNew } = await ensureWorkspace(api, containerPath, () => recordCreated(deps, { workspace: true }))
+  // The container's limit of workspaces is reached, so the default one is used.
+  if (!isNew && workspace.name !== OWN_NAME) recordCreated(deps, { workspace: false })
   const live = await liveVersionOf(api, containerPath)
   const liveVersion = live?.containerVersionId ?? null
-  await syncWorkspace(api, workspace, !isNew && liveVersion !== null && liveVersion !== parts.broughtTo)
+  await syncWorkspace(api, workspace, !isNew && liveVersion !== null && liveVersion !== deps.broughtTo)
   const content = await contentOf(api, workspace, input)
-  check(input, content, workspace)
-  const done = await write(input, parts, { workspace, content })
+  checkInput(input, content, workspace)
+  const done = await write(input, deps, { workspace, content })
   const { path: workspacePath, name: workspaceName } = workspace
-  const workspaceCreated = parts.made.workspace === true
+  const workspaceCreated = deps.made.workspace === true
   const monitoredTags = Object.keys(selectedTags).length
   return {
     deployed: { deployed: true, workspacePath, workspaceName, workspaceCreated, ...done, monitoredTags },
@@ -82,9 +83,9 @@ export async function deploy(
   }
 }
 
-function note(parts: DeployDeps, more: CreatedEntities): void {
-  parts.made = { ...parts.made, ...more }
-  parts.keepMade(parts.made)
+function recordCreated(deps: DeployDeps, more: CreatedEntities): void {
+  deps.made = { ...deps.made, ...more }
+  deps.saveMade(deps.made)
 }
 
 async function contentOf(api: TagManagerApi, { path }: Workspace, input: DeployInput): Promise<Content> {
@@ -96,14 +97,14 @@ async function contentOf(api: TagManagerApi, { path }: Workspace, input: DeployI
   return { templates, triggers, tags, variables: variables.map(({ name }) => name) }
 }
 
-/** Those that people made, then those that Tag Manager has itself, as far as they are switched on. */
+/** User-defined variables, followed by the enabled built-in ones. */
 export async function variablesOf(api: TagManagerApi, workspacePath: string): Promise<Variable[]> {
   const own = await api.list<Variable>(`${workspacePath}/variables`, 'variable')
   const builtIn = await api.list<Variable>(`${workspacePath}/built_in_variables`, 'builtInVariable')
   return [...own, ...builtIn].map(({ name, type }) => ({ name, type }))
 }
 
-/** The variables that our own tag names, with the field that names them. */
+/** Variables used by the Tagwarden tag, with the request field that names them. */
 function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: DeployInput) {
   return [
     { field: 'customerIdVariable', name: customerIdVariable },
@@ -111,110 +112,117 @@ function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: Deploy
   ].filter(({ name }) => name !== '')
 }
 
-/** Refuses with `invalid`, naming the field, what could not be published: nothing was written then. */
-function check(input: DeployInput, { templates, tags, variables }: Content, workspace: Workspace): void {
-  const fault = (field: string, what: string) => new AppError('invalid', `${field}: ${what}`)
-  const where = `in workspace ${workspace.name}`
+/** Fails with `invalid`, naming the field, if the result could not be published. Nothing has been written at this point. */
+function checkInput(input: DeployInput, { templates, tags, variables }: Content, workspace: Workspace): void {
+  const invalid = (field: string, what: string) => new AppError('invalid', `${field}: ${what}`)
+  const location = `in workspace ${workspace.name}`
   for (const { field, name } of variablesIn(input)) {
     if (variables?.includes(name)) continue
-    throw fault(field, `there is no variable ${name} ${where}; built-in ones have to be switched on in Tag Manager`)
+    throw invalid(field, `there is no variable ${name} ${location}; built-in variables must be enabled in Tag Manager`)
   }
-  const own = ourTag(input, templates, tags)
+  const own = ownTag(input, templates, tags)
   const taken = tags.find(({ name, tagId }) => name === tagNameOf(input) && tagId !== own?.tagId)
-  if (taken) throw fault('tagName', `another tag ${where} has this name`)
+  if (taken) throw invalid('tagName', `another tag ${location} has this name`)
   for (const [tagId, names] of Object.entries(input.selectedTags ?? {})) {
     const field = `selectedTags.${tagId}`
-    if (!tags.some((tag) => tag.tagId === tagId)) throw fault(field, `there is no such tag ${where}`)
-    if (tagId === own?.tagId) throw fault(field, 'is the tag of Tagwarden itself, which can not report itself')
+    if (!tags.some((tag) => tag.tagId === tagId)) throw invalid(field, `there is no such tag ${location}`)
+    if (tagId === own?.tagId) throw invalid(field, 'is the Tagwarden tag, which can not report itself')
     const reserved = names.find((name) => RESERVED_REPORT_KEYS.includes(name))
-    if (reserved) throw fault(field, `a report has a field ${reserved} of its own, so no variable of this name`)
+    if (reserved)
+      throw invalid(field, `${reserved} is a reserved field of reports, so a variable of this name can not be reported`)
   }
 }
 
 const tagNameOf = ({ tagName = 'Monitoring Tag' }: DeployInput): string => tagName
 
-export const ourTemplate = (templates: readonly Template[]): Template | undefined =>
-  templates.find(({ name }) => name === OUR_NAME)
+export const ownTemplate = (templates: readonly Template[]): Template | undefined =>
+  templates.find(({ name }) => name === OWN_NAME)
 
-/** The one that is made of our template, under its name or the one that it had before. */
-function ourTag(input: DeployInput, templates: readonly Template[], tags: readonly Tag[]): Tag | undefined {
-  const template = ourTemplate(templates)
+/** The tag of the Tagwarden template, with the requested name or a former one. */
+function ownTag(input: DeployInput, templates: readonly Template[], tags: readonly Tag[]): Tag | undefined {
+  const template = ownTemplate(templates)
   if (!template) return undefined
   const type = tagTypeOf(template, containerIdOf(input.containerPath))
   const all = tags.filter((tag) => tag.type === type)
   return all.find(({ name }) => name === tagNameOf(input)) ?? all[0]
 }
 
-interface Place {
+interface Target {
   workspace: Workspace
   content: Content
 }
 
-async function write(input: DeployInput, parts: DeployDeps, place: Place): Promise<Pick<Deployed, 'template' | 'tag'>> {
-  const { api, progress } = parts
+async function write(
+  input: DeployInput,
+  deps: DeployDeps,
+  target: Target,
+): Promise<Pick<Deployed, 'template' | 'tag'>> {
+  const { api, progress } = deps
   const selected = Object.entries(input.selectedTags ?? {}).flatMap(([tagId, names]) => {
-    const tag = place.content.tags.find((one) => one.tagId === tagId)
+    const tag = target.content.tags.find((one) => one.tagId === tagId)
     return tag && withReportMetadata(tag, names) ? [{ tag, names }] : []
   })
   progress.expect(3 + selected.length)
-  const template = await keepTemplate(parts, place)
-  const trigger = await keepTrigger(parts, place)
-  const tag = await keepTag(input, parts, place, { template: template.entity, trigger })
+  const template = await ensureTemplate(deps, target)
+  const trigger = await ensureTrigger(deps, target)
+  const tag = await ensureTag(input, deps, target, { template: template.entity, trigger })
   progress.expect(selected.length)
   for (const { tag, names } of selected) await api.update(tag, (present) => withReportMetadata(present, names))
   return { template: template.is, tag }
 }
 
-async function keepTemplate(parts: DeployDeps, { workspace, content }: Place) {
-  const { api, scriptUrl, made } = parts
-  const wanted = desiredTemplate(scriptUrl)
+async function ensureTemplate(deps: DeployDeps, { workspace, content }: Target) {
+  const { api, scriptUrl, made } = deps
+  const desired = desiredTemplate(scriptUrl)
   const path = `${workspace.path}/templates`
-  const found = ourTemplate(content.templates)
+  const found = ownTemplate(content.templates)
   if (!found) {
-    note(parts, { template: 'new' })
-    const look = async () => ourTemplate(await api.list<Template>(path, 'template')) ?? null
-    return { entity: await api.create<Template>(path, wanted, look), is: 'new' as const }
+    recordCreated(deps, { template: 'new' })
+    const find = async () => ownTemplate(await api.list<Template>(path, 'template')) ?? null
+    return { entity: await api.create<Template>(path, desired, find), is: 'new' as const }
   }
-  if (!withDesired(found, wanted)) return { entity: found, is: made.template ?? ('existing' as const) }
-  if (made.template !== 'new') note(parts, { template: 'updated' })
-  const entity = await api.update(found, (present) => withDesired(present, wanted))
-  return { entity, is: parts.made.template ?? ('updated' as const) }
+  if (!withDesired(found, desired)) return { entity: found, is: made.template ?? ('existing' as const) }
+  if (made.template !== 'new') recordCreated(deps, { template: 'updated' })
+  const entity = await api.update(found, (present) => withDesired(present, desired))
+  return { entity, is: deps.made.template ?? ('updated' as const) }
 }
 
-async function keepTrigger({ api }: DeployDeps, { workspace, content }: Place): Promise<Trigger> {
+async function ensureTrigger({ api }: DeployDeps, { workspace, content }: Target): Promise<Trigger> {
   const path = `${workspace.path}/triggers`
-  const ours = (triggers: readonly Trigger[]) => triggers.find(({ name }) => name === OUR_NAME)
-  const found = ours(content.triggers)
+  const findOwn = (triggers: readonly Trigger[]) => triggers.find(({ name }) => name === OWN_NAME)
+  const found = findOwn(content.triggers)
   if (found) return api.update(found, (present) => withDesired(present, DESIRED_TRIGGER))
-  const look = async () => ours(await api.list<Trigger>(path, 'trigger')) ?? null
-  return api.create<Trigger>(path, DESIRED_TRIGGER, look)
+  const find = async () => findOwn(await api.list<Trigger>(path, 'trigger')) ?? null
+  return api.create<Trigger>(path, DESIRED_TRIGGER, find)
 }
 
-async function keepTag(
+async function ensureTag(
   input: DeployInput,
-  parts: DeployDeps,
-  { workspace, content }: Place,
+  deps: DeployDeps,
+  { workspace, content }: Target,
   { template, trigger }: { template: Template; trigger: Trigger },
 ): Promise<Deployed['tag']> {
-  const { api, scriptUrl } = parts
+  const { api, scriptUrl } = deps
   const { containerPath, customerIdVariable = '', sessionIdVariable = '', whitelistedDomains = [] } = input
-  const wanted = desiredTag({
+  const desired = desiredTag({
     name: tagNameOf(input),
     type: tagTypeOf(template, containerIdOf(containerPath)),
     triggerId: trigger.triggerId,
-    ...{ scriptUrl, customerIdVariable, sessionIdVariable },
+    scriptUrl,
+    customerIdVariable,
+    sessionIdVariable,
     allowedDomains: whitelistedDomains,
     selectedTagIds: Object.keys(input.selectedTags ?? {}),
   })
   const path = `${workspace.path}/tags`
   const templates = [...content.templates.filter(({ path }) => path !== template.path), template]
-  const found = ourTag(input, templates, content.tags)
+  const found = ownTag(input, templates, content.tags)
   if (found) {
-    await api.update(found, (present) => withDesired(present, wanted))
-    return parts.made.tag ?? 'updated'
+    await api.update(found, (present) => withDesired(present, desired))
+    return deps.made.tag ?? 'updated'
   }
-  note(parts, { tag: 'new' })
-  const look = async () => ourTag(input, templates, await api.list<Tag>(path, 'tag')) ?? null
-  await api.create<Tag>(path, wanted, look)
+  recordCreated(deps, { tag: 'new' })
+  const find = async () => ownTag(input, templates, await api.list<Tag>(path, 'tag')) ?? null
+  await api.create<Tag>(path, desired, find)
   return 'new'
 }

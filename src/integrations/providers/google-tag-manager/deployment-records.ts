@@ -4,28 +4,28 @@ import type { Deployed } from './deploy-schemas.ts'
 import type { CreatedEntities } from './deploy-tag.ts'
 import type { Stage } from './progress.ts'
 
-/** What is known of the last deployment into a container. */
+/** Record of the most recent deployment into a container. */
 export interface DeploymentRecord extends Stage {
-  /** SHA-256 of what was asked for. */
+  /** SHA-256 of the request. */
   request: string
-  /** `running` where nothing runs: the server was stopped in the middle. */
+  /** `running` although nothing runs means that the server was stopped meanwhile. */
   status: 'running' | 'done' | 'failed'
   error: string | null
   made: CreatedEntities
-  /** Null while it is not done. */
+  /** Null until it is done. */
   deployed: Deployed | null
   endedAt: Instant | null
-  /** True when somebody who asked for it was told how it ended. */
+  /** True once a caller has received the result. */
   isTold: boolean
 }
 
-/** What is known of a container that was deployed. */
+/** Record of a container with a deployment. */
 export interface WatchRecord {
   domainId: string
   publicId: string
-  /** The last live version that was seen; null: none was published. */
+  /** The most recently seen live version; null: none was published. */
   liveVersion: string | null
-  /** The version to which our workspace was brought last. */
+  /** The version that the Tagwarden workspace was most recently synced to. */
   broughtTo: string | null
 }
 

@@ -6,7 +6,7 @@ import type { AccessTokens, InboundContext } from '../provider-context.ts'
 import type { Deployed, DeployInput, DeployStatus } from './deploy-schemas.ts'
 import { deploy } from './deploy-tag.ts'
 import { type DeploymentRecord, deploymentOf, saveDeployment, saveWatch, watchOf } from './deployment-records.ts'
-import { NOTHING_DONE, Progress, type Stage } from './progress.ts'
+import { NO_PROGRESS, Progress, type Stage } from './progress.ts'
 import { TagManagerApi } from './tag-manager-api.ts'
 import type { Settings } from './tag-manager-config.ts'
 import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
@@ -14,143 +14,158 @@ import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 export type Tools = ProviderTools<Settings, unknown, AccessTokens, unknown>
 export type Context = InboundContext<Settings, unknown, AccessTokens, unknown>
 
-/** What was done when nobody waited any more is told to whoever asks for the same this soon. */
-const UNTOLD_MS = HOUR_MS
+/** How long a result that no caller received is returned to a repeated request. */
+const UNREPORTED_MS = HOUR_MS
 
-interface Work {
-  /** SHA-256 of what was asked for. */
+interface RunningDeployment {
+  /** SHA-256 of the request. */
   request: string
-  /** Written while it goes on. */
+  /** Updated during the deployment. */
   stage: Stage
   done: Promise<Deployed>
 }
 
-/** The deployments that are under way: the same one is joined, and goes on when nobody waits. One for each program. */
+/** Running deployments. Equal requests join a running one, which continues when all callers disconnect. */
 export class Deployments {
-  private readonly underWay = new Map<string, Work>()
+  private readonly running = new Map<string, RunningDeployment>()
 
   constructor(private readonly tools: Tools) {}
 
   /**
-   * Deploys, or joins who does. Fails with `unavailable` when it takes longer than 50 s: it goes on then. Fails with
-   * `conflict` when another deployment into the container is under way.
+   * Starts a deployment or joins the running one. Fails with `unavailable` after 50 s, while the deployment continues, and
+   * with `conflict` if a different deployment into the container is running.
    */
-  async ask(context: Context, input: DeployInput): Promise<Deployed> {
+  async deploy(context: Context, input: DeployInput): Promise<Deployed> {
     const { containerPath } = input
     const request = hashOf(input)
-    const present = this.underWay.get(placeOf(context, containerPath))
-    if (present && present.request !== request) {
-      const wait = retryAfterS(present.stage, context)
-      throw new AppError('conflict', 'another deployment into this container is under way', wait)
+    const current = this.running.get(keyOf(context, containerPath))
+    if (current && current.request !== request) {
+      const wait = retryAfterS(current.stage, context)
+      throw new AppError('conflict', 'another deployment into this container is running', wait)
     }
-    const untold = present ? null : untoldOf(context, containerPath, request)
-    if (untold) return told(context, containerPath, untold)
-    const { done, stage } = present ?? this.begin(context, input, request)
+    const unreported = current ? null : unreportedResult(context, containerPath, request)
+    if (unreported) return markReported(context, containerPath, unreported)
+    const { done, stage } = current ?? this.start(context, input, request)
     const late = () => {
-      const how = `${stage.callsDone} of ${stage.callsTotal} calls are made`
-      const what = `the deployment goes on, ${how}: the same request again waits for it`
-      return new AppError('unavailable', what, retryAfterS(stage, context))
+      const progress = `${stage.callsDone} of ${stage.callsTotal} calls done`
+      const text = `the deployment continues (${progress}): repeat the same request to wait for it`
+      return new AppError('unavailable', text, retryAfterS(stage, context))
     }
-    return told(context, containerPath, await withWaitLimit(done, { clock: context, left: context.signal, late }))
+    return markReported(
+      context,
+      containerPath,
+      await withWaitLimit(done, { clock: context, left: context.signal, late }),
+    )
   }
 
-  /** How far the last deployment into a container is. `context` null: nothing is connected. */
+  /** Status of the most recent deployment into a container. `context` is null if no integration is connected. */
   status(context: Context | null, containerPath: string): DeployStatus {
     const record = context && deploymentOf(context, containerPath)
-    if (!record) return { status: 'none', ...NOTHING_DONE, error: null }
+    if (!record) return { status: 'none', ...NO_PROGRESS, error: null }
     const { status, callsDone, callsTotal, waitsUntil, error } = record
-    const isCutOff = status === 'running' && !this.underWay.has(placeOf(context, containerPath))
-    if (isCutOff) return { status: 'failed', callsDone, callsTotal, waitsUntil: null, error: CUT_OFF }
+    const isInterrupted = status === 'running' && !this.running.has(keyOf(context, containerPath))
+    if (isInterrupted) return { status: 'failed', callsDone, callsTotal, waitsUntil: null, error: INTERRUPTED }
     return { status, callsDone, callsTotal, waitsUntil, error }
   }
 
-  private begin(asker: Context, input: DeployInput, request: string): Work {
-    const { orgId } = asker
-    const place = placeOf(asker, input.containerPath)
-    refuseWhenBusy(this.underWay, asker.integrationId)
-    const stage = { ...NOTHING_DONE }
+  private start(caller: Context, input: DeployInput, request: string): RunningDeployment {
+    const { orgId } = caller
+    const key = keyOf(caller, input.containerPath)
+    refuseWhenBusy(this.running, caller.integrationId)
+    const stage = { ...NO_PROGRESS }
     const done = this.tools
-      .runInBackground({ orgId, id: asker.integrationId ?? '' }, (context) =>
-        this.carryOut(context, input, { request, stage }),
+      .runInBackground({ orgId, id: caller.integrationId ?? '' }, (context) =>
+        this.run(context, input, { request, stage }),
       )
-      .finally(() => this.underWay.delete(place))
+      .finally(() => this.running.delete(key))
     const work = { request, stage, done }
-    this.underWay.set(place, work)
-    // It may fail when nobody waits any more; the record says so.
+    this.running.set(key, work)
+    // Avoids an unhandled rejection when nobody waits; the record contains the error.
     done.catch(() => undefined)
     return work
   }
 
-  private async carryOut(
+  private async run(
     context: Context,
     input: DeployInput,
-    { request, stage }: Omit<Work, 'done'>,
+    { request, stage }: Omit<RunningDeployment, 'done'>,
   ): Promise<Deployed> {
     const { containerPath, domainId } = input
-    const before = deploymentOf(context, containerPath)
-    const isGoneOnWith = before?.request === request && before.status !== 'done'
+    const previous = deploymentOf(context, containerPath)
+    const isResumed = previous?.request === request && previous.status !== 'done'
     const record: DeploymentRecord = {
-      ...{ request, status: 'running', ...NOTHING_DONE, made: isGoneOnWith ? before.made : {} },
-      ...{ error: null, deployed: null, endedAt: null, isTold: false },
+      ...NO_PROGRESS,
+      request,
+      status: 'running',
+      made: isResumed ? previous.made : {},
+      error: null,
+      deployed: null,
+      endedAt: null,
+      isTold: false,
     }
-    const keep = (change: Partial<DeploymentRecord>) =>
+    const save = (change: Partial<DeploymentRecord>) =>
       saveDeployment(context, containerPath, Object.assign(record, change))
-    keep({})
-    const progress = new Progress((present) => keep(Object.assign(stage, present)))
+    save({})
+    const progress = new Progress((current) => save(Object.assign(stage, current)))
     try {
       const { deployed, liveVersion } = await deploy(input, {
         ...{ progress, api: new TagManagerApi(context, progress), made: record.made },
         scriptUrl: this.tools.scriptUrlOf({ orgId: context.orgId, id: domainId }),
         broughtTo: watchOf(context, containerPath)?.broughtTo ?? null,
-        keepMade: (made) => keep({ made }),
+        saveMade: (made) => save({ made }),
       })
-      this.beginWatch(context, input, liveVersion)
-      keep({ status: 'done', deployed, callsTotal: record.callsDone, waitsUntil: null, endedAt: context.now() })
+      this.startWatch(context, input, liveVersion)
+      save({ status: 'done', deployed, callsTotal: record.callsDone, waitsUntil: null, endedAt: context.now() })
       return deployed
     } catch (error) {
-      // A stop is no failure: what is asked again goes on.
+      // A shutdown is not a failure: a repeated request resumes the deployment.
       if (!context.signal.aborted) {
-        keep({ status: 'failed', error: wordsOf(context.refusal(error)), waitsUntil: null, endedAt: context.now() })
+        save({
+          status: 'failed',
+          error: publicMessage(context.refusal(error)),
+          waitsUntil: null,
+          endedAt: context.now(),
+        })
       }
       throw error
     }
   }
 
-  private beginWatch(context: Context, input: DeployInput, broughtTo: string | null): void {
+  private startWatch(context: Context, input: DeployInput, broughtTo: string | null): void {
     const { containerPath, domainId, container } = input
-    const present = watchOf(context, containerPath)
-    const liveVersion = present ? present.liveVersion : broughtTo
+    const current = watchOf(context, containerPath)
+    const liveVersion = current ? current.liveVersion : broughtTo
     saveWatch(context, containerPath, { domainId, publicId: container.publicId, liveVersion, broughtTo })
   }
 }
 
-const CUT_OFF = 'the server was stopped before it was done; the same request again goes on with it'
+const INTERRUPTED = 'the server was stopped during the deployment; repeat the same request to resume it'
 
-const wordsOf = (error: Error): string =>
-  error instanceof AppError ? error.message : 'it failed; the log of the server says more'
+const publicMessage = (error: Error): string =>
+  error instanceof AppError ? error.message : 'internal error; see the server log'
 
-const placeOf = ({ integrationId }: Context, containerPath: string) => `${integrationId} ${containerPath}`
+const keyOf = ({ integrationId }: Context, containerPath: string) => `${integrationId} ${containerPath}`
 
 const hashOf = (input: DeployInput): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(input)))
     .digest('hex')
 
-/** The same request with its fields in another order is the same. */
+/** Sorts fields so that their order does not affect the hash. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }
 
-/** What the last deployment of the same came to, where nobody was told yet. */
-function untoldOf(context: Context, containerPath: string, request: string): Deployed | null {
+/** Result of the most recent equal deployment, if no caller has received it yet. */
+function unreportedResult(context: Context, containerPath: string, request: string): Deployed | null {
   const record = deploymentOf(context, containerPath)
   if (record?.status !== 'done' || record.isTold || record.request !== request) return null
-  return context.now() - (record.endedAt ?? 0) < UNTOLD_MS ? record.deployed : null
+  return context.now() - (record.endedAt ?? 0) < UNREPORTED_MS ? record.deployed : null
 }
 
-function told(context: Context, containerPath: string, deployed: Deployed): Deployed {
+function markReported(context: Context, containerPath: string, deployed: Deployed): Deployed {
   const record = deploymentOf(context, containerPath)
   if (record?.status === 'done' && !record.isTold) saveDeployment(context, containerPath, { ...record, isTold: true })
   return deployed

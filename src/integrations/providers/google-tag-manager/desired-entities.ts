@@ -1,106 +1,107 @@
 import { tagManagerTemplate } from '../../../capture/snippet.ts'
 import type { Entity, Parameter, Tag } from './tag-manager-entities.ts'
 
-/** What workspace, template and trigger are called. */
-export const OUR_NAME = 'Tagwarden'
+/** Name of the workspace, template and trigger. */
+export const OWN_NAME = 'Tagwarden'
 
 const text = (key: string, value: string): Parameter => ({ type: 'template', key, value })
 
 export const desiredTemplate = (scriptUrl: string) => ({
-  name: OUR_NAME,
+  name: OWN_NAME,
   templateData: tagManagerTemplate(scriptUrl),
 })
 
-/** The callback of an event names the tags that ran in it, so our tag has to run in every one. */
+/** Fires on every event, because the event callback lists only the tags that fired on that event. */
 export const DESIRED_TRIGGER = {
-  name: OUR_NAME,
+  name: OWN_NAME,
   type: 'customEvent',
   customEventFilter: [{ type: 'matchRegex', parameter: [text('arg0', '{{_event}}'), text('arg1', '.*')] }],
 }
 
-export interface OurTag {
+export interface OwnTag {
   name: string
   type: string
   triggerId: string
   scriptUrl: string
-  /** Names of variables; empty: none. */
+  /** Variable names; empty: none. */
   customerIdVariable: string
   sessionIdVariable: string
   allowedDomains: readonly string[]
-  /** Empty: all are reported. */
+  /** Empty: all tags are reported. */
   selectedTagIds: readonly string[]
 }
 
 const variable = (name: string) => (name === '' ? '' : `{{${name}}}`)
 
-export function desiredTag(ours: OurTag) {
-  const { name, type, triggerId, scriptUrl, customerIdVariable, sessionIdVariable } = ours
+export function desiredTag(tag: OwnTag) {
+  const { name, type, triggerId, scriptUrl, customerIdVariable, sessionIdVariable } = tag
   const parameters = {
     scriptUrl,
     customerId: variable(customerIdVariable),
     sessionId: variable(sessionIdVariable),
-    // The template takes subdomains in by itself.
-    allowedDomains: ours.allowedDomains.map((domain) => domain.replace(/^\*\./, '')).join(','),
-    selectedTags: ours.selectedTagIds.join(','),
+    // The template includes subdomains.
+    allowedDomains: tag.allowedDomains.map((domain) => domain.replace(/^\*\./, '')).join(','),
+    selectedTags: tag.selectedTagIds.join(','),
   }
   return {
-    ...{ name, type },
+    name,
+    type,
     parameter: Object.entries(parameters).flatMap(([key, value]) => (value === '' ? [] : [text(key, value)])),
     firingTriggerId: [triggerId],
     tagFiringOption: 'oncePerEvent',
-    // It would report itself, and its report is an event of the page.
+    // Otherwise the tag would report itself.
     monitoringMetadata: { type: 'map', map: [text('exclude', 'true')] },
     consentSettings: { consentStatus: 'notNeeded' },
   }
 }
 
-/** Makes a thing what is wanted, with everything else that it has; null when it is that. */
-export function withDesired<E extends Entity>(present: E, wanted: object): E | null {
-  const isThere = Object.entries(wanted).every(([field, value]) => isSame(present[field], value))
-  return isThere ? null : { ...present, ...wanted }
+/** Returns the entity with the desired fields set and others preserved. Null if they are already set. */
+export function withDesired<E extends Entity>(present: E, desired: object): E | null {
+  const isUnchanged = Object.entries(desired).every(([field, value]) => isSame(present[field], value))
+  return isUnchanged ? null : { ...present, ...desired }
 }
 
-const isSame = (present: unknown, wanted: unknown): boolean => Bun.deepEquals(plain(present), plain(wanted))
+const isSame = (present: unknown, desired: unknown): boolean => Bun.deepEquals(normalize(present), normalize(desired))
 
-/** Without what says nothing: how parameters are ordered, which of them are empty, how a text ends. */
-function plain(value: unknown): unknown {
+/** Removes irrelevant differences: the order of parameters, empty parameters, trailing white space. */
+function normalize(value: unknown): unknown {
   if (typeof value === 'string') return value.trimEnd()
   if (Array.isArray(value)) {
-    const parts = value.map(plain)
+    const parts = value.map(normalize)
     const keyOf = (part: unknown) => String((part as Parameter | null)?.key ?? '')
-    return parts.some(keyOf) ? parts.filter(saysSomething).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) : parts
+    return parts.some(keyOf) ? parts.filter(hasValue).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) : parts
   }
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, normalize(inner)]))
 }
 
-const saysSomething = (part: unknown) => (part as Parameter).value !== ''
+const hasValue = (part: unknown) => (part as Parameter).value !== ''
 
-/** The tag's own name in its report. */
+/** Key of the tag's name in its report. */
 const NAME_KEY = 'name'
 
-/** What a report has of itself, and what keeps a tag out of it. */
+/** Keys that reports use themselves, and the one that excludes a tag. */
 export const RESERVED_REPORT_KEYS = ['id', NAME_KEY, 'status', 'executionTime', 'exclude']
 
 const entryOf = (name: string): Parameter => text(name, variable(name))
 
-/** True for an entry as it is made here: a variable under its own name. */
-const isOurs = ({ key = '', value }: Parameter) => value === variable(key)
+/** True for an entry as created here: a variable under its own name. */
+const isOwnEntry = ({ key = '', value }: Parameter) => value === variable(key)
 
 /**
- * Gives a tag the metadata with which it is reported, its name and these variables, and leaves all else as it is; null when
- * it has them. Entries of others stay, those of variables that are not wanted any more go.
+ * Returns a tag with the metadata that its report includes: its name and these variables. Null if it has them already. Keeps
+ * entries made by others and removes those of variables no longer selected.
  */
 export function withReportMetadata(tag: Tag, variables: readonly string[]): Tag | null {
   const present = tag.monitoringMetadata?.map ?? []
-  const isWanted = ({ key = '' }: Parameter) => variables.includes(key)
-  const kept = present
-    .filter((entry) => isWanted(entry) || !isOurs(entry))
-    .map((entry) => (isWanted(entry) && !isOurs(entry) ? entryOf(entry.key ?? '') : entry))
-  const added = variables.filter((name) => !kept.some(({ key }) => key === name)).map(entryOf)
-  const map = [...kept, ...added]
-  const isThere = tag.monitoringMetadataTagNameKey === NAME_KEY && Bun.deepEquals(map, present)
-  if (isThere) return null
+  const isSelected = ({ key = '' }: Parameter) => variables.includes(key)
+  const retained = present
+    .filter((entry) => isSelected(entry) || !isOwnEntry(entry))
+    .map((entry) => (isSelected(entry) && !isOwnEntry(entry) ? entryOf(entry.key ?? '') : entry))
+  const added = variables.filter((name) => !retained.some(({ key }) => key === name)).map(entryOf)
+  const map = [...retained, ...added]
+  const isUnchanged = tag.monitoringMetadataTagNameKey === NAME_KEY && Bun.deepEquals(map, present)
+  if (isUnchanged) return null
   const hasMetadata = map.length > 0 || present.length > 0
   return {
     ...tag,

@@ -4,7 +4,7 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-/** As Google gives it to be downloaded. */
+/** A key file as downloaded from Google. */
 export const KEY_FILE = {
   type: 'service_account',
   project_id: 'shop-tags',
@@ -21,7 +21,7 @@ export const OAUTH = { clientId: 'client-1', clientSecret: 'GOCSPX-cl1ent', refr
 export const CONTAINER = 'accounts/6/containers/71'
 
 type Json = Record<string, unknown>
-export type Thing = Json & { path: string; name: string; fingerprint: string }
+export type FakeEntity = Json & { path: string; name: string; fingerprint: string }
 type Kind = 'templates' | 'triggers' | 'tags' | 'variables'
 
 const KINDS: Record<Kind, { field: string; id: string }> = {
@@ -31,14 +31,14 @@ const KINDS: Record<Kind, { field: string; id: string }> = {
   variables: { field: 'variable', id: 'variableId' },
 }
 
-interface Space extends Record<Kind, Thing[]> {
-  about: Thing
-  /** The version that it was made from or brought to. */
+interface Space extends Record<Kind, FakeEntity[]> {
+  about: FakeEntity
+  /** The version that it was created from or synced to. */
   base: string
   conflicts: Json[]
 }
 
-/** One call of the API. */
+/** A recorded API call. */
 export interface RecordedRequest {
   method: string
   path: string
@@ -51,18 +51,18 @@ const refusal = (code: number, reason: string, message: string) =>
 
 const notFound = () => refusal(404, 'notFound', 'Not found or permission denied.')
 
-/** Google Tag Manager with one container, and the endpoint where tokens for it come from. Stops at the end of its block. */
+/** A fake Google Tag Manager with one container and a token endpoint. It stops when disposed. */
 export function tagManagerServer(clock: Clock) {
   const behaviour = {
-    /** Calls that are taken in 100 s. */
+    /** Accepted calls per 100 s. */
     quota: 25,
     pageSize: 20,
     mostWorkspaces: 3,
     audience: '',
-    /** Answers before anything is done; null: goes on. */
+    /** Replaces a response before the call takes effect; null: the normal response. */
     instead: (_method: string, _path: string): Response | null => null,
     grant: (_form: URLSearchParams): Response | null => null,
-    /** True: it is done, and the connection stays open without an answer. */
+    /** True: the call takes effect, but the connection stays open without a response. */
     hangs: (_method: string, _path: string): boolean => false,
   }
   const asked: RecordedRequest[] = []
@@ -71,13 +71,16 @@ export function tagManagerServer(clock: Clock) {
   let ids = 100
   let stamps = 1_700_000_000_000
   const version = { latest: '12', live: '12' as string | null, name: 'Spring' }
-  const base: Record<Kind, Thing[]> = { templates: [], triggers: [], tags: [], variables: [] }
+  const base: Record<Kind, FakeEntity[]> = { templates: [], triggers: [], tags: [], variables: [] }
   const builtIn = [{ name: 'Page URL', type: 'pageUrl' }]
   const spaces = new Map<string, Space>()
 
   const stamp = () => String(++stamps)
   const copies = () =>
-    Object.fromEntries(Object.entries(base).map(([kind, all]) => [kind, structuredClone(all)])) as Record<Kind, Thing[]>
+    Object.fromEntries(Object.entries(base).map(([kind, all]) => [kind, structuredClone(all)])) as Record<
+      Kind,
+      FakeEntity[]
+    >
 
   function addSpace(name: string, id = String(++ids)): Space {
     const path = `${CONTAINER}/workspaces/${id}`
@@ -90,7 +93,7 @@ export function tagManagerServer(clock: Clock) {
     return space
   }
 
-  /** Gives every workspace a thing, as if it were of the last version. */
+  /** Adds an entity to every workspace, as if it were part of the latest version. */
   function give(kind: Kind, fields: Json & { name: string }): string {
     const id = String(++ids)
     const thing = { accountId: '6', containerId: '71', ...fields, [KINDS[kind].id]: id, fingerprint: stamp(), path: '' }
@@ -99,7 +102,7 @@ export function tagManagerServer(clock: Clock) {
     return id
   }
 
-  /** Somebody publishes a version. */
+  /** Publishes a version as a user would. */
   function publish(name: string): string {
     version.latest = String(Number(version.latest) + 1)
     version.live = version.latest
@@ -110,7 +113,7 @@ export function tagManagerServer(clock: Clock) {
   function page(all: readonly unknown[], field: string, query: URLSearchParams): Response {
     const from = Number((query.get('pageToken') ?? 'at-0').replace('at-', ''))
     const to = from + behaviour.pageSize
-    // Google leaves out a list that is empty.
+    // Google omits empty lists.
     const items = all.slice(from, to)
     return Response.json({
       ...(items.length > 0 ? { [field]: items } : {}),
@@ -123,12 +126,12 @@ export function tagManagerServer(clock: Clock) {
     if (fault) return fault
     const id = String(++ids)
     const path = `${space.about.path}/${kind}/${id}`
-    const made = { ...body, path, [KINDS[kind].id]: id, fingerprint: stamp() } as Thing
+    const made = { ...body, path, [KINDS[kind].id]: id, fingerprint: stamp() } as FakeEntity
     space[kind].push(made)
     return Response.json(made)
   }
 
-  function faultOf(space: Space, kind: Kind, body: Json, own?: Thing): Response | null {
+  function faultOf(space: Space, kind: Kind, body: Json, own?: FakeEntity): Response | null {
     if (space[kind].some((one) => one.name === body.name && one !== own))
       return refusal(400, 'badRequest', 'Found entity with duplicate name.')
     const type = String(body.type)
@@ -142,7 +145,7 @@ export function tagManagerServer(clock: Clock) {
     return null
   }
 
-  function update(space: Space, kind: Kind, one: Thing, body: Json, fingerprint: string | null): Response {
+  function update(space: Space, kind: Kind, one: FakeEntity, body: Json, fingerprint: string | null): Response {
     if (fingerprint !== null && fingerprint !== one.fingerprint)
       return refusal(412, 'conditionNotMet', 'The fingerprint does not match the one of the entity in storage.')
     const fault = faultOf(space, kind, body, one)

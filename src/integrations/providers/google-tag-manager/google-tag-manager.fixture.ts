@@ -13,18 +13,18 @@ import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './
 
 const publicUrl = 'https://watch.example'
 
-/** What a world that was killed leaves: what was on disk, and what time it was. */
-export interface Remains {
+/** Database, users and time left by a killed server. */
+export interface SavedState {
   db: Db
   people: Cast
   at: number
 }
 
-/** Tag Manager, with a clock that is that of whichever world was made last. Stops at the end of its block. */
+/** A fake Tag Manager that uses the clock of the most recently created server. It stops when disposed. */
 export function tagManagerFixture() {
   const latest: { clock: { now(): number } } = { clock: testClock() }
   const server = tagManagerServer({ now: () => latest.clock.now() })
-  const world = (options: WorldOptions = {}) => {
+  const world = (options: FixtureOptions = {}) => {
     const made = tagManagerWorld(server, options)
     latest.clock = made.clock
     return made
@@ -32,17 +32,17 @@ export function tagManagerFixture() {
   return { server, world, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-export interface WorldOptions {
-  remains?: Remains
+export interface FixtureOptions {
+  remains?: SavedState
   callsPerMinute?: number
   operator?: Record<string, string>
   timeoutMs?: number
 }
 
-/** The program, as far as it speaks with Tag Manager. */
+/** The integrations of a server connected to a fake Tag Manager. */
 function tagManagerWorld(
   server: TagManagerServer,
-  { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: WorldOptions,
+  { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: FixtureOptions,
 ) {
   const world = outboxFixture(remains?.db, remains?.people)
   if (remains) world.clock.set(remains.at)
@@ -53,9 +53,9 @@ function tagManagerWorld(
   const changes: (ProviderChange & { orgId: string })[] = []
   const http = httpTransport({ guard, timeoutMs })
   const wayOut = {
-    /** Before a call: what is answered in its place; null: it goes. */
+    /** Replaces a call; null: the call is made. */
     instead: (_outbound: HttpOutbound): Reply | null => null,
-    /** Behind a call that was done: what is heard of it. */
+    /** Replaces the response of a call that was made. */
     heard: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
   }
   const parts = {
@@ -88,17 +88,17 @@ function tagManagerWorld(
     (await call('GET', `/v1/integrations/tag_manager/deploy?containerPath=${CONTAINER}`, { as: ada.key })).body
   const list = () => call('GET', `/v1/integrations/tag_manager/tags?containerPath=${CONTAINER}`, { as: ada.key })
 
-  /** The same request again and again until it is answered, as its caller is told to. */
+  /** Repeats a deployment request until it is finished. */
   async function deployAll(more: object = {}) {
     for (;;) {
       const answer = await deploy(more)
-      // A program that is stopped says so for ever.
+      // A stopped server returns 503 forever.
       if (answer.status !== 503 || stopping.signal.aborted) return answer
       if (!answer.headers.get('retry-after')) throw new Error('when to ask again is not said')
     }
   }
 
-  /** Lets time pass, a second every few milliseconds, until `work` has settled. */
+  /** Advances the clock by a second every few milliseconds until `work` is done. */
   async function passing<T>(work: Promise<T>): Promise<T> {
     const timer = setInterval(() => clock.advance(1000), 2)
     try {
@@ -112,7 +112,7 @@ function tagManagerWorld(
     polls.start()
     await dispatcher.idle()
   }
-  /** From now on nothing goes out, and what is stored is seen by nobody. */
+  /** Stops all calls and returns the database as of now. */
   function kill(): { image: Buffer; at: number } {
     const image = db.serialize()
     stopping.abort()

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { openImage } from '../../delivery/kill-table.fixture.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
-import { CONTAINER, type RecordedRequest, type Thing } from './google-tag-manager-server.fixture.ts'
+import { CONTAINER, type FakeEntity, type RecordedRequest } from './google-tag-manager-server.fixture.ts'
 
 const writes = (asked: readonly RecordedRequest[]) => asked.filter(({ method }) => method !== 'GET')
 const value = (key: string, text: unknown) => ({ type: 'template', key, value: text })
 const entry = (name: string) => value(name, `{{${name}}}`)
-/** Calls with which something would be made a version, or be published. */
+/** Calls that would create or publish a version. */
 const publishing = (asked: readonly RecordedRequest[]) =>
   asked.filter(({ method, path }) => /create_version|publish|:set_latest|:undelete/.test(path) || method === 'DELETE')
 
 describe('a deployment', () => {
-  test('puts workspace, template, trigger and tag there, and publishes nothing', async () => {
+  test('creates workspace, template, trigger and tag, and publishes nothing', async () => {
     await using there = tagManagerFixture()
     const { server } = there
     const { connect, passing, deployAll } = there.world()
@@ -64,7 +64,7 @@ describe('a deployment', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('that is made again writes nothing', async () => {
+  test('that is repeated writes nothing', async () => {
     await using there = tagManagerFixture()
     const { connect, passing, deployAll } = there.world()
     await connect()
@@ -77,7 +77,7 @@ describe('a deployment', () => {
     expect(writes(there.server.asked.slice(before))).toEqual([])
   })
 
-  test('that is another one changes what is another, and entries of others stay', async () => {
+  test('with other input writes only the differences and preserves entries of others', async () => {
     await using there = tagManagerFixture()
     const { server } = there
     const { connect, deploy } = there.world({ callsPerMinute: 6000 })
@@ -103,7 +103,7 @@ describe('a deployment', () => {
   })
 })
 
-/** A container with 60 tags to be selected and others of which every field has to stay. */
+/** A container with 60 tags to select, and others that must not change. */
 function large(server: ReturnType<typeof tagManagerFixture>['server']) {
   const selected = Array.from({ length: 60 }, (_, n) =>
     server.give('tags', {
@@ -119,17 +119,22 @@ function large(server: ReturnType<typeof tagManagerFixture>['server']) {
   return { selected, others, selectedTags: Object.fromEntries(selected.map((id) => [id, ['Page URL']])) }
 }
 
-/** What a tag has that is none of ours. */
-function rest({ monitoringMetadata: _a, monitoringMetadataTagNameKey: _b, fingerprint: _c, ...others }: Thing): string {
+/** A tag's fields that Tagwarden does not manage. */
+function rest({
+  monitoringMetadata: _a,
+  monitoringMetadataTagNameKey: _b,
+  fingerprint: _c,
+  ...others
+}: FakeEntity): string {
   return JSON.stringify(others)
 }
 
-/** The most calls in any 100 s, from each call on. */
+/** Maximum number of calls in any 100 s. */
 const mostInWindow = (asked: readonly RecordedRequest[]) =>
   Math.max(...asked.map(({ at }) => asked.filter((one) => one.at >= at && one.at < at + 100_000).length))
 
 describe('sixty tags, over the quota', () => {
-  test('are done in one piece of work, whose progress is seen, and all others stay as they are', async () => {
+  test('are deployed in one run with visible progress, and other tags are unchanged', async () => {
     await using there = tagManagerFixture()
     const { server } = there
     const world = there.world()
@@ -161,7 +166,7 @@ describe('sixty tags, over the quota', () => {
     const path = server.space('Tagwarden')?.about.path ?? ''
     const inOurs = (text = '') => text.replace(`${CONTAINER}/workspaces/2`, path)
     for (const id of [...selected, ...others]) {
-      const tag = tags.find(({ tagId }) => tagId === id) as Thing
+      const tag = tags.find(({ tagId }) => tagId === id) as FakeEntity
       expect(rest(tag)).toBe(inOurs(before.get(id)))
       expect(tag.monitoringMetadata !== undefined).toBe(selected.includes(id))
     }
@@ -171,7 +176,7 @@ describe('sixty tags, over the quota', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('are gone on with after a kill in the middle, without doing anything twice', async () => {
+  test('are resumed after a crash without repeating anything', async () => {
     await using there = tagManagerFixture()
     const { server } = there
     const world = there.world()
@@ -196,7 +201,7 @@ describe('sixty tags, over the quota', () => {
   })
 })
 
-test('killed before and after each call, the same request makes one of everything', async () => {
+test('after a crash before or after any call, a repeated request creates nothing twice', async () => {
   const image = await connectedImage()
   let calls = Number.POSITIVE_INFINITY
   for (let call = 1; call <= calls; call++) {
@@ -239,7 +244,7 @@ test('killed before and after each call, the same request makes one of everythin
   expect(calls).toBeGreaterThan(12)
 })
 
-/** Begins a world in which the integration is connected already. */
+/** Starts a server in which the integration is already connected. */
 async function connectedImage() {
   await using there = tagManagerFixture()
   const { connect, db, people, clock } = there.world()

@@ -12,11 +12,11 @@ import { apiUrl, ConfigSchema, OPERATOR, prepareTagManager, SECRETS, type Settin
 import { tagManagerRoutes } from './tag-manager-routes.ts'
 import { liveVersionOf } from './workspace.ts'
 
-/** Google Tag Manager, API v2: puts our tag into containers, and watches which version of them is live. */
+/** Google Tag Manager, API v2: deploys the Tagwarden tag into containers and watches their live version. */
 export const googleTagManager = provider<Settings, unknown, AccessTokens>({
   type: 'tag_manager',
   title: 'Google Tag Manager',
-  help: 'Puts the Tagwarden tag into containers, and notices when another version of them goes live.',
+  help: 'Adds the Tagwarden tag to containers and records when a new container version goes live.',
   operator: OPERATOR,
   configured: {
     schema: ConfigSchema,
@@ -30,7 +30,7 @@ export const googleTagManager = provider<Settings, unknown, AccessTokens>({
   routes: tagManagerRoutes,
 })
 
-/** Lists containers until there is one: the sign-in works, and somebody has let it in. */
+/** Checks that the sign-in works and that at least one container is accessible. */
 async function listContainers(context: IntegrationContext<Settings, AccessTokens>): Promise<Outcome> {
   const api = new TagManagerApi(context, new Progress(), WITHOUT_RETRIES)
   for (const { path } of await api.list<{ path: string }>('accounts', 'account')) {
@@ -39,15 +39,14 @@ async function listContainers(context: IntegrationContext<Settings, AccessTokens
   }
   return {
     verdict: 'broken',
-    reason:
-      'no container is to be seen: add whom the integration signs in as to the users of the container in Tag Manager',
+    reason: 'no container is accessible: in Tag Manager, add the account of the integration as a user of the container',
   }
 }
 
-/** From one look to the next at a container, what the look itself takes included. */
+/** Pause between polls, so that with the poll itself a container is checked every 10 min. */
 const WATCH_EVERY_MS = 10 * MINUTE_MS - 30 * SECOND_MS
 
-/** Looks which version of each deployed container is live, and notes a new one as a change of the domain. */
+/** Checks the live version of each deployed container and records a new one as a change of the domain. */
 async function watchContainers(context: Context): Promise<void> {
   const api = new TagManagerApi(context, new Progress())
   const containers = watchedContainers(context)
@@ -60,14 +59,14 @@ async function watchContainers(context: Context): Promise<void> {
       refusals.push(error)
     }
   }
-  // A container that we were taken from says nothing of the others.
+  // Lost access to one container is not a failure of the integration.
   const [first] = refusals
   if (first && refusals.length === containers.length) throw first
 }
 
 async function watchContainer(context: Context, api: TagManagerApi, containerPath: string): Promise<void> {
   const live = await liveVersionOf(api, containerPath)
-  // As it is now: it may have been deployed meanwhile.
+  // Read after the call: a deployment may have changed it meanwhile.
   const watch = watchOf(context, containerPath)
   if (!watch || !live || live.containerVersionId === watch.liveVersion) return
   const { containerVersionId: version, name = '' } = live

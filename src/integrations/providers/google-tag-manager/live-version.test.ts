@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../core/clock.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, KEY_FILE, tagManagerServer } from './google-tag-manager-server.fixture.ts'
 
-describe('a container that was deployed', () => {
+describe('a container with a deployment', () => {
   async function deployed() {
     const there = tagManagerFixture()
     there.server.behaviour.quota = 10_000
@@ -14,7 +14,7 @@ describe('a container that was deployed', () => {
     return { ...there, ...world, [Symbol.asyncDispose]: () => there[Symbol.asyncDispose]() }
   }
 
-  test('is looked at, and a new live version is one change of its domain', async () => {
+  test('is polled, and a new live version is recorded once as a change of its domain', async () => {
     await using world = await deployed()
     const { poll, clock, changes, server, domainId, orgId } = world
     await poll()
@@ -39,7 +39,7 @@ describe('a container that was deployed', () => {
     expect(changes.map(({ title }) => title)).toEqual(['Summer sale', 'GTM-SHOP version 14'])
   })
 
-  test('is not asked about more often than every ten minutes, and not by people whose integration is gone', async () => {
+  test('is polled at most every ten minutes, and not after the integration was deleted', async () => {
     await using world = await deployed()
     const { poll, clock, server, call, ada } = world
     const looks = () => server.asked.filter(({ path }) => path.endsWith('versions:live')).length
@@ -57,7 +57,7 @@ describe('a container that was deployed', () => {
     expect(world.db.prepare('SELECT count(*) FROM integrationRecord').pluck().get()).toBe(0)
   })
 
-  test('that was never published, or taken from us, costs nothing', async () => {
+  test('that was never published or is no longer accessible causes no failure', async () => {
     await using world = await deployed()
     const { poll, clock, server, changes, statusOf, call, ada } = world
     const { body } = await call('GET', '/v1/integrations', { as: ada.key })
@@ -81,14 +81,14 @@ describe('a container that was deployed', () => {
     expect([changes.length, await statusOf(id)]).toEqual([1, 'connected'])
   })
 
-  test('was never asked to be published', async () => {
+  test('is never published', async () => {
     await using world = await deployed()
     await world.poll()
     expect(world.server.asked.filter(({ path }) => /create_version|publish/.test(path))).toEqual([])
   })
 })
 
-test('the program notes the change, with its title, and watches it', async () => {
+test('the recorded change has a title and is followed', async () => {
   const link: { clock: { now(): number } } = { clock: { now: () => 0 } }
   await using server = tagManagerServer({ now: () => link.clock.now() })
   server.behaviour.quota = 10_000

@@ -1,44 +1,44 @@
 import type { Instant } from '../../../core/clock.ts'
 
-/** How far some work is. */
+/** Progress of long-running work. */
 export interface Stage {
   callsDone: number
-  /** As far as is known. */
+  /** Current estimate. */
   callsTotal: number
-  /** Null: it waits for nothing. */
+  /** End of the current wait for the quota or a retry; null: not waiting. */
   waitsUntil: Instant | null
 }
 
-export const NOTHING_DONE: Stage = { callsDone: 0, callsTotal: 0, waitsUntil: null }
+export const NO_PROGRESS: Stage = { callsDone: 0, callsTotal: 0, waitsUntil: null }
 
-/** Counts calls as they are made. */
+/** Counts calls. */
 export class Progress {
   private done = 0
-  private ahead = 0
+  private remaining = 0
   private until: Instant | null = null
 
-  /** @param tell called when something changed */
-  constructor(private readonly tell: (stage: Stage) => void = () => undefined) {}
+  /** @param notify called on every change */
+  constructor(private readonly notify: (stage: Stage) => void = () => undefined) {}
 
-  /** So many calls are still to be made. */
+  /** Sets the expected number of remaining calls. */
   expect(calls: number): void {
-    this.ahead = calls
-    this.told()
+    this.remaining = calls
+    this.changed()
   }
 
   called(): void {
     this.done++
-    this.ahead = Math.max(0, this.ahead - 1)
-    this.told()
+    this.remaining = Math.max(0, this.remaining - 1)
+    this.changed()
   }
 
   waits(until: Instant | null): void {
     if (until === this.until) return
     this.until = until
-    this.told()
+    this.changed()
   }
 
-  private told(): void {
-    this.tell({ callsDone: this.done, callsTotal: this.done + this.ahead, waitsUntil: this.until })
+  private changed(): void {
+    this.notify({ callsDone: this.done, callsTotal: this.done + this.remaining, waitsUntil: this.until })
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { HttpOutbound, Reply } from '../../transport/transport.ts'
-import { tagManagerFixture, type WorldOptions } from './google-tag-manager.fixture.ts'
-import { CONTAINER, KEY_FILE, OAUTH, type Thing } from './google-tag-manager-server.fixture.ts'
+import { type FixtureOptions, tagManagerFixture } from './google-tag-manager.fixture.ts'
+import { CONTAINER, type FakeEntity, KEY_FILE, OAUTH } from './google-tag-manager-server.fixture.ts'
 
-/** Without a quota that counts. */
-function unhurried(options: WorldOptions = {}) {
+/** A quota that is never reached. */
+function unhurried(options: FixtureOptions = {}) {
   const there = tagManagerFixture()
   there.server.behaviour.quota = 10_000
   const world = there.world({ callsPerMinute: 60_000, ...options })
@@ -14,7 +14,7 @@ function unhurried(options: WorldOptions = {}) {
 const googleError = (code: number, reason: string, message = 'No.') =>
   Response.json({ error: { code, message, errors: [{ reason, message }] } }, { status: code })
 
-describe('what Google refuses', () => {
+describe('a refusal by Google', () => {
   const table: [what: string, code: number, reason: string, said: string][] = [
     ['the scopes', 403, 'insufficientPermissions', 'insufficientPermissions: No.'],
     ['the day’s calls', 403, 'quotaExceeded', 'quotaExceeded: No.'],
@@ -23,7 +23,7 @@ describe('what Google refuses', () => {
     ['a body', 400, 'badRequest', 'badRequest: No.'],
     ['something new', 418, 'teapot', 'teapot: No.'],
   ]
-  test.each(table)('%s is 502 with its reason', async (_what, code, reason, said) => {
+  test.each(table)('%s becomes 502 with its reason', async (_what, code, reason, said) => {
     await using world = unhurried()
     const { body } = await world.connect()
     world.server.behaviour.instead = (_method, path) =>
@@ -38,7 +38,7 @@ describe('what Google refuses', () => {
     expect(await world.statusOf(body.id)).toBe('connected')
   })
 
-  test('a page of a proxy in its place is 502 with its status', async () => {
+  test('an HTML page of a proxy becomes 502 with its status', async () => {
     await using world = unhurried()
     await world.connect()
     world.server.behaviour.instead = () => new Response('<h1>no</h1>', { status: 407 })
@@ -58,7 +58,7 @@ describe('what Google refuses', () => {
     ],
     ['429 without a word', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
   ]
-  test.each(waits)('%s is waited for', async (_what, answer) => {
+  test.each(waits)('%s is waited out', async (_what, answer) => {
     await using world = unhurried()
     await world.connect()
     let left = 3
@@ -70,7 +70,7 @@ describe('what Google refuses', () => {
     expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(10_000)
   })
 
-  test('what is used up by others is waited for', async () => {
+  test('a quota used up by others is waited out', async () => {
     await using there = tagManagerFixture()
     there.server.behaviour.quota = 4
     const world = there.world()
@@ -83,12 +83,12 @@ const LOST: Reply = { kind: 'error', message: 'no response within 15 s', permane
 const BAD_GATEWAY: Reply = { kind: 'status', status: 502, headers: {}, body: '<h1>Bad Gateway</h1>' }
 const CUT: Reply = { kind: 'status', status: 200, headers: {}, body: '{"path": "acc' }
 
-describe('each answer is lost once', () => {
+describe('every response is lost once', () => {
   test.each([
     ['no answer', LOST],
     ['502', BAD_GATEWAY],
     ['half an answer', CUT],
-  ])('%s after it was done: everything is there once', async (_what, heard) => {
+  ])('%s after the call took effect: nothing is created twice', async (_what, heard) => {
     await using world = unhurried()
     await world.connect()
     const tag = world.server.give('tags', { name: 'Purchase', type: 'html' })
@@ -109,7 +109,7 @@ describe('each answer is lost once', () => {
     expect(lost.size).toBeGreaterThan(12)
   })
 
-  test('half-open connections are given up, and everything is there once', async () => {
+  test('half-open connections time out, and nothing is created twice', async () => {
     await using world = unhurried({ timeoutMs: 300 })
     await world.connect()
     const hung = new Set<string>()
@@ -125,7 +125,7 @@ describe('each answer is lost once', () => {
     expect([hung.size, counts]).toEqual([4, [2, 1, 1, 1]])
   })
 
-  test('one that never answers is given up, and the reason is told', async () => {
+  test('a call that never gets a response fails with the reason', async () => {
     await using world = unhurried()
     await world.connect()
     world.wayOut.instead = ({ url }) => (url.includes('/workspaces') ? LOST : null)
@@ -134,12 +134,12 @@ describe('each answer is lost once', () => {
   })
 })
 
-describe('somebody else changes a tag meanwhile', () => {
+describe('a concurrent change of a tag', () => {
   const setUp = async (times: number) => {
     const world = unhurried()
     await world.connect()
     const id = world.server.give('tags', { name: 'Purchase', type: 'html', notes: 'old' })
-    const tag = () => world.server.space('Tagwarden')?.tags.find(({ tagId }) => tagId === id) as Thing
+    const tag = () => world.server.space('Tagwarden')?.tags.find(({ tagId }) => tagId === id) as FakeEntity
     let left = times
     world.server.behaviour.instead = (method, path) => {
       if (method === 'PUT' && path.endsWith(`/tags/${id}`) && left-- > 0) {
@@ -150,14 +150,14 @@ describe('somebody else changes a tag meanwhile', () => {
     return { world, id, tag }
   }
 
-  test('what they wrote stays', async () => {
+  test('is preserved', async () => {
     const { world, id, tag } = await setUp(1)
     await using _ = world
     expect((await world.deploy({ selectedTags: { [id]: [] } })).status).toBe(200)
     expect(tag()).toMatchObject({ notes: 'new 0', paused: true, monitoringMetadataTagNameKey: 'name' })
   })
 
-  test('numbers that JavaScript can not hold are written as they came', async () => {
+  test('with numbers that JavaScript can not represent is written unchanged', async () => {
     await using world = unhurried()
     await world.connect()
     const id = world.server.give('tags', { name: 'Purchase', type: 'html', large: 'RAW' })
@@ -172,7 +172,7 @@ describe('somebody else changes a tag meanwhile', () => {
     expect([written.length, written[0]]).toEqual([1, expect.stringContaining('"large":12345678901234567890.10,')])
   })
 
-  test('and once more: it is left as they wrote it', async () => {
+  test('that is repeated leaves the tag as others wrote it', async () => {
     const { world, id, tag } = await setUp(2)
     await using _ = world
     const { status, body } = await world.deploy({ selectedTags: { [id]: [] } })
@@ -183,7 +183,7 @@ describe('somebody else changes a tag meanwhile', () => {
 })
 
 describe('the workspace', () => {
-  test('is the default one where the container may have no more', async () => {
+  test('is the default one if the container has reached its limit', async () => {
     await using world = unhurried()
     await world.connect()
     for (const name of ['Ann', 'Bob']) world.server.addSpace(name)
@@ -193,7 +193,7 @@ describe('the workspace', () => {
     expect((await world.deploy()).body).toMatchObject({ workspaceName: 'Default Workspace', template: 'existing' })
   })
 
-  test('is brought to the latest version when it is behind, once', async () => {
+  test('is synced to the latest version once if it is behind', async () => {
     await using world = unhurried()
     await world.connect()
     await world.deploy()
@@ -205,7 +205,7 @@ describe('the workspace', () => {
     expect([syncs(), world.server.space('Tagwarden')?.base]).toEqual([1, '13'])
   })
 
-  test.each(['status', 'sync'])('that has a conflict, told by its %s, is left as it is', async (teller) => {
+  test.each(['status', 'sync'])('with a conflict reported by %s is not changed', async (teller) => {
     await using world = unhurried()
     await world.connect()
     await world.deploy()
@@ -226,7 +226,7 @@ describe('the workspace', () => {
     expect(after).toEqual([])
   })
 
-  test('of a container of which nothing was published is taken as it is', async () => {
+  test('of a container that was never published is used without a sync', async () => {
     await using world = unhurried()
     await world.connect()
     world.server.version.live = null
@@ -234,7 +234,7 @@ describe('the workspace', () => {
   })
 })
 
-describe('what was asked for wrongly', () => {
+describe('an invalid request', () => {
   test.each<[string, (known: string) => object, string]>([
     [
       'a variable of the customer',
@@ -250,7 +250,7 @@ describe('what was asked for wrongly', () => {
     ['a name of the report', (tag) => ({ selectedTags: { [tag]: ['status'] } }), 'selectedTags.'],
     ['the name of another tag', () => ({ tagName: 'Purchase' }), 'tagName: another tag'],
     ['a domain', () => ({ whitelistedDomains: ['shop.example', 'a,b'] }), 'whitelistedDomains[1]: must be a host'],
-  ])('%s: 400 with its name, and nothing is written', async (_what, input, begins) => {
+  ])('%s: 400 naming the field, and nothing is written', async (_what, input, begins) => {
     await using world = unhurried()
     await world.connect()
     const tag = world.server.give('tags', { name: 'Purchase', type: 'html' })
@@ -262,7 +262,7 @@ describe('what was asked for wrongly', () => {
     )
   })
 
-  test('a domain that is not there: 404; nothing connected: 409', async () => {
+  test('returns 404 for an unknown domain and 409 without an integration', async () => {
     await using world = unhurried()
     expect((await world.deploy()).status).toBe(409)
     expect((await world.list()).status).toBe(409)
@@ -273,9 +273,9 @@ describe('what was asked for wrongly', () => {
   })
 
   test.each([
-    [{ accountId: '7' }, 'container.accountId: is 7, but containerPath names 6'],
-    [{ containerId: '72' }, 'container.containerId: is 72, but containerPath names 71'],
-  ])('a container that contradicts its path: %j', async (other, error) => {
+    [{ accountId: '7' }, 'container.accountId: is 7, but containerPath contains 6'],
+    [{ containerId: '72' }, 'container.containerId: is 72, but containerPath contains 71'],
+  ])('a container that does not match its path: %j', async (other, error) => {
     await using world = unhurried()
     await world.connect()
     const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71', ...other }
@@ -283,7 +283,7 @@ describe('what was asked for wrongly', () => {
     expect([status, body, world.server.asked]).toEqual([400, { error }, []])
   })
 
-  test('another deployment into the container while one is under way: 409; the same one joins', async () => {
+  test('returns 409 during a different deployment into the container, while an equal request joins', async () => {
     await using world = unhurried()
     await world.connect()
     const [one, same, other] = await Promise.all([world.deploy(), world.deploy(), world.deploy({ tagName: 'Other' })])
@@ -299,7 +299,7 @@ describe('signing in', () => {
     return [header, claims].map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
   }
 
-  test('a service account asks for two scopes, at the operator’s address', async () => {
+  test('a service account requests two scopes at the operator’s token URL', async () => {
     await using world = unhurried()
     await world.connect()
     await world.deploy()
@@ -315,7 +315,7 @@ describe('signing in', () => {
     expect(world.server.grants).toHaveLength(1)
   })
 
-  test('a refresh token gives access tokens, each for its time', async () => {
+  test('a refresh token yields access tokens, which are renewed when they expire', async () => {
     await using world = unhurried()
     await world.connect(OAUTH)
     expect((await world.deploy()).status).toBe(200)
@@ -330,7 +330,7 @@ describe('signing in', () => {
     expect(world.server.grants).toHaveLength(2)
   })
 
-  test('a token that is taken back is fetched anew, once', async () => {
+  test('a revoked access token is renewed once', async () => {
     await using world = unhurried()
     await world.connect()
     await world.deploy()
@@ -359,7 +359,7 @@ describe('signing in', () => {
     },
   )
 
-  test('nothing secret is shown, told or lies open', async () => {
+  test('secrets are never returned, logged or stored in plain text', async () => {
     await using world = unhurried()
     const { body } = await world.connect()
     const { private_key, client_email } = KEY_FILE
@@ -385,7 +385,7 @@ describe('signing in', () => {
     }
   })
 
-  test('a test lists containers', async () => {
+  test('a connection test lists containers', async () => {
     await using world = unhurried()
     const { body } = await world.connect()
     const test = () => world.call('POST', `/v1/integrations/${body.id}/test`, { as: world.ada.key })
@@ -402,7 +402,7 @@ test.each([
   'https://metadata.google.internal/v2',
   'http://2130706433.example/v2',
   'https://[::ffff:10.0.0.1]/v2',
-])('an address that may not be reached is not: %s', async (address) => {
+])('a blocked address is never contacted: %s', async (address) => {
   for (const name of ['TAG_MANAGER_URL', 'TAG_MANAGER_TOKEN_URL']) {
     await using world = unhurried({ operator: { [name]: address } })
     await world.connect()
@@ -412,7 +412,7 @@ test.each([
   }
 })
 
-test('every call goes to the container that was named, and none publishes', async () => {
+test('every call goes to the requested container, and none publishes', async () => {
   await using world = unhurried()
   await world.connect()
   await world.deploy()

@@ -6,7 +6,7 @@ import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { KEY_FILE } from './google-tag-manager-server.fixture.ts'
 import { prepareTagManager } from './tag-manager-config.ts'
 
-test('who has many calls waiting delays another organization by one of them', async () => {
+test('many waiting calls delay another organization by only one of them', async () => {
   const db = memoryDb()
   const clock = testClock()
   const order: string[] = []
@@ -26,8 +26,8 @@ test('who has many calls waiting delays another organization by one of them', as
   expect(order.lastIndexOf('org_b')).toBeLessThan(5)
 })
 
-describe('an integration has ten lists at most under way', () => {
-  test('and is told to ask again later', async () => {
+describe('an integration runs at most ten lists at a time', () => {
+  test('and further requests get Retry-After', async () => {
     await using there = tagManagerFixture()
     const { connect, call, ada, passing, kill } = there.world({ callsPerMinute: 1 })
     await connect()
@@ -35,13 +35,13 @@ describe('an integration has ten lists at most under way', () => {
     const asked = Promise.all(Array.from({ length: 14 }, (_, n) => call('GET', path(n), { as: ada.key })))
     const answers = await passing(asked)
     kill()
-    const refused = answers.filter(({ body }) => /10 others wait/.test(String(body.error)))
+    const refused = answers.filter(({ body }) => /10 other requests are already waiting/.test(String(body.error)))
     expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503])
     expect(refused.every(({ headers }) => headers.get('retry-after') !== null)).toBe(true)
   })
 })
 
-test('a key with which signing would take long is refused', () => {
+test('a key that is too slow to sign with is refused', () => {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 4352,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

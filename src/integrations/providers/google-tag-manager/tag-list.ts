@@ -1,10 +1,10 @@
 import type { TagList } from './deploy-schemas.ts'
-import { ourTemplate, variablesOf } from './deploy-tag.ts'
+import { ownTemplate, variablesOf } from './deploy-tag.ts'
 import type { TagManagerApi } from './tag-manager-api.ts'
 import { containerIdOf, type Parameter, type Tag, type Template, tagTypeOf } from './tag-manager-entities.ts'
 import { defaultWorkspace, ownWorkspace, workspacesOf } from './workspace.ts'
 
-/** What is in our workspace, or in the default one while there is none of ours. */
+/** Lists tags and variables of the Tagwarden workspace, or of the default one if there is none. */
 export async function tagListOf(api: TagManagerApi, containerPath: string): Promise<TagList> {
   const workspaces = await workspacesOf(api, containerPath)
   const { path, name: workspaceName } = ownWorkspace(workspaces) ?? defaultWorkspace(workspaces)
@@ -14,12 +14,15 @@ export async function tagListOf(api: TagManagerApi, containerPath: string): Prom
   const variables = await variablesOf(api, path)
   const containerId = containerIdOf(containerPath)
   const names = new Map(templates.map((template) => [tagTypeOf(template, containerId), template.name]))
-  const own = ourTemplate(templates)
+  const own = ownTemplate(templates)
   const ownType = own && tagTypeOf(own, containerId)
   return {
     workspaceName,
     tags: tags.map(({ tagId, name, type, paused = false, parameter = [] }) => ({
-      ...{ tagId, name, type, paused },
+      tagId,
+      name,
+      type,
+      paused,
       displayType: displayTypeOf(type, names),
       isService: type === ownType,
       parameters: parameter.map((one) => ({ value: textIn(one), type: one.type })),
@@ -28,11 +31,11 @@ export async function tagListOf(api: TagManagerApi, containerPath: string): Prom
   }
 }
 
-/** Lists and maps as JSON. */
+/** The value of a parameter; lists and maps as JSON. */
 const textIn = ({ value, list, map }: Parameter): string => value ?? JSON.stringify(list ?? map ?? '')
 
 /**
- * What people call the types of tags that Tag Manager has itself:
+ * Display names of built-in tag types:
  * https://developers.google.com/tag-platform/tag-manager/api/v2/tag-dictionary-reference
  */
 const NAMES = new Map([
@@ -62,7 +65,7 @@ const NAMES = new Map([
   ['ua', 'Universal Analytics'],
 ])
 
-/** The type in words; of a template its name; else the type itself. */
+/** Returns the display name of a built-in type, the name of a template, or the type itself. */
 export function displayTypeOf(type: string, templateNames: ReadonlyMap<string, string>): string {
   return templateNames.get(type) ?? NAMES.get(type) ?? type
 }

@@ -8,11 +8,11 @@ import type { Progress } from './progress.ts'
 import { apiUrl, quotaOf, type ServiceAccount, type Settings, tokenUrl } from './tag-manager-config.ts'
 import type { Entity } from './tag-manager-entities.ts'
 
-/** A call that the other side refused for good, with its reason. */
+/** A call that Google refused permanently. */
 export class Refused extends AppError {
   constructor(
     readonly status: number,
-    /** Google's word for it: `insufficientPermissions`; empty: there is none. */
+    /** Google's reason, such as `insufficientPermissions`; empty if there is none. */
     readonly reason: string,
     message: string,
   ) {
@@ -23,45 +23,45 @@ export class Refused extends AppError {
   }
 }
 
-/** So often is a call repeated that had no answer, or an answer above 499. */
-const MOST_REPEATS = 5
+/** Maximum retries of a call without a response or with a 5xx. */
+const MAX_RETRIES = 5
 const FIRST_PAUSE_MS = SECOND_MS
-/** What others ask of the same project counts too, so it may refuse although we keep the limit. */
+/** First pause after a rate limit. Other clients of the same Google project count against the same quota. */
 const FIRST_RATE_PAUSE_MS = 5 * SECOND_MS
-const LONGEST_RATE_PAUSE_MS = 100 * SECOND_MS
-const MOST_RATE_PAUSES = 20
-/** Whoever asks for more is asked again then. */
-const LONGEST_ASKED_MS = 10 * MINUTE_MS
-/** All tags of a large container. */
-const MOST_BYTES = 32 * 1024 * 1024
-const MOST_PAGES = 1000
+const MAX_RATE_PAUSE_MS = 100 * SECOND_MS
+const MAX_RATE_PAUSES = 20
+/** Upper limit for `Retry-After`. */
+const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS
+/** Sufficient for all tags of a large container. */
+const MAX_BYTES = 32 * 1024 * 1024
+const MAX_PAGES = 1000
 
 interface Request {
   method: 'GET' | 'POST' | 'PUT'
-  /** Below the address of the API, with its query. */
+  /** Relative to the base URL, including the query. */
   path: string
   body?: object
 }
 
-/** How often a call is made again that failed, or came too often, before that is passed on. */
-const PATIENT = { repeats: MOST_REPEATS, pauses: MOST_RATE_PAUSES }
-/** For callers who rather hear at once what the other side says. */
-export const WITHOUT_RETRIES: typeof PATIENT = { repeats: 0, pauses: 0 }
+/** Limits of retries after failures and of pauses after rate limits. */
+const WITH_RETRIES = { retries: MAX_RETRIES, pauses: MAX_RATE_PAUSES }
+/** For callers that need an immediate result. */
+export const WITHOUT_RETRIES: typeof WITH_RETRIES = { retries: 0, pauses: 0 }
 
-/** The API of Google Tag Manager: within its quota, with repeats where they do no harm. */
+/** Client of the Google Tag Manager API. Stays within the quota and retries where that is safe. */
 export class TagManagerApi {
   constructor(
     private readonly context: GtmContext,
     private readonly progress: Progress,
-    private readonly most = PATIENT,
+    private readonly limits = WITH_RETRIES,
   ) {}
 
-  /** Fails with `ErrorNotice`, and with `CallFailed` when no answer came however often it was asked. */
+  /** Fails with `Refused`, or with `CallFailed` if there is no response after all retries. */
   async get<T>(path: string): Promise<T> {
-    return (await this.repeated({ method: 'GET', path })) as T
+    return (await this.withRetries({ method: 'GET', path })) as T
   }
 
-  /** Null for what is not there. */
+  /** Like `get`, but returns null on a 404. */
   async find<T>(path: string): Promise<T | null> {
     try {
       return await this.get<T>(path)
@@ -71,11 +71,11 @@ export class TagManagerApi {
     }
   }
 
-  /** All of a list, whatever its pages. */
+  /** Reads all pages of a list. */
   async list<T>(path: string, field: string): Promise<T[]> {
     const all: T[] = []
     let token: string | undefined
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
       const query = token === undefined ? '' : `?pageToken=${encodeURIComponent(token)}`
       const page = await this.get<Record<string, unknown>>(`${path}${query}`)
       all.push(...((page[field] as T[] | undefined) ?? []))
@@ -83,68 +83,69 @@ export class TagManagerApi {
       if (typeof next !== 'string' || next === '' || next === token) return all
       token = next
     }
-    throw new AppError('upstream', `Tag Manager: more than ${MOST_PAGES} pages of ${path}`)
+    throw new AppError('upstream', `Tag Manager: more than ${MAX_PAGES} pages of ${path}`)
   }
 
-  /** Makes one thing, once: when no answer came it is looked for before it is made again. */
+  /** Creates an entity exactly once: after a lost response, `find` checks for it before the call is repeated. */
   async create<T>(path: string, body: object, find: () => Promise<T | null>): Promise<T> {
-    for (let repeats = 0; ; repeats++) {
+    for (let retries = 0; ; retries++) {
       try {
-        return (await this.ask({ method: 'POST', path, body })) as T
+        return (await this.attempt({ method: 'POST', path, body })) as T
       } catch (error) {
-        if (!isUnanswered(error) || repeats >= this.most.repeats) throw error
-        await this.pause(FIRST_PAUSE_MS * 2 ** repeats)
+        if (!isUncertain(error) || retries >= this.limits.retries) throw error
+        await this.pause(FIRST_PAUSE_MS * 2 ** retries)
       }
       const found = await find()
       if (found) return found
     }
   }
 
-  /** A call that may be made twice. */
+  /** Makes an idempotent POST. */
   async act<T>(path: string): Promise<T> {
-    return (await this.repeated({ method: 'POST', path })) as T
+    return (await this.withRetries({ method: 'POST', path })) as T
   }
 
   /**
-   * Writes what `change` makes of a thing; null: it is well as it is. When somebody else wrote it meanwhile it is read
-   * again, once, and the change is made to what it is then; also when no answer came, because it may be written already.
+   * Writes the entity that `change` returns, or nothing if it returns null. After a concurrent change by someone else, reads
+   * the entity again and applies the change once more. Also reads it again after a lost response, as the write may have
+   * succeeded.
    */
-  async update<E extends Entity>(entity: E, change: (present: E) => E | null): Promise<E> {
-    let present = entity
-    for (let repeats = 0, reads = 0; ; ) {
-      const body = change(present)
-      if (!body) return present
-      const { path, fingerprint } = present
+  async update<E extends Entity>(entity: E, change: (current: E) => E | null): Promise<E> {
+    let current = entity
+    for (let retries = 0, reads = 0; ; ) {
+      const body = change(current)
+      if (!body) return current
+      const { path, fingerprint } = current
       try {
         const query = fingerprint ? `?fingerprint=${encodeURIComponent(fingerprint)}` : ''
-        return (await this.ask({ method: 'PUT', path: `${path}${query}`, body })) as E
+        return (await this.attempt({ method: 'PUT', path: `${path}${query}`, body })) as E
       } catch (error) {
-        if (isUnanswered(error) && repeats < this.most.repeats) await this.pause(FIRST_PAUSE_MS * 2 ** repeats++)
+        if (isUncertain(error) && retries < this.limits.retries) await this.pause(FIRST_PAUSE_MS * 2 ** retries++)
         else if (!isOutdated(error) || reads++ > 0) throw error
       }
-      present = await this.get<E>(path)
+      current = await this.get<E>(path)
     }
   }
 
-  private async repeated(request: Request): Promise<unknown> {
-    for (let repeats = 0; ; repeats++) {
+  private async withRetries(request: Request): Promise<unknown> {
+    for (let retries = 0; ; retries++) {
       try {
-        return await this.ask(request)
+        return await this.attempt(request)
       } catch (error) {
-        if (!isUnanswered(error) || repeats >= this.most.repeats) throw error
-        await this.pause(FIRST_PAUSE_MS * 2 ** repeats)
+        if (!isUncertain(error) || retries >= this.limits.retries) throw error
+        await this.pause(FIRST_PAUSE_MS * 2 ** retries)
       }
     }
   }
 
-  /** Once, but for refusals that only say: not now. */
-  private async ask(request: Request): Promise<unknown> {
+  /** Makes a call, waiting out rate limits and renewing a rejected token once. */
+  private async attempt(request: Request): Promise<unknown> {
     let isRenewed = false
     for (let pauses = 0; ; ) {
       const answer = await this.call(request)
       if (answer.status >= 200 && answer.status < 300) return contentOf(answer)
       const refused = refusalIn(answer)
-      if (isTooOften(refused) && pauses < this.most.pauses) {
+      if (isRateLimited(refused) && pauses < this.limits.pauses) {
         await this.pause(ratePauseMs(answer, pauses++, this.context.now()))
       } else if (answer.status === 401 && !isRenewed) {
         isRenewed = true
@@ -159,13 +160,15 @@ export class TagManagerApi {
     const url = `${apiUrl(context.operator)}/${path}`
     const content = body ? { 'content-type': 'application/json' } : null
     const request: CallRequest = {
-      ...{ method, url, maxAnswerBytes: MOST_BYTES },
+      method,
+      url,
+      maxAnswerBytes: MAX_BYTES,
       ...(body ? { body: JSON.stringify(body) } : {}),
     }
     return context.withinQuota(
       quotaOf(context.operator),
       async () => {
-        // Only now: it may take minutes until it is its turn.
+        // Fetched only now, because waiting for the quota can take minutes.
         const authorization = `Bearer ${await accessTokenOf(context)}`
         const headers = { accept: 'application/json', authorization, ...content }
         return context.call({ ...request, headers }).finally(() => progress.called())
@@ -183,8 +186,8 @@ export class TagManagerApi {
   }
 }
 
-/** True when it may have been done or not. */
-function isUnanswered(error: unknown): boolean {
+/** True if it is unknown whether the call took effect. */
+function isUncertain(error: unknown): boolean {
   if (!(error instanceof CallFailed)) return false
   const { reply } = error
   return reply.kind === 'error' ? !reply.permanent : reply.status >= 500
@@ -195,7 +198,7 @@ function contentOf({ body }: CallAnswer): unknown {
   try {
     return parseJsonExactly(body)
   } catch {
-    throw new CallFailed({ kind: 'error', message: 'Tag Manager: the answer is no JSON', permanent: false })
+    throw new CallFailed({ kind: 'error', message: 'Tag Manager: the response is not JSON', permanent: false })
   }
 }
 
@@ -203,17 +206,18 @@ const isOutdated = (error: unknown): boolean =>
   error instanceof Refused &&
   (error.status === 409 || error.status === 412 || /fingerprint|conditionNotMet/i.test(error.message))
 
-const TOO_OFTEN = /^(?:rateLimitExceeded|userRateLimitExceeded|RATE_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED)$/
+const RATE_LIMIT_REASON = /^(?:rateLimitExceeded|userRateLimitExceeded|RATE_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED)$/
 
-/** What is used up for the day is not here: `quotaExceeded`, `dailyLimitExceeded`. */
-const isTooOften = ({ status, reason }: Refused): boolean => TOO_OFTEN.test(reason) || (status === 429 && reason === '')
+/** Exhausted daily quotas (`quotaExceeded`, `dailyLimitExceeded`) are not included. */
+const isRateLimited = ({ status, reason }: Refused): boolean =>
+  RATE_LIMIT_REASON.test(reason) || (status === 429 && reason === '')
 
 function ratePauseMs({ headers }: CallAnswer, pauses: number, now: Instant): number {
-  const own = Math.min(FIRST_RATE_PAUSE_MS * 2 ** pauses, LONGEST_RATE_PAUSE_MS)
-  return Math.max(own, Math.min(retryAfterMs(headers['retry-after'], now) ?? 0, LONGEST_ASKED_MS))
+  const own = Math.min(FIRST_RATE_PAUSE_MS * 2 ** pauses, MAX_RATE_PAUSE_MS)
+  return Math.max(own, Math.min(retryAfterMs(headers['retry-after'], now) ?? 0, MAX_RETRY_AFTER_MS))
 }
 
-/** Google's errors: https://cloud.google.com/apis/design/errors and, as most of this API are, those of before. */
+/** Parses Google's error format, https://cloud.google.com/apis/design/errors, and the older one that this API mostly uses. */
 function refusalIn({ status, body }: CallAnswer): Refused {
   const { message, reason } = errorIn(body)
   return new Refused(status, oneLine(reason, 60), oneLine(message, 200))
@@ -225,7 +229,7 @@ function errorIn(body: string): { message: string; reason: string } {
     const reason = error.errors?.[0]?.reason ?? error.details?.find(hasReason)?.reason ?? error.status ?? ''
     return { message: String(error.message ?? ''), reason: String(reason) }
   } catch {
-    // A page of some proxy's.
+    // The page of a proxy.
     return { message: '', reason: '' }
   }
 }
@@ -235,14 +239,13 @@ const hasReason = (detail: unknown): boolean => typeof detail === 'object' && de
 type GtmContext = IntegrationContext<Settings, AccessTokens>
 
 /**
- * To read, and to write what is in a container. What is written can't be made a version nor be published by whoever has
- * only these: https://developers.google.com/tag-platform/tag-manager/api/v2/authorization
+ * Scopes to read and edit containers. They do not permit creating versions or publishing: https://developers.google.com/tag-platform/tag-manager/api/v2/authorization
  */
 const SCOPES = ['tagmanager.readonly', 'tagmanager.edit.containers'].map(
   (name) => `https://www.googleapis.com/auth/${name}`,
 )
 
-/** The token with which calls are made, for as long as it is good. Fails with `Unusable` when the sign-in is no good any more. */
+/** Returns a valid access token. Fails with `Unusable` if the sign-in is no longer valid. */
 function accessTokenOf(context: GtmContext): Promise<string> {
   return context.accessToken(() => context.fetchTokens(tokenUrl(context.operator), grantOf(context)))
 }
@@ -259,12 +262,12 @@ function grantOf(context: GtmContext): Record<string, string> {
     grant_type: 'refresh_token',
     client_id: clientId,
     client_secret: clientSecret,
-    // A new one may have come with the last access token.
+    // Google may have issued a new one with the previous access token.
     refresh_token: context.tokens.refreshToken ?? refreshToken,
   }
 }
 
-/** RFC 7523, section 2.1: who asks, for what, signed with their key. */
+/** A JWT bearer assertion: RFC 7523, section 2.1. */
 function assertionOf({ client_email, private_key, private_key_id }: ServiceAccount, aud: string, now: Instant): string {
   const iat = Math.floor(now / SECOND_MS)
   const header = { alg: 'RS256', typ: 'JWT', ...(private_key_id === undefined ? {} : { kid: private_key_id }) }
@@ -274,8 +277,8 @@ function assertionOf({ client_email, private_key, private_key_id }: ServiceAccou
 }
 
 /**
- * Reads JSON so that it is written again as it came, numbers too: those that JavaScript would write differently stay texts
- * of the source. Fails with `SyntaxError`.
+ * Parses JSON so that it can be serialized unchanged: numbers that JavaScript would write differently keep their source text.
+ * Fails with `SyntaxError`.
  */
 export function parseJsonExactly(text: string): unknown {
   return JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) => {

@@ -4,7 +4,7 @@ import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { OperatorSetting } from '../provider.ts'
 import type { Quota } from '../provider-context.ts'
 
-/** What is used of a service account's key file. */
+/** The used fields of a service account's key file. */
 export interface ServiceAccount {
   client_email: string
   /** PEM. */
@@ -12,9 +12,9 @@ export interface ServiceAccount {
   private_key_id?: string
 }
 
-/** How calls are signed in: by the key of a service account, or in the name of somebody who consented once. */
+/** Credentials: the key of a service account, or the refresh token of a user who gave consent. */
 export interface Settings {
-  /** Absent: the three others are there. */
+  /** Absent: the three other fields are present. */
   serviceAccount?: ServiceAccount
   clientId?: string
   clientSecret?: string
@@ -29,17 +29,17 @@ export const ConfigSchema = Closed({
   serviceAccount: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       title: 'Service account',
-      description: 'The key file of a service account, as an object; or the three fields below',
+      description: 'Contents of the key file of a service account; alternative to the three fields below',
     }),
   ),
-  clientId: Type.Optional(Text(1, 500, { title: 'Client id', description: 'Of an OAuth client' })),
-  clientSecret: Type.Optional(Text(1, 500, { title: 'Client secret', description: 'Of the same client' })),
+  clientId: Type.Optional(Text(1, 500, { title: 'Client id', description: 'Id of an OAuth client' })),
+  clientSecret: Type.Optional(Text(1, 500, { title: 'Client secret', description: 'Secret of the OAuth client' })),
   refreshToken: Type.Optional(
-    Text(1, 2000, { title: 'Refresh token', description: 'Of somebody who let the client in' }),
+    Text(1, 2000, { title: 'Refresh token', description: 'Refresh token of a user who authorized the client' }),
   ),
 })
 
-/** Further fields of a key file are left aside, `token_uri` among them: where tokens come from is the operator's to say. */
+/** Other fields of a key file are ignored, including `token_uri`: only the operator configures the token URL. */
 const KeyFileSchema = Type.Object({
   client_email: text(500),
   private_key: text(20_000),
@@ -54,7 +54,7 @@ const parseOAuth = parser(OAuthSchema)
 
 const OAUTH_FIELDS = ['clientId', 'clientSecret', 'refreshToken'] as const
 
-/** Fails with `invalid`, naming the field. Of a kept way to sign in and one that the request names, the latter is meant. */
+/** Fails with `invalid`, naming the field. Credentials in the request replace stored ones of the other kind. */
 export function prepareTagManager(config: object, given: object): Settings {
   const all = parseConfig(config, 'config')
   const namesAccount = 'serviceAccount' in given
@@ -62,14 +62,14 @@ export function prepareTagManager(config: object, given: object): Settings {
   if (namesAccount && namesClient) {
     throw new AppError(
       'invalid',
-      'config.serviceAccount: stands alone, without clientId, clientSecret and refreshToken',
+      "config.serviceAccount: can't be combined with clientId, clientSecret or refreshToken",
     )
   }
   if (namesAccount || (!namesClient && all.serviceAccount)) return { serviceAccount: accountOf(all.serviceAccount) }
   if (!namesClient && !all.refreshToken) {
     throw new AppError(
       'invalid',
-      'config.serviceAccount: is missing, and so are clientId, clientSecret and refreshToken',
+      'config.serviceAccount: is missing; set it, or clientId, clientSecret and refreshToken',
     )
   }
   const { serviceAccount: _, ...client } = all
@@ -80,55 +80,56 @@ function accountOf(file: unknown): ServiceAccount {
   const field = 'config.serviceAccount'
   const { client_email, private_key, private_key_id } = parseKeyFile(file, field)
   const bits = rsaBits(private_key)
-  if (bits === null) throw new AppError('invalid', `${field}.private_key: is no RSA key in PEM`)
-  if (bits > MOST_BITS) throw new AppError('invalid', `${field}.private_key: must have at most ${MOST_BITS} bits`)
+  if (bits === null) throw new AppError('invalid', `${field}.private_key: is not an RSA key in PEM format`)
+  if (bits > MAX_KEY_BITS) throw new AppError('invalid', `${field}.private_key: must have at most ${MAX_KEY_BITS} bits`)
   return { client_email, private_key, ...(private_key_id === undefined ? {} : { private_key_id }) }
 }
 
-/** Google's have 2048. To sign with one of 16,384 would hold up the whole program for more than a second. */
-const MOST_BITS = 4096
+/** Google's keys have 2,048 bits. Signing with 16,384 bits would block the event loop for more than a second. */
+const MAX_KEY_BITS = 4096
 
-/** Null when it is none. */
+/** Size of an RSA key in bits. Null if it is not an RSA key. */
 function rsaBits(pem: string): number | null {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
     return asymmetricKeyType === 'rsa' ? (asymmetricKeyDetails?.modulusLength ?? null) : null
   } catch {
-    // The error may quote what could not be read.
+    // The error may quote the key.
     return null
   }
 }
 
-const URL_FAULT = 'must be an http or https address'
+const URL_FAULT = 'must be an http or https URL'
 
 const urlFault = (value: string) => {
   const url = URL.parse(value)
   return url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' ? null : URL_FAULT
 }
 
-const MOST_CALLS = 60_000
+const MAX_CALLS_PER_MINUTE = 60_000
 
 export const OPERATOR: readonly OperatorSetting[] = [
   {
     name: 'TAG_MANAGER_URL',
     default: 'https://tagmanager.googleapis.com/tagmanager/v2',
-    meaning: 'Where the API of Google Tag Manager is',
+    meaning: 'Base URL of the Google Tag Manager API',
     fault: urlFault,
   },
   {
     name: 'TAG_MANAGER_TOKEN_URL',
     default: 'https://oauth2.googleapis.com/token',
-    meaning: 'Where access tokens for it come from; also the audience that service accounts sign for',
+    meaning: "Token URL of the Google Tag Manager API, also the audience of service accounts' assertions",
     fault: urlFault,
   },
   {
     name: 'TAG_MANAGER_CALLS_PER_MINUTE',
     default: '15',
-    meaning: 'How often it is called at most, by all organizations together, kept over every 100 s',
+    meaning:
+      'Maximum number of Google Tag Manager calls per minute for all organizations together, applied to any 100 s',
     fault: (value) =>
-      /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= MOST_CALLS
+      /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= MAX_CALLS_PER_MINUTE
         ? null
-        : `must be a whole number from 1 to ${MOST_CALLS}`,
+        : `must be a whole number from 1 to ${MAX_CALLS_PER_MINUTE}`,
   },
 ]
 
@@ -140,7 +141,7 @@ export const tokenUrl = (operator: Operator): string => operator.TAG_MANAGER_TOK
 
 const WINDOW_MS = 100_000
 
-/** Google counts over 100 s, so a minute's share may go at once. */
+/** Google counts calls over 100 s, so short bursts are allowed. */
 export function quotaOf(operator: Operator): Quota {
   const perMinute = Number(operator.TAG_MANAGER_CALLS_PER_MINUTE)
   return { calls: Math.max(1, Math.floor((perMinute * WINDOW_MS) / 60_000)), windowMs: WINDOW_MS }

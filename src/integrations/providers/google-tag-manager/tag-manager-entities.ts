@@ -1,4 +1,4 @@
-/** A setting of something in a container: https://developers.google.com/tag-platform/tag-manager/api/v2/parameter */
+/** A parameter of an entity: https://developers.google.com/tag-platform/tag-manager/api/v2/parameter */
 export interface Parameter {
   type: string
   key?: string
@@ -7,12 +7,12 @@ export interface Parameter {
   map?: Parameter[]
 }
 
-/** Something in a workspace. What else it has is carried along as it came. */
+/** An entity in a workspace. Unknown fields are preserved. */
 export interface Entity {
-  /** Below the address of the API: `accounts/1/containers/2/workspaces/3/tags/4`. */
+  /** Relative to the base URL: `accounts/1/containers/2/workspaces/3/tags/4`. */
   path: string
   name: string
-  /** Another one after each change. */
+  /** Changes with every write. */
   fingerprint: string
   [field: string]: unknown
 }
@@ -24,7 +24,7 @@ export interface Workspace extends Entity {
 export interface Template extends Entity {
   templateId: string
   templateData: string
-  /** Absent: it was made or imported in this container. */
+  /** Absent: the template was created or imported in this container. */
   galleryReference?: { galleryTemplateId?: string }
 }
 
@@ -45,7 +45,7 @@ export interface Variable {
   type: string
 }
 
-/** Two things that can't be brought together, as they are here and in the latest version. */
+/** An entity changed differently in the workspace and in the latest version. */
 export interface MergeConflict {
   entityInWorkspace?: Record<string, unknown>
   entityInBaseVersion?: Record<string, unknown>
@@ -56,7 +56,7 @@ export interface LiveVersion {
   name?: string
 }
 
-/** The type of tags that are made of a template: those of the gallery have one for all containers. */
+/** The type of a template's tags. Gallery templates have the same type in all containers. */
 export function tagTypeOf({ templateId, galleryReference }: Template, containerId: string): string {
   return `cvt_${galleryReference?.galleryTemplateId ?? `${containerId}_${templateId}`}`
 }

@@ -12,17 +12,17 @@ import {
   TagListSchema,
 } from './deploy-schemas.ts'
 import { type Context, Deployments, type Tools } from './deployments.ts'
-import { NOTHING_DONE, Progress, type Stage } from './progress.ts'
+import { NO_PROGRESS, Progress, type Stage } from './progress.ts'
 import { tagListOf } from './tag-list.ts'
 import { TagManagerApi } from './tag-manager-api.ts'
 import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 
 const tag = 'Integrations'
-/** Of a deployment that names the tags of a large container. */
+/** Sufficient for a deployment that names all tags of a large container. */
 const DEPLOY_BODY_BYTES = 1024 * 1024
 const ByContainer = Closed({ containerPath: ContainerPath })
 
-/** Rows 7 and 9 of the interface, and how far a deployment is. */
+/** Routes to deploy the Tagwarden tag, to read the deployment status, and to list a container's tags. */
 export function tagManagerRoutes(tools: Tools): Route[] {
   const deployments = new Deployments(tools)
   const lists = new TagLists(tools)
@@ -34,7 +34,7 @@ export function tagManagerRoutes(tools: Tools): Route[] {
       path: '/v1/integrations/tag_manager/deploy',
       access: 'read',
       tag,
-      summary: 'How far the deployment into a container is, and what it waits for',
+      summary: 'Get the status of the most recent deployment into a container',
       tool: true,
       query: ByContainer,
       answer: DeployStatusSchema,
@@ -49,14 +49,14 @@ export function tagManagerRoutes(tools: Tools): Route[] {
       path: '/v1/integrations/tag_manager/tags',
       access: 'read',
       tag,
-      summary: 'Tags and variables of a container of Google Tag Manager',
-      description: 'Read in the workspace `Tagwarden`, or in the default one while there is none.',
+      summary: 'List the tags and variables of a Google Tag Manager container',
+      description: 'Reads the workspace `Tagwarden`, or the default workspace if there is none.',
       refusals: ['conflict', 'upstream', 'unavailable'],
       tool: true,
       query: ByContainer,
       answer: TagListSchema,
       handle: ({ principal: { orgId }, query: { containerPath }, signal }) =>
-        lists.ask(contextOf(tools, orgId, signal), containerPath),
+        lists.read(contextOf(tools, orgId, signal), containerPath),
     }),
   ]
 }
@@ -68,11 +68,10 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
     path: '/v1/integrations/tag_manager/deploy',
     access: 'configure',
     tag,
-    summary:
-      'Put the template, trigger and tag of Tagwarden into a container of Google Tag Manager; nothing is published',
+    summary: 'Deploy the Tagwarden template, trigger and tag into a Google Tag Manager container, without publishing',
     description:
-      'Answers within 50 s. A deployment that takes longer, because Google allows 15 calls a minute, is 503 with `Retry-After` ' +
-      'and goes on: the same request again waits for it.',
+      'Returns within 50 s. A deployment that takes longer, because Google allows 15 calls a minute, returns 503 with ' +
+      '`Retry-After` and continues: repeat the same request to wait for it.',
     refusals: ['notFound', 'conflict', 'upstream', 'unavailable'],
     asynchronous: true,
     maxBodyBytes: DEPLOY_BODY_BYTES,
@@ -82,7 +81,7 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
       checkContainer(body)
       checkDomains(body)
       tools.scriptUrlOf({ orgId, id: body.domainId })
-      return deployments.ask(contextOf(tools, orgId, signal), body)
+      return deployments.deploy(contextOf(tools, orgId, signal), body)
     },
     note: ({ body: { domainId, containerPath, container } }) => ({
       domainId,
@@ -93,19 +92,20 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
   })
 }
 
-/** Fails with `invalid` when `container` is another one than `containerPath` names. */
+/** Fails with `invalid` if `container` and `containerPath` do not match. */
 function checkContainer({ containerPath, container }: DeployInput): void {
   const [, accountId, , containerId] = containerPath.split('/')
   for (const [field, id] of Object.entries({ accountId, containerId })) {
     const given = container[field as 'accountId' | 'containerId']
     if (given === id) continue
-    throw new AppError('invalid', `container.${field}: is ${given}, but containerPath names ${id}`)
+    throw new AppError('invalid', `container.${field}: is ${given}, but containerPath contains ${id}`)
   }
 }
 
 function checkDomains({ whitelistedDomains = [] }: DeployInput): void {
   const index = whitelistedDomains.findIndex((domain) => !isDomain(domain))
-  if (index !== -1) throw new AppError('invalid', `whitelistedDomains[${index}]: must be a host, such as shop.example`)
+  if (index !== -1)
+    throw new AppError('invalid', `whitelistedDomains[${index}]: must be a hostname, such as shop.example`)
 }
 
 function contextOf(tools: Tools, orgId: string, signal: AbortSignal): Context {
@@ -114,30 +114,30 @@ function contextOf(tools: Tools, orgId: string, signal: AbortSignal): Context {
   return tools.open({ orgId, id }, signal)
 }
 
-/** Lists that are being read: who asks for the same meanwhile gets the same, because each call counts. */
+/** Lists being read. Concurrent requests for the same container share one read, because every call counts against the quota. */
 class TagLists {
-  private readonly underWay = new Map<string, { done: Promise<TagList>; stage: Stage }>()
+  private readonly running = new Map<string, { done: Promise<TagList>; stage: Stage }>()
 
   constructor(private readonly tools: Tools) {}
 
-  async ask(context: Context, containerPath: string): Promise<TagList> {
+  async read(context: Context, containerPath: string): Promise<TagList> {
     const key = `${context.integrationId} ${containerPath}`
-    const { done, stage } = this.underWay.get(key) ?? this.begin(context, containerPath, key)
-    const late = () => new AppError('unavailable', 'Tag Manager allows no more calls yet', retryAfterS(stage, context))
+    const { done, stage } = this.running.get(key) ?? this.start(context, containerPath, key)
+    const late = () => new AppError('unavailable', 'waiting for the Tag Manager quota', retryAfterS(stage, context))
     return withWaitLimit(done, { clock: context, left: context.signal, late })
   }
 
-  private begin({ orgId, integrationId }: Context, containerPath: string, key: string) {
-    refuseWhenBusy(this.underWay, integrationId)
-    const stage = { ...NOTHING_DONE }
+  private start({ orgId, integrationId }: Context, containerPath: string, key: string) {
+    refuseWhenBusy(this.running, integrationId)
+    const stage = { ...NO_PROGRESS }
     const progress = new Progress((present) => void Object.assign(stage, present))
     const done = this.tools
       .runInBackground({ orgId, id: integrationId ?? '' }, (context) =>
         tagListOf(new TagManagerApi(context, progress), containerPath),
       )
-      .finally(() => this.underWay.delete(key))
+      .finally(() => this.running.delete(key))
     done.catch(() => undefined)
-    this.underWay.set(key, { done, stage })
+    this.running.set(key, { done, stage })
     return { done, stage }
   }
 }

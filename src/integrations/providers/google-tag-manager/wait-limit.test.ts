@@ -3,17 +3,17 @@ import { testClock } from '../../../../test/fixtures.ts'
 import { AppError } from '../../../core/error.ts'
 import { MAX_WAIT_MS, retryAfterS, withWaitLimit } from './wait-limit.ts'
 
-const late = () => new AppError('unavailable', 'it goes on', 7)
+const late = () => new AppError('unavailable', 'the work continues', 7)
 const never = new Promise<never>(() => undefined)
 
-test('who waits is told after 50 s that it goes on', async () => {
+test('a caller gets a response after 50 s while the work continues', async () => {
   const clock = testClock()
   const waiting = withWaitLimit(never, { clock, left: new AbortController().signal, late })
   clock.advance(MAX_WAIT_MS)
   expect(await waiting.catch((error) => error)).toEqual(late())
 })
 
-test('who leaves is not waited for, and what was done or failed is told', async () => {
+test('waiting ends when the caller disconnects, and otherwise with the result or error of the work', async () => {
   const clock = testClock()
   const leaving = new AbortController()
   const left = withWaitLimit(never, { clock, left: leaving.signal, late })
@@ -30,7 +30,7 @@ test.each([
   [-1000, 1],
   [30_500, 31],
   [500_000, 100],
-])('when to ask again, with %p ms to wait: %d s', (waits, expected) => {
+])('Retry-After for a wait of %p ms is %d s', (waits, expected) => {
   const clock = testClock()
   const waitsUntil = waits === null ? null : clock.now() + waits
   expect(retryAfterS({ callsDone: 1, callsTotal: 2, waitsUntil }, clock)).toBe(expected)

@@ -1,18 +1,18 @@
 import { AppError } from '../../../core/error.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { OUR_NAME } from './desired-entities.ts'
+import { OWN_NAME } from './desired-entities.ts'
 import { Refused, type TagManagerApi } from './tag-manager-api.ts'
 import type { LiveVersion, MergeConflict, Workspace } from './tag-manager-entities.ts'
 
-const DESCRIPTION = 'Made by Tagwarden. Look through what is in it, then publish it.'
+const DESCRIPTION = 'Created by Tagwarden. Review the changes, then publish.'
 
 export const workspacesOf = (api: TagManagerApi, containerPath: string): Promise<Workspace[]> =>
   api.list<Workspace>(`${containerPath}/workspaces`, 'workspace')
 
 export const ownWorkspace = (workspaces: readonly Workspace[]): Workspace | undefined =>
-  workspaces.find(({ name }) => name === OUR_NAME)
+  workspaces.find(({ name }) => name === OWN_NAME)
 
-/** The one that every container begins with; when it was published under another name, the oldest. */
+/** The default workspace, or the oldest one if it was renamed. */
 export function defaultWorkspace(workspaces: readonly Workspace[]): Workspace {
   const oldest = workspaces.toSorted((a, b) => Number(a.workspaceId) - Number(b.workspaceId))[0]
   const found = workspaces.find(({ name }) => name === 'Default Workspace') ?? oldest
@@ -21,37 +21,37 @@ export function defaultWorkspace(workspaces: readonly Workspace[]): Workspace {
 }
 
 /**
- * Our workspace, made when there is none. Containers that cost nothing have three at most: when they are there, the default one
- * is taken.
- * @param making called before it is made
+ * Finds or creates the Tagwarden workspace. Free containers are limited to three workspaces; if none can be created, returns
+ * the default one.
+ * @param onCreate called before the workspace is created
  */
 export async function ensureWorkspace(
   api: TagManagerApi,
   containerPath: string,
-  making: () => void,
+  onCreate: () => void,
 ): Promise<{ workspace: Workspace; isNew: boolean }> {
-  const present = await workspacesOf(api, containerPath)
-  const found = ownWorkspace(present)
+  const existing = await workspacesOf(api, containerPath)
+  const found = ownWorkspace(existing)
   if (found) return { workspace: found, isNew: false }
-  const look = async () => ownWorkspace(await workspacesOf(api, containerPath)) ?? null
-  making()
+  const find = async () => ownWorkspace(await workspacesOf(api, containerPath)) ?? null
+  onCreate()
   try {
-    const body = { name: OUR_NAME, description: DESCRIPTION }
-    return { workspace: await api.create<Workspace>(`${containerPath}/workspaces`, body, look), isNew: true }
+    const body = { name: OWN_NAME, description: DESCRIPTION }
+    return { workspace: await api.create<Workspace>(`${containerPath}/workspaces`, body, find), isNew: true }
   } catch (error) {
     if (!isLimit(error)) throw error
-    return { workspace: defaultWorkspace(present), isNew: false }
+    return { workspace: defaultWorkspace(existing), isNew: false }
   }
 }
 
-/** Which word Google has for "no more workspaces" is not documented; what it is not is known. */
+/** True for a refusal that may mean "too many workspaces". Google does not document the reason, so others are excluded. */
 function isLimit(error: unknown): boolean {
   if (!(error instanceof Refused)) return false
   const isOfAccess = /permission|scope|auth|forbidden/i.test(error.reason) && !/limit|maximum/i.test(error.message)
   return [400, 403, 409, 429].includes(error.status) && !isOfAccess
 }
 
-/** The version that visitors get; null while none was published. */
+/** The published version; null if none was published. */
 export async function liveVersionOf(api: TagManagerApi, containerPath: string): Promise<LiveVersion | null> {
   const live = await api.find<Partial<LiveVersion>>(`${containerPath}/versions:live`)
   const id = live?.containerVersionId
@@ -66,7 +66,7 @@ interface SyncAnswer extends WorkspaceStatus {
   syncStatus?: { mergeConflict?: boolean; syncError?: boolean }
 }
 
-/** Brings a workspace to the latest version. Fails with `upstream` when both changed the same thing: people have to decide. */
+/** Syncs a workspace to the latest version. Fails with `upstream` on a merge conflict, which a user must resolve. */
 export async function syncWorkspace(api: TagManagerApi, { path, name }: Workspace, isBehind: boolean): Promise<void> {
   refuseConflicts(name, await api.get<WorkspaceStatus>(`${path}/status`))
   if (!isBehind) return
@@ -85,7 +85,7 @@ function refuseConflicts(workspace: string, { mergeConflict = [] }: WorkspaceSta
 const outOfDate = (workspace: string, what: string) =>
   new AppError(
     'upstream',
-    `Tag Manager: mergeConflict: workspace ${oneLine(workspace, 100)} and the latest version changed the same${what}; resolve it in Tag Manager, then ask again`,
+    `Tag Manager: mergeConflict: workspace ${oneLine(workspace, 100)} conflicts with the latest version${what}; resolve the conflict in Tag Manager, then repeat the request`,
   )
 
 /** `tag Purchase` */
