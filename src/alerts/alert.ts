@@ -13,18 +13,19 @@ export const CHANNEL_TYPES = ['email', 'team_chat', 'office_chat', 'webhook', 'i
 export const ChannelSchema = Closed(
   {
     type: OneOf(CHANNEL_TYPES, {
-      description: '`team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira',
+      description:
+        '`email`: e-mail, `team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira, `webhook`: signed JSON by POST',
       examples: ['email', 'webhook'],
     }),
     target: Text(1, 2000, {
       description:
-        'For `email`: comma-separated addresses, or `owners` for the owners of the organization. For other types: the id of an integration, or a URL: a Slack incoming webhook, a Teams workflow or a webhook. URLs are stored encrypted',
+        "`email`: comma-separated e-mail addresses, or `owners` for the organization's owners. `team_chat`: the id of a Slack integration, or the URL of an incoming webhook. `office_chat`: the id of a Teams integration, or the URL of a workflow. `issue_tracker`: the id of a Jira integration, optionally followed by a colon and another project key (`int_…:OPS`). `webhook`: the id of a webhook integration, or an https URL. URLs are stored encrypted",
       examples: ['ann@example.com, ben@example.com', 'owners', 'https://hooks.example.com/tags'],
     }),
   },
   {
     $id: 'Channel',
-    description: 'Where notifications about the issues of an alert are sent',
+    description: 'A channel that an alert sends notifications to',
     examples: [{ type: 'email', target: 'ann@example.com' }],
   },
 )

@@ -13,8 +13,8 @@ import { openDatabase } from '../../src/store/database.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * A URL that is the target of a channel is a credential: it is sealed in the data folder, masked for viewers and read-only
- * keys, and stays when its masked value comes back.
+ * A URL used as a channel target is a credential: it is encrypted in the data folder, masked for viewers and read-only keys,
+ * and unchanged when its masked value is sent back.
  */
 
 const SECRETS = [
@@ -48,7 +48,7 @@ const MASKED = [
   { type: 'email', target: 'owners' },
 ]
 
-/** The secrets in a text, and addresses of channels. */
+/** The secrets and channel targets in a text. */
 const shownIn = (text: string) => [...SECRETS, 'ann@people', 'ben@people'].filter((secret) => text.includes(secret))
 
 function* filesIn(folder: string): Generator<string> {
@@ -59,7 +59,7 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
-/** Returns the files of a data folder that show a secret of a URL. */
+/** Returns the files of a data folder that contain a secret of a URL. */
 const leaks = (folder: string) =>
   [...filesIn(folder)].filter((path) => {
     const text = readFileSync(path, 'latin1')
@@ -76,7 +76,7 @@ const alert = {
 const steps = [{ type: 'navigate', url: 'https://shop.example/' }]
 const flowTest = { name: 'Buy', recording: { title: 'Buy', steps }, channels: CHANNELS }
 
-/** A program with an alert, a flow test and an issue whose channels are these; `sent` has the URLs that were called. */
+/** A server with an alert, a flow test and an issue that use these channels; `sent` contains the called URLs. */
 async function planted() {
   const sent: string[] = []
   const world = await testApp({ smtpUrl: 'smtp://127.0.0.1:1' }, {
@@ -84,7 +84,7 @@ async function planted() {
       async send(outbound: Outbound): Promise<Reply> {
         if (outbound.kind === 'mail') return { kind: 'status', status: 250, headers: {}, body: '' }
         sent.push(outbound.url)
-        // Others repeat what they were asked for.
+        // The receiver echoes the request.
         return { kind: 'status', status: 200, headers: {}, body: `ok ${outbound.url}` }
       },
     },
@@ -145,12 +145,12 @@ describe('a URL that is the target of a channel', () => {
     expect(made.sent.toSorted()).toEqual([SLACK, OTHER_SLACK, WORKFLOW, HOOK].toSorted())
   })
 
-  test('is in no file of the data folder and in no line of the log, also when the other side repeats it', () => {
+  test('never appears in the data folder or the log, even if the receiver echoes it', () => {
     expect(leaks(made.world.folder)).toEqual([])
     expect(made.world.lines.flatMap(shownIn)).toEqual([])
   })
 
-  test('is shown to whoever may see channels', async () => {
+  test('is shown to users who may edit channels', async () => {
     const { alertId, testId, keys } = made
     for (const path of [`/v1/alerts/${alertId}`, `/v1/flows/tests/${testId}`])
       expect((await get(path, keys.member)).channels).toEqual(CHANNELS)
@@ -207,7 +207,7 @@ describe('a URL that is the target of a channel', () => {
     }
   })
 
-  test('stays when its masked value comes back, in any order and beside a new one', async () => {
+  test('is unchanged when its masked value is sent back, in any order and next to a new one', async () => {
     const { world, keys, alertId, testId, sent } = made
     const fresh: Channel = { type: 'webhook', target: 'https://new.example.com/planted-new' }
     for (const [path, body] of [
@@ -230,7 +230,7 @@ describe('a URL that is the target of a channel', () => {
     expect(leaks(world.folder)).toEqual([])
   })
 
-  test('of an integration stays too when its masked value comes back', async () => {
+  test('of an integration is unchanged when its masked value is sent back', async () => {
     const { world, keys, integrationId, sent } = made
     const path = `/v1/integrations/${integrationId}`
     expect((await get(path)).config).toEqual({ url: INTEGRATED })
@@ -267,7 +267,7 @@ describe('a URL that is the target of a channel', () => {
     expect(await get(path, keys.member)).toEqual(before)
   })
 
-  test('that is masked makes no alert, and costs its neighbours nothing', async () => {
+  test('in masked form can not create an alert, and leaves other channels unchanged', async () => {
     const { world, keys, alertId } = made
     const { channels } = await get(`/v1/alerts/${alertId}`, keys.readOnly)
     const copy = { ...alert, channels }
@@ -282,12 +282,12 @@ describe('a URL that is the target of a channel', () => {
   })
 })
 
-test('URLs that an earlier version stored are sealed at the start, and what waits is delivered', async () => {
+test('URLs stored by an earlier version are encrypted at startup, and waiting deliveries are sent', async () => {
   const { world, sent, violate, alertId, testId, integrationId } = await planted()
   await using _ = world
   await violate()
   sent.length = 0
-  /** Rewrites the database as the earlier version had it. */
+  /** Rewrites the database to the format of the earlier version. */
   const unseal = (folder: string) => {
     const { box } = world.app
     const db = openDatabase(folderPaths(folder).database)
@@ -305,7 +305,7 @@ test('URLs that an earlier version stored are sealed at the start, and what wait
     }))
       for (const column of columns)
         db.exec(`UPDATE ${table} SET ${column} = plain(${column}) WHERE ${column} LIKE '%sealed:%'`)
-    // Messages to a chat are stored by its target. Without them, the chat is notified again.
+    // Memories of a chat are stored by target; without them, the chat would be notified again.
     db.exec(`UPDATE delivery SET status = 'pending', dueAt = 0, expiresAt = NULL, deliveredAt = NULL;
       DELETE FROM issueMemory WHERE channelType = 'team_chat';
       INSERT INTO startTask VALUES ('sealTargets')`)

@@ -7,7 +7,7 @@ import { testApp } from '../test-app.ts'
 const ALERTS = 26
 const start = Date.parse('2026-01-05T12:10:00Z')
 
-test('one incident that many alerts see is two mails, a request of a webhook for each, and a delivery for each', async () => {
+test('an incident that opens many alerts makes two mails, but a webhook request and a delivery for each', async () => {
   await using post = await mailbox()
   await using hook = receiver()
   const smtpUrl = `smtp://127.0.0.1:${post.port}`
@@ -34,7 +34,7 @@ test('one incident that many alerts see is two mails, a request of a webhook for
   expect(post.mails).toHaveLength(1)
   expect(hook.requests).toHaveLength(ALERTS)
 
-  // A stop in between changes nothing.
+  // A restart in between changes nothing.
   await world.restart()
   await world.at(start + 30 * SECOND_MS)
   expect(post.mails).toHaveLength(1)

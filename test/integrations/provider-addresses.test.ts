@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Every URL that a caller may give a provider, with every way to write an address that nothing may be sent to: the refusal names
- * the field, and nothing is asked for meanwhile.
+ * Every URL that a caller can configure, with every spelling of a blocked address: the refusal names the field, and no request
+ * is made.
  */
 
 const ADDRESSES = [
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 describe.each(FIELDS)('%s, config.%s', (provider, field, rest) => {
-  test.each(ADDRESSES)('is not %s', async (url) => {
+  test.each(ADDRESSES)('rejects %s', async (url) => {
     const body = { provider, label: 'L', config: { ...rest, [field]: url } }
     const { status, body: answer } = await world.call('POST', '/v1/integrations', { body })
     expect([status, answer.error]).toEqual([400, expect.stringContaining(`config.${field}`)])
@@ -51,7 +51,7 @@ describe.each(FIELDS)('%s, config.%s', (provider, field, rest) => {
 describe.each(TARGETS)('the target of a %s channel', (type) => {
   const conditions = { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] }
   const alert = { name: 'A', alertType: 'data_validation', period: '1h', conditions }
-  test.each(ADDRESSES)('is not %s', async (target) => {
+  test.each(ADDRESSES)('rejects %s', async (target) => {
     const { status, body } = await world.call('POST', '/v1/alerts', {
       body: { ...alert, channels: [{ type, target }] },
     })
@@ -60,7 +60,7 @@ describe.each(TARGETS)('the target of a %s channel', (type) => {
   })
 })
 
-test('what is refused is the address: the same with a good one is taken', async () => {
+test('the same configurations with a permitted address are accepted', async () => {
   for (const [provider, field, rest] of FIELDS) {
     const body = { provider, label: 'L', config: { ...rest, [field]: 'https://hooks.example.com/in' } }
     expect((await world.call('POST', '/v1/integrations', { body })).status).toBe(201)

@@ -10,21 +10,21 @@ import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Every secret of every provider is planted, the other side quotes whatever it was sent, and the secrets are looked for in every
- * answer, every line of the log, every message and every byte of the data folder.
+ * Configures every secret of every provider against a server that echoes each request, then searches for the secrets in every
+ * response, log line, message and file of the data folder.
  */
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-/** What a token endpoint gives us. */
+/** Response of a token endpoint. */
 const FRESH = 'planted-fresh-access-token-0f3a'
 
 interface Planted {
   provider: string
   config: Record<string, unknown>
-  /** The texts that must be nowhere. */
+  /** Texts that must not appear anywhere. */
   secrets: readonly string[]
-  /** The type of the channel that uses it; absent: it is none. */
+  /** Type of the channel; absent: not a channel. */
   channel?: string
 }
 
@@ -91,7 +91,7 @@ const PLANTED: readonly Planted[] = [
 ]
 const SECRETS = [...PLANTED.flatMap(({ secrets }) => secrets), FRESH]
 
-/** As a text may carry it: as it is, in a URL, in JSON, in base64. */
+/** Possible encodings: plain, in a URL, in JSON, in base64. */
 const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -100,7 +100,7 @@ const formsOf = (secret: string) => [
 ]
 const FORMS = SECRETS.flatMap((secret) => formsOf(secret).map((form) => [secret, form] as const))
 
-/** Which secrets a text shows, with what stands around them. */
+/** The secrets found in a text, with their context. */
 function shownIn(text: string): string[] {
   return FORMS.flatMap(([secret, form]) => {
     const at = text.indexOf(form)
@@ -108,7 +108,7 @@ function shownIn(text: string): string[] {
   })
 }
 
-/** Quotes the request, as it came and with what it has in base64 read, in the body and in a header. */
+/** Echoes the request in the body and in a header, both as received and with base64 decoded. */
 function quoting(status: number) {
   return async (outbound: Outbound): Promise<Reply> => {
     if (outbound.kind === 'mail') return { kind: 'status', status: 250, headers: {}, body: '' }
@@ -128,7 +128,7 @@ function quoting(status: number) {
   }
 }
 
-/** What an assistant is told of the same. */
+/** Responses of the MCP tools. */
 async function askTools(
   world: TestApp,
   deliveries: readonly { id: string }[],
@@ -152,7 +152,7 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
-test('every provider with secrets has them planted here', () => {
+test('every secret of every provider is covered', () => {
   for (const provider of PROVIDERS.filter(({ configured }) => configured)) {
     const planted = PLANTED.filter((one) => one.provider === provider.type)
     const fields = new Set(planted.flatMap(({ config }) => Object.keys(config)))
@@ -197,7 +197,7 @@ describe.each([200, 400, 401, 403, 404, 410, 429, 500])(
         }
       }
       await call('GET', '/v1/integrations')
-      // It asks again for a while before it gives up.
+      // It retries for a while before it fails.
       const passing = setInterval(() => world.clock.advance(SECOND_MS), 1)
       const containerPath = encodeURIComponent('accounts/1/containers/2')
       await call('GET', `/v1/integrations/tag_manager/tags?containerPath=${containerPath}`)

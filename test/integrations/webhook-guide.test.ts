@@ -20,7 +20,7 @@ interface Case {
   body: string
 }
 
-/** What a receiver has to tell apart, and what it is to say. */
+/** Requests that a receiver must distinguish, with the expected result. */
 function casesNow(): [Case, boolean][] {
   const { headers, body } = webhookRequest(message, config, { deliveryId: 'dlv_1', at: Date.now(), former: [former] })
   const old = webhookRequest(message, config, { deliveryId: 'dlv_1', at: Date.now() - 301_000 })
@@ -49,7 +49,7 @@ from webhook import is_from_tagwarden
 print(json.dumps([is_from_tagwarden(c["secret"], c["headers"], c["body"].encode()) for c in json.load(sys.stdin)]))
 `
 
-// One case a line, its parts in base64: Java reads no JSON by itself.
+// One case per line with its parts in base64, because Java has no JSON parser.
 const JAVA = `
 import java.nio.charset.StandardCharsets;
 import java.util.*;
@@ -73,7 +73,7 @@ async function run(cwd: string, command: string[], input = ''): Promise<string> 
   return said
 }
 
-describe('the guide for receivers', () => {
+describe("the guide's code", () => {
   test('verifies in JavaScript', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'webhook.js')
@@ -107,7 +107,7 @@ describe('the guide for receivers', () => {
     expect(JSON.parse(said)).toEqual(cases.map(([, expected]) => expected))
   })
 
-  test('shows the fields that arrive', () => {
+  test('documents the actual fields', () => {
     const shown = JSON.parse(codeOf('json'))
     const sent = JSON.parse(webhookBody(message))
     for (const [one, other] of [

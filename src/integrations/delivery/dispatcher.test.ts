@@ -372,8 +372,8 @@ test('a row that cannot be sent fails with its reason without affecting others',
   expect(deliveries().map(({ status, lastError }) => [status, lastError])).toEqual([
     ['failed', 'the stored message is corrupt'],
     ['failed', 'pigeon is not available in this version'],
-    ['failed', 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes'],
-    ['failed', 'the message could not be rendered; see the server log for details'],
+    ['failed', 'the signing secret must be whsec_ followed by 24 to 64 bytes in base64'],
+    ['failed', 'it could not be rendered; the log of the server says more'],
     ['delivered', null],
   ])
   expect(reported).toHaveLength(1)

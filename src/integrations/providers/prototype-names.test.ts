@@ -3,18 +3,18 @@ import { displayTypeOf } from './google-tag-manager/tag-list.ts'
 import { Refused } from './slack/slack-errors.ts'
 import { requireSuccess } from './teams/bot-connector.ts'
 
-/* Codes and types of the other side may be called as a property that every object of JavaScript has. */
+/* Codes and types from providers can be equal to a property that every JavaScript object inherits. */
 
-test("a code of Slack's that nobody knows has no hint", () => {
+test('an unknown Slack error code has no hint', () => {
   expect(new Refused('constructor', null).message).toBe('Slack refused: constructor')
 })
 
-test('a code of Teams that nobody knows has no meaning', () => {
+test('an unknown Teams error code has no special meaning', () => {
   const body = JSON.stringify({ error: { code: 'constructor', message: 'no' } })
   const answer = { status: 500, headers: {}, body }
   expect(() => requireSuccess(answer)).toThrow(expect.objectContaining({ name: 'CallFailed' }))
 })
 
-test('a type of Tag Manager that nobody knows is called as it is', () => {
+test('an unknown tag type is its own display name', () => {
   expect(displayTypeOf('constructor', new Map())).toBe('constructor')
 })

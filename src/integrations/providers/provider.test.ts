@@ -102,7 +102,7 @@ describe('e-mail addresses', () => {
     expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  test('without an owner nobody can be told', () => {
+  test('`owners` is refused without an owner', () => {
     expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })
@@ -116,7 +116,7 @@ describe('the channels of an alert', () => {
   }
   const good = { type: 'email', target: 'ann@example.com' } as const
 
-  test('may be addresses, URLs and integrations', () => {
+  test('can be addresses, URLs and integrations', () => {
     check(good, { type: 'email', target: 'owners' })
     check(good, { type: 'webhook', target: 'https://hooks.example.com' }, { type: 'webhook', target: 'int_hook' })
   })
@@ -129,15 +129,15 @@ describe('the channels of an alert', () => {
     ['issue_tracker', 'OPS', 'channels[1].target: must be the id (int_…) of an integration of type issue_tracker'],
     ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
     ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],
-    ['email', 'a@b.example, , c@d.example', 'channels[1].target: address 2 of 3 is empty: there is a comma too many'],
-    ['email', 'a@b.example,', 'channels[1].target: address 2 of 2 is empty: there is a comma too many'],
-    ['email', 'a@b.example,\t', 'channels[1].target: address 2 of 2 is empty: there is a comma too many'],
-    ['email', ',a@b.example', 'channels[1].target: address 1 of 2 is empty: there is a comma too many'],
-    ['email', 'a@b.example,,', 'channels[1].target: address 2 of 3 is empty: there is a comma too many'],
-    ['email', ',', 'channels[1].target: must be an e-mail address, or several with commas'],
-    ['email', ' ', 'channels[1].target: must be an e-mail address, or several with commas'],
-    ['email', 'a@b.example, c@d.example, a@b.example', 'channels[1].target: "a@b.example" is there twice'],
-    ['email', 'a@b.example,A@B.example', 'channels[1].target: "A@B.example" is there twice'],
+    ['email', 'a@b.example, , c@d.example', 'channels[1].target: address 2 of 3 is empty: remove the extra comma'],
+    ['email', 'a@b.example,', 'channels[1].target: address 2 of 2 is empty: remove the extra comma'],
+    ['email', 'a@b.example,\t', 'channels[1].target: address 2 of 2 is empty: remove the extra comma'],
+    ['email', ',a@b.example', 'channels[1].target: address 1 of 2 is empty: remove the extra comma'],
+    ['email', 'a@b.example,,', 'channels[1].target: address 2 of 3 is empty: remove the extra comma'],
+    ['email', ',', 'channels[1].target: must be one or more comma-separated e-mail addresses'],
+    ['email', ' ', 'channels[1].target: must be one or more comma-separated e-mail addresses'],
+    ['email', 'a@b.example, c@d.example, a@b.example', 'channels[1].target: "a@b.example" is listed twice'],
+    ['email', 'a@b.example,A@B.example', 'channels[1].target: "A@B.example" is listed twice'],
     ['email', 'Owners', 'channels[1].target: "Owners" is not an e-mail address'],
     ['webhook', 'ftp://x.example', 'channels[1].target: must be an https URL'],
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
@@ -150,7 +150,7 @@ describe('the channels of an alert', () => {
   })
 })
 
-test('every provider is found by its type, and each type once', () => {
+test('every type belongs to exactly one provider', () => {
   for (const provider of PROVIDERS) expect(findProvider(PROVIDERS, provider.type)).toBe(provider)
   expect(new Set(PROVIDERS.map(({ type }) => type)).size).toBe(PROVIDERS.length)
   expect(findProvider(PROVIDERS, 'pigeon')).toBeNull()

@@ -88,7 +88,7 @@ describe('when a session ends, unsaved input is kept in', () => {
     await sees('heading', 'Connect')
     await choose('Provider', 'Webhook')
     await type('Name', 'Our hooks')
-    await type('Address', 'https://hooks.example.com/a')
+    await type('URL', 'https://hooks.example.com/a')
     await ask('POST', `${env.url}/v1/auth/logout`, session)
     await keys('Control+Enter')
     await signInAgain(person)

@@ -3,10 +3,10 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 
 export const CLIENT = { clientId: 'tagwarden', clientSecret: 'cl1ent-secret' }
 
-/** A megabyte, to the byte. */
+/** Exactly one megabyte. */
 export const BOOK = 'x'.repeat(1024 * 1024)
 
-/** The other side of the made-up tracker: holds to the rules of OAuth 2.0 with PKCE, keeps tickets. Stops at the end of its block. */
+/** The server of the fictitious tracker: OAuth 2.0 with PKCE, and tickets. It stops when disposed. */
 export function deskServer() {
   const tickets: { key: string; label: string; status: string }[] = []
   const changes: { ticket: string; status: string }[] = []
@@ -15,7 +15,7 @@ export function deskServer() {
   const refreshTokens: string[] = []
   const behaviour = {
     expiresIn: 3600,
-    /** Answers instead; null: the desk answers. */
+    /** Replaces a response; null: the normal response. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
 
@@ -28,7 +28,7 @@ export function deskServer() {
     const isGood =
       form.get('grant_type') === 'authorization_code'
         ? challenge !== null && challenges.get(code) === challenge
-        : // Each works once.
+        : // Refresh tokens can be used once.
           refreshTokens.at(-1) === form.get('refresh_token')
     if (!isGood) return refused('invalid_grant')
     challenges.delete(code)
@@ -68,7 +68,7 @@ export function deskServer() {
   }
 
   const server = receiver(answer)
-  /** What a browser does there: consents, and is sent back. */
+  /** The browser's part: gives consent and is redirected back. */
   function consent(authorizeUrl: string): string {
     const { searchParams } = new URL(authorizeUrl)
     const code = `c0de-${challenges.size}`

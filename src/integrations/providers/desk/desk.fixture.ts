@@ -11,12 +11,12 @@ interface Settings {
   url: string
   clientId: string
   clientSecret: string
-  /** With which calls from outside are signed. */
+  /** Key that signs webhook calls. */
   signingSecret: string
   pollSeconds?: number
 }
 
-/** What is remembered of an issue's ticket: each step is remembered before the next one. */
+/** Memory of an issue's ticket. Each step is saved before the next. */
 interface Ticket {
   key: string
   watched: boolean
@@ -36,7 +36,7 @@ const parse = parser(ConfigSchema)
 
 const client = ({ settings }: Desk) => ({ client_id: settings.clientId, client_secret: settings.clientSecret })
 
-/** A call in the name of whoever signed in; the token is fetched anew where it is needed. */
+/** A call as the signed-in user; the token is renewed if necessary. */
 async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & { path: string; json?: object }) {
   const { path, json, headers, ...rest } = request
   const { url } = context.settings
@@ -57,7 +57,7 @@ async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & {
 
 const jsonOf = ({ body }: CallAnswer) => JSON.parse(body)
 
-/** Its ticket, which is made once whatever answer is lost: it is looked for by its label before it is made. */
+/** Finds or creates the issue's ticket. It is searched by its label first, so a lost response creates no duplicate. */
 async function ticketOf(context: IssueContext<Settings, Ticket, AccessTokens>, message: Message): Promise<Ticket> {
   if (context.memory) return context.memory
   const label = `tagwarden-${message.issue?.id}`
@@ -73,7 +73,7 @@ async function ticketOf(context: IssueContext<Settings, Ticket, AccessTokens>, m
 const show = (context: Desk, key: string, status: IssueStatus) =>
   ask(context, { method: 'PATCH', path: `/tickets/${key}`, json: { status } })
 
-/** A made-up tracker that uses everything that a provider can. */
+/** A fictitious tracker that uses every feature of the provider interface. */
 export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>({
   type: 'issue_tracker',
   title: 'Desk',

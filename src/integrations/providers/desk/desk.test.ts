@@ -7,21 +7,21 @@ import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { setStatus } from '../../../issues/store.ts'
 import { openDatabase } from '../../../store/database.ts'
 import { recoverInterrupted } from '../../delivery/queues.ts'
-import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-process.fixture.ts'
+import { BOOK, type DeskServer, deskFixture, deskServer, SIGNING_SECRET } from './desk-setup.fixture.ts'
 
 /*
- * A made-up tracker that uses everything that a provider can, against a server of its own: what a next provider needs is
- * its folder and its line in the list.
+ * A fictitious tracker that uses every feature of the provider interface, with its own server. It proves that a new provider
+ * needs only its folder and its entry in the list.
  */
 
-type World = ReturnType<typeof deskWorld>
+type World = ReturnType<typeof deskFixture>
 
 const channel = (id: string) => ({ type: 'issue_tracker' as const, target: id })
 
 const asked = ({ requests }: DeskServer, from = 0) =>
   requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]}`)
 
-/** As somebody there: signed over the bytes. */
+/** Sends a signed webhook call. */
 function callIn({ call }: World, webhookUrl: string, body: string, headers: Record<string, string> = {}) {
   const signature = createHmac('sha256', SIGNING_SECRET).update(body).digest('hex')
   const { pathname, search } = new URL(webhookUrl)
@@ -42,10 +42,10 @@ const byHand = (
   issueId = 'iss_1',
 ) => setStatus(db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
 
-describe('signing in at the other side', () => {
-  test('a code for the browser that began becomes tokens, which nobody sees', async () => {
+describe('signing in at the provider', () => {
+  test('exchanges the code for tokens, which are never returned', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { body } = await world.make(server)
     expect(body.status).toBe('reauth_required')
     const { status, url, cookie } = await world.begin(body.id)
@@ -90,9 +90,9 @@ describe('signing in at the other side', () => {
       'may no longer configure integrations',
     ],
   ]
-  test.each(refused)('%s connects nothing', async (_name, change, message) => {
+  test.each(refused)('does not connect on %s', async (_name, change, message) => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { body } = await world.make(server)
     const { url, cookie } = await world.begin(body.id)
     const { location } = await world.comeBack(...change(server.consent(url), cookie, world))
@@ -101,9 +101,9 @@ describe('signing in at the other side', () => {
     expect(await world.statusOf(body.id)).toBe('reauth_required')
   })
 
-  test('nothing goes through before, nor when the other side takes the sign-in no more', async () => {
+  test('is required before deliveries, and again after the provider rejects the tokens', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { body } = await world.make(server)
     await opened(world, body.id)
     expect(world.deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringContaining('sign in') }])
@@ -122,10 +122,10 @@ describe('signing in at the other side', () => {
   })
 })
 
-describe('a fresh token', () => {
-  test('is fetched once for all who need it, sealed, and used by the next', async () => {
+describe('a renewed token', () => {
+  test('is fetched once for all callers, stored encrypted, and used by the next call', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     world.clock.advance(60 * MINUTE_MS)
     for (const issueId of ['iss_1', 'iss_2']) {
@@ -138,9 +138,9 @@ describe('a fresh token', () => {
     expect(server.tokens).toHaveLength(2)
   })
 
-  test('is dropped when the integration was configured anew while it was fetched', async () => {
+  test('is dropped if the integration was reconfigured meanwhile', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     world.clock.advance(60 * MINUTE_MS)
     server.behaviour.instead = ({ path }) => {
@@ -159,9 +159,9 @@ describe('a fresh token', () => {
   })
 })
 
-test('a ticket is made in steps, and every method goes out', async () => {
+test('a ticket is created in steps that use every HTTP method', async () => {
   await using server = deskServer()
-  const world = deskWorld()
+  const world = deskFixture()
   const { id } = await world.connected(server)
   const from = server.requests.length
   await opened(world, id)
@@ -184,9 +184,9 @@ test.each([
   ['watched', 'PUT'],
   ['tidied', 'DELETE'],
   ['shown', 'PATCH'],
-])('a ticket is made once when the answer is lost with which it was %s', async (_name, method) => {
+])('a ticket is created once if the response is lost after it was %s', async (_name, method) => {
   await using server = deskServer()
-  const world = deskWorld()
+  const world = deskFixture()
   const { id } = await world.connected(server)
   let lost = 0
   world.wayOut.loses = (outbound) => outbound.url.includes('/tickets') && outbound.method === method && lost++ === 0
@@ -198,11 +198,11 @@ test.each([
   expect(server.tickets).toHaveLength(1)
 })
 
-test('what is killed between two steps goes on from there', async () => {
+test('a delivery interrupted between two steps continues from there', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-desk-'))
   await using server = deskServer()
   const file = join(folder, 'tagwarden.db')
-  const before = deskWorld(openDatabase(file))
+  const before = deskFixture(openDatabase(file))
   const { id } = await before.connected(server)
   const reached = Promise.withResolvers<void>()
   const never = Promise.withResolvers<Response>()
@@ -214,14 +214,14 @@ test('what is killed between two steps goes on from there', async () => {
   before.tell('opened', before.issue(), { channels: [channel(id)] })
   before.dispatcher.start()
   await reached.promise
-  // The database as a kill would leave it; nobody tells it anything any more.
+  // The database as a crash leaves it, without later writes.
   const copy = join(folder, 'copy.db')
   before.db.prepare('VACUUM INTO ?').run(copy)
   server.behaviour.instead = () => null
   const db = openDatabase(copy)
   recoverInterrupted(db)
   const from = server.requests.length
-  const after = deskWorld(db, before.people)
+  const after = deskFixture(db, before.people)
   await after.deliver()
   expect(asked(server, from)).toEqual([
     'PUT /tickets/DESK-1/watchers',
@@ -236,44 +236,44 @@ test('what is killed between two steps goes on from there', async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe('a long answer', () => {
+describe('a large response', () => {
   const read = async (world: World, id: string, maxBytes: number) =>
     world.call('GET', `/v1/integrations/issue_tracker/${id}/book?maxBytes=${maxBytes}`, { as: world.vera.key })
 
-  test('comes whole up to the size that is asked for', async () => {
+  test('is complete up to the requested size', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     expect((await read(world, id, BOOK.length)).body).toEqual({ characters: BOOK.length })
   })
 
-  test.each([1, 64 * 1024, BOOK.length - 1])('is refused past %i bytes, and never cut', async (most) => {
+  test.each([1, 64 * 1024, BOOK.length - 1])('fails above %i bytes and is never truncated', async (most) => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     const { status, body } = await read(world, id, most)
     expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
   })
 
-  test("is not for another organization's integration", async () => {
+  test("requires an integration of the caller's organization", async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     const path = `/v1/integrations/issue_tracker/${id}/book?maxBytes=1`
     expect((await world.call('GET', path, { as: world.mallory.key })).status).toBe(404)
   })
 })
 
-describe('a call from outside', () => {
+describe('a webhook call', () => {
   async function linked(server: DeskServer) {
-    const world = deskWorld()
+    const world = deskFixture()
     const { id, webhookUrl } = await world.connected(server)
     await opened(world, id)
     return { ...world, id, webhookUrl, world }
   }
   const resolved = '{"ticket": "DESK-1",   "status": "resolved"}'
 
-  test('changes the status of its issue, once, and is not sent back', async () => {
+  test('changes the status of its issue once and is not sent back', async () => {
     await using server = deskServer()
     const { world, webhookUrl, issueRow, history, follow } = await linked(server)
     const from = server.requests.length
@@ -302,14 +302,14 @@ describe('a call from outside', () => {
     expect(issueRow()?.status).toBe('open')
   })
 
-  test('about a ticket that is not ours is nothing', async () => {
+  test('about an unknown ticket is ignored', async () => {
     await using server = deskServer()
     const { world, webhookUrl } = await linked(server)
     const body = '{"ticket": "DESK-9", "status": "resolved"}'
     expect((await callIn(world, webhookUrl, body)).body).toEqual({ processed: false })
   })
 
-  test('comes to an address that is shown once, and to no old one', async () => {
+  test('uses a URL that is shown once, and replaced URLs stop working', async () => {
     await using server = deskServer()
     const { world, id, webhookUrl, ada, vera, call, db } = await linked(server)
     const [, token = ''] = webhookUrl.split('?t=')
@@ -323,10 +323,10 @@ describe('a call from outside', () => {
   })
 })
 
-describe('a change of state', () => {
-  test('is shown to the other side, the latest of them, and counts as no notification', async () => {
+describe('a status change', () => {
+  test('is synchronized to the provider, only the most recent one, and not counted as a notification', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     await opened(world, id)
     const sent = world.issueRow()?.notificationsSent
@@ -343,9 +343,9 @@ describe('a change of state', () => {
     expect(world.issueRow()?.notificationsSent).toBe(sent)
   })
 
-  test('is tried again until it is shown', async () => {
+  test('is retried until it succeeds', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     await opened(world, id)
     let refusals = 2
@@ -360,9 +360,9 @@ describe('a change of state', () => {
     expect(server.tickets[0]?.status).toBe('acknowledged')
   })
 
-  test('before the ticket was there is shown when it is', async () => {
+  test('before the ticket exists is synchronized when it is created', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     world.tell('opened', world.issue(), { channels: [channel(id)] })
     byHand(world, 'acknowledged')
@@ -374,9 +374,9 @@ describe('a change of state', () => {
 })
 
 describe('the poll', () => {
-  test('is run again and again, and goes on where it was', async () => {
+  test('runs periodically and continues from its saved state', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server, { pollSeconds: 60 })
     await opened(world, id)
     const from = server.requests.length
@@ -397,9 +397,9 @@ describe('the poll', () => {
     expect(polled()).toHaveLength(3)
   })
 
-  test('is left out where nobody wants it', async () => {
+  test('does not run if it is turned off', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     await world.connected(server)
     await world.poll()
     expect(asked(server)).toEqual(['POST /token'])
@@ -407,18 +407,18 @@ describe('the poll', () => {
 })
 
 describe('a test', () => {
-  test('leaves nothing on the other side', async () => {
+  test('leaves nothing at the provider', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
     expect([status, body.ok]).toEqual([200, true])
     expect(asked(server)).toEqual(['POST /token', 'GET /me'])
   })
 
-  test('that fails says why', async () => {
+  test('that fails returns the reason', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     server.behaviour.instead = () => new Response('the desk is closed', { status: 503 })
     const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
@@ -427,9 +427,9 @@ describe('a test', () => {
   })
 })
 
-test('no secret reaches a caller, a log or the database, whatever the other side repeats', async () => {
+test('secrets that the provider echoes never reach a caller, a log or the database', async () => {
   await using server = deskServer()
-  const world = deskWorld()
+  const world = deskFixture()
   const { id } = await world.connected(server)
   server.behaviour.instead = ({ headers, path }) =>
     path === '/token' ? null : new Response(`no: ${headers.authorization} ${SIGNING_SECRET}`, { status: 400 })
@@ -454,19 +454,19 @@ test('no secret reaches a caller, a log or the database, whatever the other side
   }
 })
 
-describe('what is configured', () => {
-  test('is one for each organization, where the provider says so', async () => {
+describe('the configuration', () => {
+  test('is limited to one per organization if the provider requires it', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     await world.make(server)
     expect((await world.make(server)).status).toBe(409)
     const { mallory, call, input } = world
     expect((await call('POST', '/v1/integrations', { as: mallory.key, body: input(server) })).status).toBe(201)
   })
 
-  test('keeps its secrets and its sign-in, but for another address', async () => {
+  test('keeps its secrets and sign-in unless the URL changes', async () => {
     await using server = deskServer()
-    const world = deskWorld()
+    const world = deskFixture()
     const { id } = await world.connected(server)
     const put = (config: object) =>
       world.call('PUT', `/v1/integrations/${id}`, {
@@ -486,9 +486,9 @@ describe('what is configured', () => {
   })
 })
 
-test('routes are there for the providers of the list, and no others', () => {
+test('routes exist only for the listed providers', () => {
   const paths = (world: { routes: readonly { path: string }[] }) => world.routes.map(({ path }) => path)
-  const world = deskWorld()
+  const world = deskFixture()
   expect(paths(world)).toEqual(
     expect.arrayContaining([
       '/v1/integrations/{id}/rotate',

@@ -6,7 +6,7 @@ const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const REFUSED: Reply = { kind: 'error', message: 'the mail server refused: 550', permanent: true }
 const DOWN: Reply = { kind: 'error', message: 'the mail server cannot be reached', permanent: false }
 
-/** Tests a digest to these addresses; each is answered in its turn. */
+/** Sends a test digest to these addresses, which get the given replies in order. */
 async function tried(to: string[], answers: Reply[] = []) {
   const mails: MailOutbound[] = []
   const context = {
@@ -18,13 +18,13 @@ async function tried(to: string[], answers: Reply[] = []) {
   return { outcome, sentTo: mails.map(({ to }) => to) }
 }
 
-test('a test of a digest shows no address to the others', async () => {
+test('a test digest does not show recipients to each other', async () => {
   const { outcome, sentTo } = await tried(['ann@example.com', 'bob@example.org'])
   expect(sentTo).toEqual([['ann@example.com'], ['bob@example.org']])
   expect(outcome).toEqual({ verdict: 'delivered', note: null })
 })
 
-test('one that was refused is counted, and one that all refused has failed', async () => {
+test('refused addresses are counted, and the test fails if all are refused', async () => {
   const to = ['ann@example.com', 'bob@example.org']
   expect((await tried(to, [REFUSED])).outcome).toEqual({ verdict: 'delivered', note: '1 of 2 addresses refused' })
   expect((await tried(to, [REFUSED, REFUSED])).outcome).toEqual({
@@ -33,7 +33,7 @@ test('one that was refused is counted, and one that all refused has failed', asy
   })
 })
 
-test('a mail server that is down is asked once, and without addresses not at all', async () => {
+test('an unavailable mail server is tried once, and not at all without recipients', async () => {
   const { outcome, sentTo } = await tried(['ann@example.com', 'bob@example.org'], [DOWN])
   expect([outcome?.verdict, sentTo.length]).toEqual(['retry', 1])
   expect((await tried([])).outcome).toMatchObject({ verdict: 'broken' })

@@ -9,11 +9,11 @@ import type { IntegrationContext } from '../provider-context.ts'
 import { sendOutbound } from '../send-outbound.ts'
 
 export interface EmailDigestConfig {
-  /** 1 to 50 addresses; none once all of them unsubscribed. */
+  /** 1 to 50 addresses; empty after all have unsubscribed. */
   to: string[]
-  /** 0 to 23: from this hour on the digest of a day is sent. */
+  /** 0 to 23: hour from which the daily digest is sent. */
   hourUtc: number
-  /** For whom it is and what comes first; may be empty. */
+  /** Audience and priorities of the digest; may be empty. */
   context: string
 }
 
@@ -26,13 +26,13 @@ const EmailDigestConfigSchema = Closed(
       minItems: 1,
       maxItems: MAX_ADDRESSES,
       title: 'Addresses',
-      description: 'Each gets a mail of its own',
+      description: 'Each recipient gets a separate e-mail',
     }),
     hourUtc: Int({
       minimum: 0,
       maximum: 23,
       title: 'Hour',
-      description: 'Sent from this hour on, UTC',
+      description: 'Hour of the day in UTC at which the digest is sent',
       'x-unit': 'h',
       examples: [7],
     }),
@@ -40,7 +40,7 @@ const EmailDigestConfigSchema = Closed(
       Type.String({
         maxLength: MAX_CONTEXT,
         title: 'Readers',
-        description: 'For whom it is, and what comes first',
+        description: 'Who reads the digest, and what to mention first',
         examples: ['the checkout team; purchases first'],
       }),
     ),
@@ -49,12 +49,12 @@ const EmailDigestConfigSchema = Closed(
 )
 const parse = parser(EmailDigestConfigSchema)
 
-/** Completes what was configured. Fails with `invalid`, naming the field. */
+/** Validates and completes a configuration. Fails with `invalid`, naming the field. */
 function prepare(input: object): EmailDigestConfig {
   const { to, hourUtc, context = '' } = parse(input, 'config')
   const addresses = to.map((address, at) => addressAt(address, at))
   const twice = addresses.findIndex((address, at) => addresses.findIndex((one) => isSame(one, address)) < at)
-  if (twice >= 0) throw new AppError('invalid', `config.to[${twice}]: is there twice`)
+  if (twice >= 0) throw new AppError('invalid', `config.to[${twice}]: is listed twice`)
   return { to: addresses, hourUtc, context }
 }
 
@@ -69,20 +69,20 @@ function addressAt(address: string, at: number): string {
 
 export const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-const TEST = 'This is a test of the digest: it will come to this address, once a day when something happened.'
+const TEST = 'This is a test of the digest. It will be sent to this address once a day if something happened.'
 
-/** A digest to addresses, who need not be members. It is no channel: what it says is composed and sent by the room `digest`. */
+/** A daily digest for addresses that need not belong to members. Not a channel: the room `digest` composes and sends it. */
 export const emailDigest = provider<EmailDigestConfig>({
   type: 'email_digest',
   title: 'E-mail digest',
-  help: 'Sends a summary once a day when something happened, also to people who are no members.',
+  help: 'Sends a summary once a day if something happened. Recipients need not be members.',
   connect: { by: 'none' },
   configured: { schema: EmailDigestConfigSchema, prepare },
   origin: () => '',
   test: sendTests,
 })
 
-/** A mail of its own to each address, as with the digest: nobody sees the others. Delivered when one of them took it. */
+/** Sends a separate mail to each address, so that recipients do not see each other. Delivered if at least one succeeded. */
 async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promise<Outcome> {
   const { to } = context.settings
   const refusals: Outcome[] = []
@@ -92,7 +92,7 @@ async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promis
     else if (outcome.verdict !== 'delivered') return outcome
   }
   const [first] = refusals
-  if (to.length === 0) return { verdict: 'broken', reason: 'everybody has unsubscribed: there is no address' }
+  if (to.length === 0) return { verdict: 'broken', reason: 'there are no recipients: all have unsubscribed' }
   if (first && refusals.length === to.length) return first
   return { verdict: 'delivered', note: first ? `${refusals.length} of ${to.length} addresses refused` : null }
 }

@@ -2,14 +2,14 @@ import { type Db, prepared, tx } from '../../../store/database.ts'
 import { findIntegration, type IntegrationKey, integrationsOf } from '../../store.ts'
 import { type EmailDigestConfig, isSame } from './email-digest.ts'
 
-/** An address that an integration sends the digest to. */
+/** A recipient of an integration's digest. */
 export interface DigestRecipient extends IntegrationKey {
   address: string
   context: string
   hourUtc: number
 }
 
-/** Returns all addresses of all organizations' digests. */
+/** Returns the recipients of all organizations' digests. */
 export function digestRecipients(db: Db): DigestRecipient[] {
   return integrationsOf(db, 'email_digest')
     .filter(({ status }) => status === 'connected' || status === 'failing')
@@ -20,8 +20,8 @@ export function digestRecipients(db: Db): DigestRecipient[] {
 }
 
 /**
- * Takes an address out of an integration; without any left it is `disabled`. False when it was not in it. Fails with `notFound`
- * when the integration is gone.
+ * Removes an address from an integration, which becomes `disabled` if none remain. Returns false if the address was not
+ * listed. Fails with `notFound` if the integration does not exist.
  */
 export function removeRecipient(db: Db, key: IntegrationKey, address: string): boolean {
   return tx(db, () => {

@@ -13,7 +13,7 @@ interface Became {
   reason: string | null
 }
 
-/** What became of one mail, and when it is tried again. */
+/** Outcome of one mail, and the time of the next attempt. */
 async function outcomeAt(smtpPort: number | undefined): Promise<Became> {
   const { open, deliver, deliveries, clock } = groupFixture({ timeoutMs: 300, ...(smtpPort ? { smtpPort } : {}) })
   open('iss_1', [mail])
@@ -48,7 +48,7 @@ const codes: [number, typeof later][] = [
   [554, lost],
 ]
 
-describe('what becomes of a mail when the server refuses', () => {
+describe('a mail refused by the server', () => {
   for (const [what, refusing] of commands) {
     test.each(codes)(`${what} with %i`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
@@ -57,7 +57,7 @@ describe('what becomes of a mail when the server refuses', () => {
     })
   }
 
-  test('nobody, of one of several: it arrived, with a note', async () => {
+  test('for only some recipients is delivered with a note', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(address.startsWith('ben') ? smtpRefusal(550, 'gone') : null),
     })
@@ -68,7 +68,7 @@ describe('what becomes of a mail when the server refuses', () => {
   })
 })
 
-/** A server that greets and then does what is chosen with each line that comes. */
+/** An SMTP server that sends a greeting and then handles each line as given. */
 async function talking(reply: (line: string, socket: Socket) => void, greeting = '220 mail.example ESMTP\r\n') {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -83,7 +83,7 @@ async function talking(reply: (line: string, socket: Socket) => void, greeting =
   }
 }
 
-/** Answers up to a command, and then as `at` says. */
+/** Responds normally up to a command, and then as `at` says. */
 const upTo = (command: string, at: (socket: Socket) => void) => (line: string, socket: Socket) => {
   if (line.startsWith(command)) at(socket)
   else
@@ -92,7 +92,7 @@ const upTo = (command: string, at: (socket: Socket) => void) => (line: string, s
     )
 }
 
-describe('what becomes of a mail when the connection breaks', () => {
+describe('a mail without a working connection', () => {
   test.each([
     ['EHLO', 'EHLO'],
     ['the sender', 'MAIL FROM'],
@@ -110,12 +110,12 @@ describe('what becomes of a mail when the connection breaks', () => {
     expect(await outcomeAt(port)).toEqual(later('cannot be reached'))
   })
 
-  test('because it speaks something else', async () => {
+  test('because the server speaks another protocol', async () => {
     await using server = await talking((_line, socket) => socket.end(), 'HTTP/1.1 400 Bad Request\r\n\r\n')
     expect((await outcomeAt(server.port)).status).toBe('pending')
   })
 
-  test('because none is configured', async () => {
+  test('because no server is configured', async () => {
     expect(await outcomeAt(undefined)).toEqual(lost('no mail server is configured'))
   })
 })

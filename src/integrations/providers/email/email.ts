@@ -14,7 +14,7 @@ export interface EmailConfig {
   to: string[]
 }
 
-/** A target: whoever owns the organization when the mail is sent. */
+/** Target for the organization's owners at the time of sending. */
 export const OWNERS_TARGET = 'owners'
 
 const MAX_ADDRESSES = 50
@@ -24,31 +24,31 @@ const ADDRESS =
 
 const partsOf = (target: string) => target.split(',').map((part) => part.trim())
 
-/** Refuses what looks like a slip of who wrote the target: nothing between two commas, an address twice. */
+/** Refuses likely typing errors: an empty item, a duplicate address. */
 function checkList(target: string): void {
   const parts = partsOf(target)
   const empty = parts.indexOf('')
   if (empty >= 0 && parts.length > 1) {
-    throw new AppError('invalid', `address ${empty + 1} of ${parts.length} is empty: there is a comma too many`)
+    throw new AppError('invalid', `address ${empty + 1} of ${parts.length} is empty: remove the extra comma`)
   }
   const twice = parts.find((part, index) => parts.findIndex((one) => one.toLowerCase() === part.toLowerCase()) < index)
-  if (twice !== undefined) throw new AppError('invalid', `${JSON.stringify(twice)} is there twice`)
+  if (twice !== undefined) throw new AppError('invalid', `${JSON.stringify(twice)} is listed twice`)
 }
 
-/** The addresses of a target, in order, each once. Fails with `invalid` at the first that is none. */
+/** The distinct addresses of a target in order. Fails with `invalid` on the first malformed one. */
 function addressesOf(target: string): string[] {
   const addresses = [...new Set(partsOf(target))].filter((part) => part !== '')
   const bad = addresses.find((address) => address.length > 254 || !ADDRESS.test(address))
   if (bad !== undefined) throw new AppError('invalid', `${JSON.stringify(bad)} is not an e-mail address`)
-  if (addresses.length === 0) throw new AppError('invalid', 'must be an e-mail address, or several with commas')
-  if (addresses.length > MAX_ADDRESSES) throw new AppError('invalid', `must be at most ${MAX_ADDRESSES} addresses`)
+  if (addresses.length === 0) throw new AppError('invalid', 'must be one or more comma-separated e-mail addresses')
+  if (addresses.length > MAX_ADDRESSES) throw new AppError('invalid', `must have at most ${MAX_ADDRESSES} addresses`)
   return addresses
 }
 
 export const mailTargets: Addresses<EmailConfig> = {
   target: Text(1, 2000, {
     title: 'Addresses',
-    description: 'An address, several with commas between, or `owners` for whoever owns the organization then',
+    description: "Comma-separated e-mail addresses, or `owners` for the organization's owners",
     examples: ['ann@example.com, ben@example.com', OWNERS_TARGET],
   }),
   check(target) {
@@ -64,11 +64,11 @@ export const mailTargets: Addresses<EmailConfig> = {
   },
 }
 
-/** One mail to all addresses of the target; a program that threads mails shows those of one issue together. */
+/** Sends one mail to all addresses of the target. Mails about one issue form a thread. */
 export const email = provider<EmailConfig>({
   type: 'email',
   title: 'E-mail',
-  help: 'Sends each message as a mail; mails about one issue are one thread.',
+  help: 'Sends each message as an e-mail. E-mails about the same issue form a thread.',
   connect: { by: 'none' },
   addresses: mailTargets,
   deliver: (context, message) => sendOutbound(context, mailOf(message, context.settings, context.deliveryId)),
@@ -80,14 +80,14 @@ export const email = provider<EmailConfig>({
       subject: words.subject,
       text: groupText(words),
       html: groupHtml(words),
-      // That of the first: the same at every attempt.
+      // The first member's id, so that it is the same for every attempt.
       messageId: members[0]?.deliveryId ?? '',
       threadId: null,
     })
   },
 })
 
-/** The mail about one message, with its chart where it has one. */
+/** The mail for a message, including its chart if it has one. */
 export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string): MailOutbound {
   const chartId = hasChart(message) ? `chart.${deliveryId}@tagwarden` : null
   return {

@@ -25,7 +25,7 @@ export function tagManagerFixture() {
   const latest: { clock: { now(): number } } = { clock: testClock() }
   const server = tagManagerServer({ now: () => latest.clock.now() })
   const world = (options: FixtureOptions = {}) => {
-    const made = tagManagerWorld(server, options)
+    const made = integrationsFixture(server, options)
     latest.clock = made.clock
     return made
   }
@@ -40,7 +40,7 @@ export interface FixtureOptions {
 }
 
 /** The integrations of a server connected to a fake Tag Manager. */
-function tagManagerWorld(
+function integrationsFixture(
   server: TagManagerServer,
   { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: FixtureOptions,
 ) {

@@ -392,7 +392,10 @@ describe('signing in', () => {
     expect((await test()).body).toEqual({ ok: true, deliveryId: null })
     expect(world.server.asked.map(({ path }) => path)).toEqual(['accounts', 'accounts/6/containers'])
     world.server.behaviour.instead = (_method, path) => (path.endsWith('/containers') ? Response.json({}) : null)
-    expect(await test()).toMatchObject({ status: 502, body: { error: expect.stringContaining('no container is accessible') } })
+    expect(await test()).toMatchObject({
+      status: 502,
+      body: { error: expect.stringContaining('no container is accessible') },
+    })
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Cast } from '../../../../test/fixtures.ts'
 import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'
-import { deskWorld } from '../desk/desk-process.fixture.ts'
+import { deskFixture } from '../desk/desk-setup.fixture.ts'
 import { PROVIDERS } from '../index.ts'
 import { API_TOKEN, EMAIL, type jiraServer } from './jira-server.fixture.ts'
 
@@ -9,7 +9,7 @@ export type JiraServer = ReturnType<typeof jiraServer>
 
 /** The integrations of a server together with a fake Jira. */
 export function jiraFixture(db?: Db, people?: Cast) {
-  const world = deskWorld(db, people, PROVIDERS)
+  const world = deskFixture(db, people, PROVIDERS)
   const { ada, alice, call, clock, enqueue, deliver } = world
 
   const config = ({ url, isCloud }: JiraServer, more: object = {}) => ({

@@ -9,7 +9,7 @@ interface Settings {
   url: string
 }
 
-/** The message in which the channel was told of an issue's opening. */
+/** The message that opened an issue. */
 interface Posted {
   ts: string
 }
@@ -19,7 +19,7 @@ async function ask(context: IntegrationContext<Settings>, method: CallRequest['m
   return JSON.parse(body) as Posted
 }
 
-/** A made-up chat: openings that come together are one message, whatever follows is an answer to it, and it shows how they stand. */
+/** A fictitious chat with group messages, threads, and openings that show the current status. */
 export const room = provider<Settings, Posted>({
   type: 'team_chat',
   title: 'Room',
@@ -54,21 +54,21 @@ export const room = provider<Settings, Posted>({
   },
 })
 
-/** What the room has of one message. */
+/** A message stored by the chat server. */
 export interface RoomMessage {
   ts: string
   ids: string[]
   text: string
   thread?: string
-  /** How the issues stand of which it tells, where that was shown. */
+  /** Most recently shown status of its issues. */
   shows?: string[]
 }
 
-/** The other side of the made-up chat. Stops at the end of its block. */
+/** The server of the fictitious chat. It stops when disposed. */
 export function roomServer() {
   const messages: RoomMessage[] = []
   const behaviour = {
-    /** Answers instead; null: the room answers. */
+    /** Replaces a response; null: the normal response. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
   const server = receiver(async (request) => {

@@ -14,7 +14,7 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { transport } from '../../transport/transport.ts'
 import { signature } from './webhook.ts'
 
-/** The program with a webhook at a receiver of ours. */
+/** The integrations of a server with a webhook to a test receiver. */
 async function world(url: string, config: object = {}) {
   const base = outboxFixture()
   const guard = addressGuard(['127.0.0.1'])
@@ -48,7 +48,7 @@ async function world(url: string, config: object = {}) {
     await dispatcher.idle()
   }
   let issues = 0
-  /** Tells of the opening of another issue. */
+  /** Delivers the opening of another issue. */
   const tellAnother = async () => {
     const { deliveryIds } = base.tell('opened', base.issue(`iss_${++issues}`), { channels: [hook] })
     await deliver()
@@ -62,7 +62,7 @@ const signedBy = (secret: string, { headers, body }: Received) =>
   signature(secret, headers['webhook-id'] ?? '', Number(headers['webhook-timestamp']), body)
 
 describe('a rotation', () => {
-  test('shows the new secret once, and both sign for 24 hours', async () => {
+  test('returns the new secret once, and both sign for 24 hours', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother, statusNow } = await world(server.url)
     const rotated = await ada('POST', `${path}/rotate`)
@@ -85,7 +85,7 @@ describe('a rotation', () => {
     expect(await statusNow()).toBe('connected')
   })
 
-  test('within 24 hours of another leaves each replaced secret its time', async () => {
+  test('within 24 hours of another keeps each replaced secret for its full time', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother } = await world(server.url)
     const second = String((await ada('POST', `${path}/rotate`)).body.secret)
@@ -100,7 +100,7 @@ describe('a rotation', () => {
     expect(signaturesOf(one)).toEqual([third, second].map((key) => signedBy(key, one)))
   })
 
-  test('ends at once where somebody sets a secret of their own, and goes on through a PUT that leaves it out', async () => {
+  test('ends when a secret is set explicitly, but not by a PUT without one', async () => {
     await using server = receiver()
     const { ada, path, input, secret, tellAnother } = await world(server.url)
     await ada('POST', `${path}/rotate`)
@@ -115,7 +115,7 @@ describe('a rotation', () => {
     expect(signaturesOf(after)).toEqual([signedBy(own, after)])
   })
 
-  test('is for admins, keeps `notify`, and leaves no secret where it can be read', async () => {
+  test('requires the admin role, keeps `notify`, and stores no readable secret', async () => {
     const { call, ada, path, people, db, secret } = await world('https://hooks.example.com/a', { notify: ['opened'] })
     for (const [as, status] of [
       [people.bob.key, 403],
@@ -132,7 +132,7 @@ describe('a rotation', () => {
   })
 })
 
-test('neither secret of a rotation is in an answer, the log, a history or the database, also when the receiver repeats them', async () => {
+test('secrets of a rotation never appear in a response, the log, a history or the database, even if the receiver echoes them', async () => {
   const known: string[] = []
   await using server = receiver(() => new Response(`you said ${known.join(' and ')}`, { status: 500 }))
   const { ada, path, secret, db, tellAnother, call, people } = await world(server.url)
@@ -155,8 +155,8 @@ test('neither secret of a rotation is in an answer, the log, a history or the da
   }
 })
 
-describe('a receiver that answers 410', () => {
-  test('disables the integration: nothing more is sent, and what waits says why', async () => {
+describe('a receiver that returns 410', () => {
+  test('disables the integration, and waiting deliveries fail with the reason', async () => {
     await using server = receiver(() => new Response('gone', { status: 410 }))
     const { statusNow, tellAnother } = await world(server.url)
     expect(await tellAnother()).toMatchObject({ status: 'failed', lastError: 'HTTP 410', attempts: 1 })
@@ -173,7 +173,7 @@ describe('a receiver that answers 410', () => {
     [500, 'disabled'],
     [404, 'disabled'],
     [410, 'disabled'],
-  ])('is tested and answers %i: it is %s', async (code, status) => {
+  ])('to a test message with %i makes the integration %s', async (code, status) => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
     const { ada, path, statusNow, tellAnother } = await world(server.url)
@@ -185,7 +185,7 @@ describe('a receiver that answers 410', () => {
     expect(await tellAnother()).toMatchObject({ status: status === 'connected' ? 'delivered' : 'failed' })
   })
 
-  test('begins anew with a PUT', async () => {
+  test('is enabled again by a PUT', async () => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
     const { ada, path, input, statusNow, tellAnother } = await world(server.url)
@@ -196,14 +196,14 @@ describe('a receiver that answers 410', () => {
     expect(await statusNow()).toBe('connected')
   })
 
-  test('stays disabled when an attempt that began before arrives', async () => {
+  test('stays disabled when an earlier attempt succeeds later', async () => {
     const answers = Promise.withResolvers<void>()
     await using server = receiver(async (_request, index) => {
       if (index === 1) await answers.promise
       return new Response('', { status: index < 2 ? 200 : 410 })
     })
     const { tell, issue, hook, deliver, statusNow, deliveries } = await world(server.url)
-    // Only an origin that has answered gets two attempts at the same time.
+    // Only an origin that has responded before gets two concurrent attempts.
     tell('opened', issue('iss_first'), { channels: [hook] })
     await deliver()
     tell('opened', issue('iss_a'), { channels: [hook] })
@@ -216,7 +216,7 @@ describe('a receiver that answers 410', () => {
     expect(await statusNow()).toBe('disabled')
   })
 
-  test('at an address that is no integration is a lost delivery', async () => {
+  test('at a plain URL is a failed delivery', async () => {
     await using server = receiver(() => new Response('', { status: 410 }))
     const { tell, issue, deliver, deliveries } = await world(server.url)
     tell('opened', issue(), { channels: [{ type: 'webhook', target: `${server.url}/in` }] })
@@ -246,7 +246,7 @@ describe('notify', () => {
     [['repeated', 'resolved'], ['repeated']],
     [['resolved'], []],
   ]
-  test.each(told)('%j of an issue that opened, repeated, ended, came back and ended', async (notify, expected) => {
+  test.each(told)('%j for an issue that opens, repeats, resolves, reopens and resolves', async (notify, expected) => {
     await using server = receiver()
     const { db, tell, issue, hook, clock, deliver } = await world(server.url, notify ? { notify } : {})
     issue()
@@ -277,7 +277,7 @@ describe('notify', () => {
     }
   })
 
-  test('is answered with the settings, and all again after a PUT without it', async () => {
+  test('is returned with the settings, and reset by a PUT without it', async () => {
     const { ada, input, path } = await world('https://hooks.example.com/a', { notify: ['opened'] })
     expect((await ada('GET', path)).body.config.notify).toEqual(['opened'])
     expect((await ada('PUT', path, input({ notify: ['resolved', 'opened'] }))).body.config.notify).toEqual([

@@ -12,7 +12,7 @@ const message: Message = testMessage({ at, publicUrl: 'https://watch.example', l
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 const guard = addressGuard([])
 
-/** As a receiver would check it, written from the specification with another implementation of the HMAC. */
+/** Verifies a signature as a receiver would, with another HMAC implementation. */
 async function verify(key: string, headers: Record<string, string>, body: string): Promise<boolean> {
   const bytes = Uint8Array.fromBase64(key.replace('whsec_', ''))
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
@@ -23,7 +23,7 @@ async function verify(key: string, headers: Record<string, string>, body: string
   return (await Promise.all(checks)).includes(true)
 }
 
-test('the example of the specification', () => {
+test('signs the example of the specification', () => {
   // https://github.com/standard-webhooks/standard-webhooks/blob/main/libraries (test vectors of the reference libraries)
   const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const body = '{"test": 2432232314}'
@@ -32,7 +32,7 @@ test('the example of the specification', () => {
   )
 })
 
-test('a request carries id, time of the attempt and a signature that holds', async () => {
+test('a request has an id, the time of the attempt and a valid signature', async () => {
   const sent = [at, at + 5000].map((time) =>
     webhookRequest(message, { url: 'https://hooks.example.com/x', secret }, { deliveryId: 'dlv_1', at: time }),
   )
@@ -56,7 +56,7 @@ test('a request carries id, time of the attempt and a signature that holds', asy
   }
 })
 
-test('every key signs so that it can be verified', async () => {
+test('signatures of any key can be verified', async () => {
   const key = fc
     .uint8Array({ minLength: 24, maxLength: 64 })
     .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`)
@@ -73,7 +73,7 @@ test('every key signs so that it can be verified', async () => {
   )
 })
 
-test('the body of a test', () => {
+test('the body of a test message', () => {
   expect(JSON.parse(webhookBody(message))).toEqual({
     type: 'test',
     timestamp: '2026-01-05T12:00:00.900Z',
@@ -81,10 +81,10 @@ test('the body of a test', () => {
   })
 })
 
-describe('what is configured', () => {
+describe('the configuration', () => {
   const url = 'https://hooks.example.com/x'
 
-  test('keeps a given secret, and gets one of 32 random bytes otherwise', () => {
+  test('keeps a given secret, or gets one of 32 random bytes', () => {
     expect(prepareWebhook({ url, secret }, guard)).toEqual({ url, secret })
     const made = [1, 2].map(() => prepareWebhook({ url }, guard).secret)
     expect(made[0]).not.toBe(made[1])
@@ -92,7 +92,7 @@ describe('what is configured', () => {
   })
 
   const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64')
-  test.each([24, 64])('takes a secret of %i bytes', (length) => {
+  test.each([24, 64])('accepts a secret of %i bytes', (length) => {
     expect(prepareWebhook({ url, secret: `whsec_${bytes(length)}` }, guard).secret).toBe(`whsec_${bytes(length)}`)
   })
 
@@ -106,8 +106,8 @@ describe('what is configured', () => {
     [`whsec_${bytes(30)} x`, 'more than base64'],
   ])('refuses the secret %j: %s', (bad) => {
     const refusal = () => prepareWebhook({ url, secret: bad }, guard)
-    expect(refusal).toThrow('config.secret: must be whsec_ and the base64 of 24 to 64 bytes')
-    expect(() => signature(bad, 'dlv_1', 1, '')).toThrow('the signing secret is not whsec_')
+    expect(refusal).toThrow('config.secret: must be whsec_ followed by 24 to 64 bytes in base64')
+    expect(() => signature(bad, 'dlv_1', 1, '')).toThrow('the signing secret must be whsec_')
   })
 
   test.each([
@@ -126,7 +126,7 @@ describe('what is configured', () => {
 // Only the status of an answer is evaluated.
 const faults = {}
 
-testOutcomes('an integration of webhook', {
+testOutcomes('a webhook integration', {
   provider: webhook,
   integration: (url) => ({ config: { url }, secrets: { secret } }),
   success: () => new Response('ok'),
@@ -134,7 +134,7 @@ testOutcomes('an integration of webhook', {
   faults,
 })
 
-testOutcomes('the URL of a webhook', {
+testOutcomes('a webhook URL', {
   provider: webhook,
   target: (url) => `${url}/in`,
   success: () => new Response('ok'),

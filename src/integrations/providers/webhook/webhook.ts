@@ -10,22 +10,22 @@ import { provider } from '../provider.ts'
 
 export interface WebhookConfig {
   url: string
-  /** `whsec_` and the base64 of 24 to 64 bytes. */
+  /** `whsec_` followed by 24 to 64 bytes in base64. */
   secret: string
 }
 
 const WebhookConfigSchema = Closed(
   {
     url: Text(1, 2000, {
-      title: 'Address',
-      description: 'Where messages are posted to, by https',
+      title: 'URL',
+      description: 'https URL that messages are posted to',
       examples: ['https://hooks.example.com/tags'],
     }),
     secret: Type.Optional(
       Type.String({
         maxLength: 200,
         title: 'Signing secret',
-        description: 'whsec_ and the base64 of 24 to 64 bytes; made when left out',
+        description: '`whsec_` followed by 24 to 64 bytes in base64; generated if omitted',
       }),
     ),
   },
@@ -44,21 +44,21 @@ const TYPES: Record<MessageKind, string> = {
 const PREFIX = 'whsec_'
 const newSecret = () => PREFIX + randomBytes(32).toString('base64')
 
-/** How long a secret signs beside the one that replaced it. */
+/** How long a replaced secret continues to sign. */
 const ROTATION_MS = 24 * HOUR_MS
-/** Of secrets that were replaced within that time. */
+/** Maximum number of replaced secrets that still sign. */
 const MAX_FORMER = 4
 
-/** What was replaced and signs still. */
+/** Replaced secrets that still sign. */
 export interface WebhookTokens {
   former: { secret: string; until: Instant }[]
 }
 
-/** The bytes behind a secret; null when it is not spelled as Standard Webhooks says. */
+/** The key of a secret. Null if it does not have the format of Standard Webhooks. */
 function keyOf(secret: string): Buffer | null {
   const text = secret.slice(PREFIX.length)
   const key = Buffer.from(text, 'base64')
-  // Buffer skips what is not base64: only text that comes back the same is what it seems to be.
+  // Buffer ignores invalid base64, so the key is encoded again and compared.
   const same = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')
   return secret.startsWith(PREFIX) && same && key.length >= 24 && key.length <= 64 ? key : null
 }
@@ -67,15 +67,15 @@ function keyOf(secret: string): Buffer | null {
  * `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined with dots.
  * Source: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks
  * @param sentAtS seconds since the epoch of this attempt
- * @throws AppError `invalid` when the secret is not one; it is not repeated.
+ * @throws AppError `invalid` if the secret is malformed; the message does not contain it.
  */
 export function signature(secret: string, id: string, sentAtS: number, body: string): string {
   const key = keyOf(secret)
-  if (!key) throw new AppError('invalid', `the signing secret is not ${PREFIX} and the base64 of 24 to 64 bytes`)
+  if (!key) throw new AppError('invalid', `the signing secret must be ${PREFIX} followed by 24 to 64 bytes in base64`)
   return `v1,${createHmac('sha256', key).update(`${id}.${sentAtS}.${body}`).digest('base64')}`
 }
 
-/** What receivers get: below 20 kB, the same bytes for every attempt. `timestamp` is when it was decided to tell. */
+/** Body of a request: less than 20 kB, and the same bytes for every attempt. `timestamp` is the time of the event. */
 export function webhookBody(message: Message): string {
   const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
   const { changes = [] } = message
@@ -94,7 +94,7 @@ export function webhookBody(message: Message): string {
 
 const parse = parser(WebhookConfigSchema)
 
-/** The one request of a delivery: signed at the time of this attempt, with the `former` secrets too. */
+/** The request of an attempt, signed with the secret and all `former` ones. `at` is the time of the attempt. */
 export function webhookRequest(
   message: Message,
   { url, secret }: WebhookConfig,
@@ -117,27 +117,28 @@ export function webhookRequest(
   }
 }
 
-/** Completes what was configured; a missing secret is made. Fails with `invalid`, naming the field. */
+/** Validates a configuration and generates a missing secret. Fails with `invalid`, naming the field. */
 export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfig {
   const { url, secret = newSecret() } = parse(input, 'config')
   atField('config.url', () => guard.checkUrl(url))
-  if (!keyOf(secret)) throw new AppError('invalid', `config.secret: must be ${PREFIX} and the base64 of 24 to 64 bytes`)
+  if (!keyOf(secret))
+    throw new AppError('invalid', `config.secret: must be ${PREFIX} followed by 24 to 64 bytes in base64`)
   return { url, secret }
 }
 
-/** Signed JSON by POST, after Standard Webhooks 1.0.0. */
+/** Signed JSON by POST, following Standard Webhooks 1.0.0. */
 export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   type: 'webhook',
   title: 'Webhook',
-  help: 'Posts each message as signed JSON to a program of yours, after Standard Webhooks.',
+  help: 'Posts each message as signed JSON to your own server, following Standard Webhooks.',
   omitsHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
   derivedSecrets: ({ url }) => [url],
   configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
     target: Text(1, 2000, {
-      title: 'Address',
-      description: 'An https address; what is posted there is signed with the secret of the organization',
+      title: 'URL',
+      description: "https URL; requests are signed with the organization's secret",
       examples: ['https://hooks.example.com/tags'],
     }),
     check(target, guard) {
@@ -152,7 +153,7 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
     const outbound = webhookRequest(message, settings, { deliveryId, at, former })
     const reply = await context.send(outbound)
     const outcome = outcomeOf(outbound, reply, context.now())
-    // Gone, as Standard Webhooks says it: the receiver wants no more.
+    // Standard Webhooks: with 410 a receiver unsubscribes.
     const isGone = outcome.verdict === 'broken' && reply.kind === 'status' && reply.status === 410
     return isGone && integrationId !== null ? { ...outcome, status: 'disabled' } : outcome
   },

@@ -25,17 +25,17 @@ export type DeskServer = ReturnType<typeof deskServer>
 export const SIGNING_SECRET = 's1gning-secret'
 const publicUrl = 'https://watch.example'
 
-/** All providers, with the made-up tracker in place of the real one. */
+/** All providers, with the fictitious tracker instead of Jira. */
 const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
 
-/** The program with the made-up tracker in its list, or with other providers. */
-export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
+/** The integrations of a server with the fictitious tracker, or with other providers. */
+export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
   const world = outboxFixture(db, people)
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard })
-  /** `loses`: what was asked is done, and nobody hears the answer. */
+  /** `loses`: true if a request takes effect but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, timeoutMs: 5000 }
   const parts = {
     ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
@@ -72,19 +72,19 @@ export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[]
   const make = (server: DeskServer, more: object = {}) =>
     call('POST', '/v1/integrations', { as: ada.key, body: input(server, more) })
 
-  /** Begins to sign in; what the browser then has. */
+  /** Starts a sign-in and returns what the browser then has. */
   async function begin(id: string) {
     const { status, body, headers } = await call('POST', `/v1/integrations/${id}/connect`, { as: ada.key })
     return { status, url: String(body.url), cookie: headers.get('set-cookie')?.split(';')[0] ?? '' }
   }
 
-  /** The browser comes back; where it is sent on. */
+  /** Returns the browser from the sign-in; yields the redirect. */
   async function comeBack(url: string, cookie: string) {
     const response = await pages.handle(new Request(url, { headers: { cookie } }))
     return { status: response.status, location: response.headers.get('location') ?? '' }
   }
 
-  /** An integration that somebody has signed in for. */
+  /** A signed-in integration. */
   async function connected(server: DeskServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
     const { body } = await make(server, more)
     const { url, cookie } = await begin(body.id)
