@@ -32,7 +32,10 @@ export function privateAuthority(names = 'IP:127.0.0.1'): PrivateAuthority {
   run('x509', '-req', '-days', '2', '-in', file('request.pem'), ...signed, '-out', file('cert.pem'))
   const read = (name: string) => readFileSync(file(name), 'utf8')
   return {
-    ...{ file, ca: read('ca.pem'), key: read('key.pem'), cert: read('cert.pem') },
+    file,
+    ca: read('ca.pem'),
+    key: read('key.pem'),
+    cert: read('cert.pem'),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   }
 }

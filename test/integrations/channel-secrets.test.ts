@@ -105,7 +105,9 @@ async function planted() {
     }).secret
   }
   const keys = {
-    ...{ viewer: keyOf('viewer', true), readOnly: keyOf('member', true), member: keyOf('member', false) },
+    viewer: keyOf('viewer', true),
+    readOnly: keyOf('member', true),
+    member: keyOf('member', false),
     adminReadOnly: keyOf('admin', true),
   }
   const make = async (path: string, body: object) => {
@@ -176,7 +178,10 @@ describe('a URL that is the target of a channel', () => {
     for (const { method, path } of world.app.routes) {
       if (method !== 'GET') continue
       const nouns: Record<string, string> = {
-        ...{ alerts: alertId, tests: testId, issues: issueId, deliveries: deliveryId },
+        alerts: alertId,
+        tests: testId,
+        issues: issueId,
+        deliveries: deliveryId,
         integrations: integrationId,
       }
       const at = path.replace(/(\w+)\/\{id\}/, (whole, noun) => (nouns[noun] ? `${noun}/${nouns[noun]}` : whole))
@@ -276,7 +281,8 @@ describe('a URL that is the target of a channel', () => {
     const plain = { ...alert, channels: [{ type: 'email', target: 'owners' }] }
     const bulk = await world.call('POST', '/v1/alerts/bulk', { as: keys.member, body: { alerts: [copy, plain] } })
     expect(bulk.body).toMatchObject({
-      ...{ created: 1, failed: 1 },
+      created: 1,
+      failed: 1,
       errors: [{ index: 0, error: expect.stringMatching(/^alerts\[0\]\.channels\[0\]\.target: is masked/) }],
     })
   })

@@ -16,7 +16,10 @@ test('an incident that opens many alerts makes two mails, but a webhook request 
   for (let index = 0; index < ALERTS; index++) {
     const { status } = await world.call('POST', '/v1/alerts', {
       body: {
-        ...{ name: `Rule ${index}`, alertType: 'data_validation', severity: 'high', period: '1h' },
+        name: `Rule ${index}`,
+        alertType: 'data_validation',
+        severity: 'high',
+        period: '1h',
         conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
         channels: [
           { type: 'email', target: 'ops@example.com' },

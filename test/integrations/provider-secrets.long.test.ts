@@ -31,26 +31,32 @@ interface Planted {
 const whsec = `whsec_${Buffer.alloc(32, 'planted').toString('base64')}`
 const PLANTED: readonly Planted[] = [
   {
-    ...{ provider: 'webhook', channel: 'webhook', config: { url: 'https://hooks.example.com/in', secret: whsec } },
+    provider: 'webhook',
+    channel: 'webhook',
+    config: { url: 'https://hooks.example.com/in', secret: whsec },
     secrets: [whsec, whsec.slice(6)],
   },
   {
-    ...{ provider: 'team_chat', channel: 'team_chat' },
+    provider: 'team_chat',
+    channel: 'team_chat',
     config: { webhookUrl: 'https://chat.example.com/services/T0/B0/planted-hook-7c1d' },
     secrets: ['planted-hook-7c1d'],
   },
   {
-    ...{ provider: 'team_chat', channel: 'team_chat' },
+    provider: 'team_chat',
+    channel: 'team_chat',
     config: { botToken: 'xoxb-planted-bot-55aa', appToken: 'xapp-planted-app-66bb' },
     secrets: ['xoxb-planted-bot-55aa', 'xapp-planted-app-66bb'],
   },
   {
-    ...{ provider: 'office_chat', channel: 'office_chat' },
+    provider: 'office_chat',
+    channel: 'office_chat',
     config: { webhookUrl: 'https://flows.example.com/workflows/1?sig=planted-sig-77cc' },
     secrets: ['planted-sig-77cc'],
   },
   {
-    ...{ provider: 'office_chat', channel: 'office_chat' },
+    provider: 'office_chat',
+    channel: 'office_chat',
     config: {
       appId: '6f1f5d2c-2f0c-4b4a-9d39-0a1b2c3d4e5f',
       appPassword: 'planted~password.88dd',
@@ -59,7 +65,8 @@ const PLANTED: readonly Planted[] = [
     secrets: ['planted~password.88dd'],
   },
   {
-    ...{ provider: 'issue_tracker', channel: 'issue_tracker' },
+    provider: 'issue_tracker',
+    channel: 'issue_tracker',
     config: {
       url: 'https://acme.example.com',
       email: 'bot@acme.example',
@@ -69,7 +76,8 @@ const PLANTED: readonly Planted[] = [
     secrets: ['planted-api-99ee', Buffer.from('bot@acme.example:planted-api-99ee').toString('base64')],
   },
   {
-    ...{ provider: 'issue_tracker', channel: 'issue_tracker' },
+    provider: 'issue_tracker',
+    channel: 'issue_tracker',
     config: { url: 'https://jira.example.com', apiToken: 'planted-pat-12ff', project: 'WEB' },
     secrets: ['planted-pat-12ff'],
   },
@@ -77,8 +85,12 @@ const PLANTED: readonly Planted[] = [
     provider: 'tag_manager',
     config: {
       serviceAccount: {
-        ...{ type: 'service_account', project_id: 'p', private_key_id: 'planted-key-id', private_key: PEM },
-        ...{ client_email: 'tags@p.example.com', token_uri: 'https://evil.example/token' },
+        type: 'service_account',
+        project_id: 'p',
+        private_key_id: 'planted-key-id',
+        private_key: PEM,
+        client_email: 'tags@p.example.com',
+        token_uri: 'https://evil.example/token',
       },
     },
     secrets: [PEM.split('\n')[3] ?? '', PEM.split('\n')[9] ?? ''],

@@ -18,7 +18,7 @@ import type {
   StatusChange,
 } from './provider-context.ts'
 
-export type ChannelType = (typeof CHANNEL_TYPES)[number]
+type ChannelType = (typeof CHANNEL_TYPES)[number]
 
 /** Organization data needed by targets that are not integrations. Read on demand. */
 export interface OrgFacts {
@@ -142,7 +142,7 @@ export interface Listener<S extends object, M, T extends object, I> {
 }
 
 /** The result of a secret rotation. `secret` is the new one, which is shown once. */
-export interface Rotated<S, T> {
+interface Rotated<S, T> {
   settings: S
   tokens: Partial<T>
   secret: string

@@ -38,7 +38,11 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
   /** `loses`: true if a request takes effect but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, timeoutMs: 5000 }
   const parts = {
-    ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    db: world.db,
+    clock: world.clock,
+    box: world.box,
+    mailConfigured: false,
+    jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
         const reply = await http({ ...outbound, timeoutMs: wayOut.timeoutMs }, signal)
@@ -107,7 +111,26 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
   }
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   return {
-    ...{ ...world, reported, stopping, wayOut, dispatcher, routes, call, alice, ada, vera, mallory },
-    ...{ input, make, begin, comeBack, connected, deliver, follow, poll, statusOf, enqueue },
+    ...world,
+    reported,
+    stopping,
+    wayOut,
+    dispatcher,
+    routes,
+    call,
+    alice,
+    ada,
+    vera,
+    mallory,
+    input,
+    make,
+    begin,
+    comeBack,
+    connected,
+    deliver,
+    follow,
+    poll,
+    statusOf,
+    enqueue,
   }
 }

@@ -107,7 +107,9 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
     exchange: (context, { code, redirectUri, codeVerifier }) =>
       context.fetchTokens(`${context.settings.url}/token`, {
         grant_type: 'authorization_code',
-        ...{ code, redirect_uri: redirectUri, code_verifier: codeVerifier },
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: codeVerifier,
         ...client(context as Desk),
       }),
   },

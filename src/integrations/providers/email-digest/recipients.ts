@@ -3,7 +3,7 @@ import { findIntegration, type IntegrationKey, integrationsOf } from '../../stor
 import { type EmailDigestConfig, isSame } from './email-digest.ts'
 
 /** A recipient of an integration's digest. */
-export interface DigestRecipient extends IntegrationKey {
+interface DigestRecipient extends IntegrationKey {
   address: string
   context: string
   hourUtc: number

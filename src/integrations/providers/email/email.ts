@@ -10,7 +10,7 @@ import type { MailOutbound } from '../../transport/transport.ts'
 import { type Addresses, provider } from '../provider.ts'
 import { sendOutbound } from '../send-outbound.ts'
 
-export interface EmailConfig {
+interface EmailConfig {
   to: string[]
 }
 

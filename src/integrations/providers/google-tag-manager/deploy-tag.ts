@@ -29,7 +29,7 @@ export interface CreatedEntities {
   tag?: 'new'
 }
 
-export interface DeployDeps {
+interface DeployDeps {
   api: TagManagerApi
   progress: Progress
   /** URL of the domain's browser script. */

@@ -20,7 +20,7 @@ export interface DeploymentRecord extends Stage {
 }
 
 /** Record of a container with a deployment. */
-export interface WatchRecord {
+interface WatchRecord {
   domainId: string
   publicId: string
   /** The most recently seen live version; null: none was published. */

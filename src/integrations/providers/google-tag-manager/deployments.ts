@@ -109,7 +109,9 @@ export class Deployments {
     const progress = new Progress((current) => save(Object.assign(stage, current)))
     try {
       const { deployed, liveVersion } = await deploy(input, {
-        ...{ progress, api: new TagManagerApi(context, progress), made: record.made },
+        progress,
+        api: new TagManagerApi(context, progress),
+        made: record.made,
         scriptUrl: this.tools.scriptUrlOf({ orgId: context.orgId, id: domainId }),
         broughtTo: watchOf(context, containerPath)?.broughtTo ?? null,
         saveMade: (made) => save({ made }),

@@ -18,7 +18,7 @@ export const DESIRED_TRIGGER = {
   customEventFilter: [{ type: 'matchRegex', parameter: [text('arg0', '{{_event}}'), text('arg1', '.*')] }],
 }
 
-export interface OwnTag {
+interface OwnTag {
   name: string
   type: string
   triggerId: string

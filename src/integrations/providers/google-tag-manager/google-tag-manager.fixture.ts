@@ -14,7 +14,7 @@ import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './
 const publicUrl = 'https://watch.example'
 
 /** Database, users and time left by a killed server. */
-export interface SavedState {
+interface SavedState {
   db: Db
   people: Cast
   at: number
@@ -59,7 +59,11 @@ function integrationsFixture(
     heard: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
   }
   const parts = {
-    ...{ db, clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    db,
+    clock,
+    box: world.box,
+    mailConfigured: false,
+    jitter: () => 0,
     operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute), ...operator },
     transport: transport({
       http: async (outbound, signal) =>
@@ -120,22 +124,23 @@ function integrationsFixture(
   }
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   return {
-    ...{
-      ...world,
-      ada,
-      domainId,
-      reported,
-      changes,
-      wayOut,
-      dispatcher,
-      call,
-      connect,
-      input,
-      deploy,
-      deployAll,
-      status,
-      list,
-    },
-    ...{ passing, poll, kill, statusOf },
+    ...world,
+    ada,
+    domainId,
+    reported,
+    changes,
+    wayOut,
+    dispatcher,
+    call,
+    connect,
+    input,
+    deploy,
+    deployAll,
+    status,
+    list,
+    passing,
+    poll,
+    kill,
+    statusOf,
   }
 }

@@ -160,7 +160,11 @@ describe('sixty tags, over the quota', () => {
     expect(seen.some(({ waitsUntil }) => waitsUntil !== null)).toBe(true)
     const calls = server.asked.length
     expect(await world.status()).toEqual({
-      ...{ status: 'done', callsDone: calls, callsTotal: calls, waitsUntil: null, error: null },
+      status: 'done',
+      callsDone: calls,
+      callsTotal: calls,
+      waitsUntil: null,
+      error: null,
     })
     const tags = server.space('Tagwarden')?.tags ?? []
     const path = server.space('Tagwarden')?.about.path ?? ''

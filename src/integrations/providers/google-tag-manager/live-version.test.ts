@@ -24,7 +24,11 @@ describe('a container with a deployment', () => {
     await poll()
     expect(changes).toEqual([
       {
-        ...{ orgId, domainId, source: 'tag_manager', ref: `GTM-SHOP ${version}`, title: 'Summer sale' },
+        orgId,
+        domainId,
+        source: 'tag_manager',
+        ref: `GTM-SHOP ${version}`,
+        title: 'Summer sale',
         occurredAt: clock.now(),
       },
     ])

@@ -30,17 +30,20 @@ const rows: Row[] = [
   {
     what: 'a field that the project demands',
     answer: () => Response.json({ errorMessages: [], errors: { customfield_1: 'Team is required.' } }, { status: 400 }),
-    ...{ verdict: 'broken', reason: 'Team is required.' },
+    verdict: 'broken',
+    reason: 'Team is required.',
   },
   {
     what: 'a project that may not be seen',
     answer: () => refused(404, 'No project could be found with key OPS.'),
-    ...{ verdict: 'broken', reason: 'No project could be found' },
+    verdict: 'broken',
+    reason: 'No project could be found',
   },
   {
     what: 'an account that may not create',
     answer: () => refused(403, 'You do not have permission to create issues in this project.'),
-    ...{ verdict: 'broken', reason: 'You do not have permission' },
+    verdict: 'broken',
+    reason: 'You do not have permission',
   },
 ]
 
@@ -49,7 +52,11 @@ for (const [name, integration] of [
   ['Jira Data Center', dataCenter],
 ] as const) {
   testOutcomes(`a ticket of ${name}`, {
-    ...{ provider: jira, integration, answers: others, success: made, rows },
+    provider: jira,
+    integration,
+    answers: others,
+    success: made,
+    rows,
     // The ticket may exist, so it is searched before another is created.
     expected: (status) =>
       [204, 205].includes(status) ? { verdict: 'retry', reason: 'Jira returned no key for the new ticket' } : null,
@@ -57,7 +64,8 @@ for (const [name, integration] of [
 }
 
 testKills('a tracker', {
-  ...{ provider: jira, type: 'issue_tracker' },
+  provider: jira,
+  type: 'issue_tracker',
   server: () => jiraServer(testClock()),
   integration: ({ url }) => cloud(url),
   once: ({ tickets }) => tickets.map(({ fields }) => JSON.stringify(fields.labels)),

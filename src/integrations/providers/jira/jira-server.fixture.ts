@@ -6,7 +6,7 @@ export const EMAIL = 'tags@example.com'
 export const API_TOKEN = 'ATATT3xFf-t0ken'
 /** The account of the token, and another user's. */
 export const US = { accountId: '712020:us', key: 'JIRAUSER10001', name: 'tagwarden', displayName: 'Tagwarden' }
-export const ANN = { accountId: '712020:ann', key: 'JIRAUSER10002', name: 'ann', displayName: 'Ann' }
+const ANN = { accountId: '712020:ann', key: 'JIRAUSER10002', name: 'ann', displayName: 'Ann' }
 
 export interface FakeStatus {
   id: string
@@ -37,7 +37,7 @@ export const PLAIN: { statuses: FakeStatus[]; ways: FakeWay[] } = {
   ],
 }
 
-export interface FakeTicket {
+interface FakeTicket {
   id: string
   key: string
   fields: Record<string, unknown> & { summary: string; labels: string[] }
@@ -158,12 +158,10 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
 
   const screenFields = () => [
     ...behaviour.screen.map((fieldId) => ({
-      ...{
-        fieldId,
-        key: fieldId,
-        name: fieldId,
-        required: ['summary', 'issuetype', 'project', 'reporter'].includes(fieldId),
-      },
+      fieldId,
+      key: fieldId,
+      name: fieldId,
+      required: ['summary', 'issuetype', 'project', 'reporter'].includes(fieldId),
       hasDefaultValue: false,
     })),
     ...Object.entries(behaviour.fields).map(([fieldId, field]) => ({ fieldId, key: fieldId, ...field })),
@@ -221,8 +219,14 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
   function make(project: string, fields: FakeTicket['fields']): FakeTicket {
     const number = tickets.filter(({ key }) => key.startsWith(`${project}-`)).length + 1
     const made: FakeTicket = {
-      ...{ id: String(10_000 + tickets.length), key: `${project}-${number}`, fields, comments: [], isDeleted: false },
-      ...{ statusId: behaviour.workflow.statuses[0]?.id ?? '', createdAt: clock.now(), updatedAt: clock.now() },
+      id: String(10_000 + tickets.length),
+      key: `${project}-${number}`,
+      fields,
+      comments: [],
+      isDeleted: false,
+      statusId: behaviour.workflow.statuses[0]?.id ?? '',
+      createdAt: clock.now(),
+      updatedAt: clock.now(),
     }
     tickets.push(made)
     return made

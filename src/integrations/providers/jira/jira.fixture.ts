@@ -13,7 +13,9 @@ export function jiraFixture(db?: Db, people?: Cast) {
   const { ada, alice, call, clock, enqueue, deliver } = world
 
   const config = ({ url, isCloud }: JiraServer, more: object = {}) => ({
-    ...{ url, apiToken: API_TOKEN, project: 'OPS' },
+    url,
+    apiToken: API_TOKEN,
+    project: 'OPS',
     ...(isCloud ? { email: EMAIL } : {}),
     ...more,
   })

@@ -145,7 +145,10 @@ describe('a status set in Tagwarden', () => {
     expect(ticket?.statusId).toBe('done')
     const { resolution, versions, customfield_3, customfield_2 } = { ...ticket?.fields } as Record<string, unknown>
     expect({ resolution, versions, customfield_3, customfield_2 }).toEqual({
-      ...{ resolution: { id: '10' }, versions: [{ id: '7' }], customfield_3: 'Tagwarden', customfield_2: undefined },
+      resolution: { id: '10' },
+      versions: [{ id: '7' }],
+      customfield_3: 'Tagwarden',
+      customfield_2: undefined,
     })
     world.byHand('open')
     await world.follow()

@@ -38,7 +38,7 @@ export const GOALS = {
 } as const satisfies Record<string, Goal>
 
 /** Transitions of the statuses that a ticket has been in, by status id. */
-export type KnownTransitions = ReadonlyMap<string, readonly Transition[]>
+type KnownTransitions = ReadonlyMap<string, readonly Transition[]>
 
 interface PathNode {
   id: string

@@ -55,7 +55,7 @@ export const room = provider<Settings, Posted>({
 })
 
 /** A message stored by the chat server. */
-export interface RoomMessage {
+interface RoomMessage {
   ts: string
   ids: string[]
   text: string

@@ -39,7 +39,7 @@ const UNREADABLE = [
 ]
 
 /** A message posted by Tagwarden. */
-export interface PostedMessage {
+interface PostedMessage {
   ref: MessageRef
   /** The first 200 deliveries of the message. */
   deliveryIds: readonly string[]

@@ -10,7 +10,7 @@ interface AnyBlock {
   elements?: { type: string; text?: Text | string; value?: string; action_id?: string }[]
 }
 
-export interface AnyMessage {
+interface AnyMessage {
   text: string
   blocks: readonly unknown[]
   metadata: unknown

@@ -76,10 +76,7 @@ function render(context: SlackContext, members: readonly Member[], isOpening: bo
 }
 
 /** Null if the app can't receive button presses. */
-export function buttonTargetFor(
-  { settings, integrationId }: SlackContext,
-  issueId: string | null,
-): ButtonTarget | null {
+function buttonTargetFor({ settings, integrationId }: SlackContext, issueId: string | null): ButtonTarget | null {
   return settings.appToken !== undefined && integrationId !== null ? { integrationId, issueId } : null
 }
 

@@ -16,7 +16,7 @@ export interface Rendered {
 }
 
 /** The issue status shown in an opening. */
-export interface ShownStatus {
+interface ShownStatus {
   status: IssueStatus
   /** Display name of the user who set the status; null if it was set automatically. */
   by: string | null
@@ -95,7 +95,7 @@ function textOfOne(message: Message, shown: ShownStatus | null, parts: readonly 
 }
 
 /** One issue of a group message. */
-export interface ListedIssue {
+interface ListedIssue {
   readonly message: Message
   status: IssueStatus
 }

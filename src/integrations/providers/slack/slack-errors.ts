@@ -10,7 +10,7 @@ import type { CallAnswer } from '../provider-context.ts'
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage#errors,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors
  */
-export type Meaning = 'retry' | 'reauth' | 'channel' | 'broken'
+type Meaning = 'retry' | 'reauth' | 'channel' | 'broken'
 
 const REAUTH = [
   'access_denied',

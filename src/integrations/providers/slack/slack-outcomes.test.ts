@@ -55,12 +55,15 @@ testOutcomes("Slack's bot", {
     {
       what: 'ratelimited',
       answer: () => refusal('ratelimited', { status: 429, headers: { 'retry-after': '30' } }),
-      ...{ verdict: 'retry', waitMs: 30 * SECOND_MS, reason: 'ratelimited' },
+      verdict: 'retry',
+      waitMs: 30 * SECOND_MS,
+      reason: 'ratelimited',
     },
     {
       what: 'ratelimited for minutes, with 200',
       answer: () => refusal('ratelimited', { headers: { 'retry-after': '180' } }),
-      ...{ verdict: 'retry', waitMs: 3 * MINUTE_MS },
+      verdict: 'retry',
+      waitMs: 3 * MINUTE_MS,
     },
     {
       what: 'a page with 200',
@@ -97,7 +100,9 @@ testOutcomes('an incoming webhook', {
     {
       what: 'action_prohibited',
       answer: said('action_prohibited', 403),
-      ...{ verdict: 'broken', reason: 'action_prohibited', status: 'reauth_required' },
+      verdict: 'broken',
+      reason: 'action_prohibited',
+      status: 'reauth_required',
     },
     {
       what: 'channel_not_found',
@@ -119,12 +124,15 @@ testOutcomes('an incoming webhook', {
     {
       what: 'ratelimited',
       answer: () => refusal('ratelimited', { status: 429, headers: { 'retry-after': '30' } }),
-      ...{ verdict: 'retry', waitMs: 30 * SECOND_MS, reason: 'ratelimited' },
+      verdict: 'retry',
+      waitMs: 30 * SECOND_MS,
+      reason: 'ratelimited',
     },
     {
       what: 'an error of Mattermost',
       answer: () => Response.json({ id: 'web.incoming_webhook.invalid.app_error', status_code: 400 }, { status: 400 }),
-      ...{ verdict: 'broken', reason: 'HTTP 400' },
+      verdict: 'broken',
+      reason: 'HTTP 400',
     },
   ],
 })

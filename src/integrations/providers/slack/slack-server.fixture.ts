@@ -9,7 +9,7 @@ const RESPONSE_PATH = '/actions/T024BE7LD/1/r3sponse'
 const TEAM_ID = 'T024BE7LD'
 export const CHANNEL = 'C024BE91L'
 
-export interface SlackMessage {
+interface SlackMessage {
   channel: string
   ts: string
   text: string
@@ -21,7 +21,7 @@ export interface SlackMessage {
 }
 
 /** A recorded method call. */
-export interface SlackCall {
+interface SlackCall {
   method: string
   token: string
   // biome-ignore lint/suspicious/noExplicitAny: tests access the fields they expect
@@ -228,20 +228,18 @@ export function slackServer(clock: Clock) {
   }
   const url = server.url.href.replace(/\/$/, '')
   return {
-    ...{
-      calls,
-      messages,
-      ephemerals,
-      responses,
-      webhooks,
-      channels,
-      users,
-      sockets,
-      acknowledged,
-      behaviour,
-      say,
-      server,
-    },
+    calls,
+    messages,
+    ephemerals,
+    responses,
+    webhooks,
+    channels,
+    users,
+    sockets,
+    acknowledged,
+    behaviour,
+    say,
+    server,
     url,
     apiUrl: `${url}/api`,
     webhookUrl: `${url}${WEBHOOK_PATH}`,

@@ -29,7 +29,11 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   /** True: the call takes effect, but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
   const parts = {
-    ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    db: world.db,
+    clock: world.clock,
+    box: world.box,
+    mailConfigured: false,
+    jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
         const reply = await http(outbound, signal)
@@ -94,8 +98,23 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     if (!known) await slack.server.stop(true)
   }
   return {
-    ...{ ...world, slack, reported, wayOut, dispatcher, listeners, stopping, call, make, choose, connected },
-    ...{ deliver, sync, told, byHand, statusOf, enqueue },
+    ...world,
+    slack,
+    reported,
+    wayOut,
+    dispatcher,
+    listeners,
+    stopping,
+    call,
+    make,
+    choose,
+    connected,
+    deliver,
+    sync,
+    told,
+    byHand,
+    statusOf,
+    enqueue,
     [Symbol.asyncDispose]: stop,
   }
 }

@@ -38,7 +38,7 @@ async function tokenFor(context: TeamsContext, bot: Bot, refused: string | null)
   return context.accessToken(fetch)
 }
 
-export interface BotCall {
+interface BotCall {
   method: 'POST' | 'PUT'
   /** The team's service URL. Only URLs received with a verified token are accepted. */
   serviceUrl: string

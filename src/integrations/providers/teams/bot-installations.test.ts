@@ -69,7 +69,8 @@ describe('the installations', () => {
     const long = (length: number) =>
       fc.string({ unit: fc.constantFrom('漢', '"', '\\', 'é', 'a', '\u0000'), maxLength: length })
     const said = fc.record({
-      ...{ type: fc.constant('conversationUpdate'), serviceUrl: fc.constant(`https://x.example/${'a'.repeat(280)}`) },
+      type: fc.constant('conversationUpdate'),
+      serviceUrl: fc.constant(`https://x.example/${'a'.repeat(280)}`),
       conversation: fc.record({ id: fc.constant('x'.repeat(150)) }),
       channelData: fc.record({
         team: fc.record({ id: fc.integer({ max: 60 }).map((n) => `${n}`.padEnd(150, 'x')), name: long(200) }),
@@ -105,7 +106,10 @@ test('the service URL for a channel is that of its team, otherwise of the first,
   const other = { ...activity('t2', {}, { channel: { id: 'c2' } }), serviceUrl: 'https://smba.example/emea/' }
   const state = after(activity('t1'), other)
   expect(['t1', 't2', 'c2', 'unknown'].map((id) => serviceFor(state, id))).toEqual([
-    ...[serviceUrl, 'https://smba.example/emea/', 'https://smba.example/emea/', serviceUrl],
+    serviceUrl,
+    'https://smba.example/emea/',
+    'https://smba.example/emea/',
+    serviceUrl,
   ])
   expect(serviceFor(EMPTY, 't1')).toBeNull()
   expect(

@@ -7,7 +7,7 @@ import type { SigningKey } from './signing-keys.ts'
 type Json = Record<string, unknown>
 
 /** A parsed but unverified token. */
-export interface ReadToken {
+interface ReadToken {
   token: string
   alg: string
   kid: string
@@ -71,7 +71,7 @@ export function hasDuplicateName(text: string): boolean {
   return false
 }
 
-export interface TokenCheck {
+interface TokenCheck {
   key: SigningKey
   issuer: string
   appId: string

@@ -25,7 +25,7 @@ interface PostRecord {
 }
 
 /** A bot's message that opened an issue. */
-export interface Thread extends PostRecord {
+interface Thread extends PostRecord {
   appId: string
   channelId: string
   serviceUrl: string

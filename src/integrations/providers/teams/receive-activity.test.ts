@@ -30,7 +30,11 @@ describe('the messaging endpoint', () => {
       appId: BOT.appId,
       teams: [
         {
-          ...{ id: TEAM, name: 'Web', tenantId: TENANT, serviceUrl: server.serviceUrl, conversationId: TEAM },
+          id: TEAM,
+          name: 'Web',
+          tenantId: TENANT,
+          serviceUrl: server.serviceUrl,
+          conversationId: TEAM,
           channels: [channel],
         },
       ],

@@ -188,7 +188,8 @@ testOutcomes('a Teams workflow', {
 testKills<Server>('a Teams bot', {
   type: 'office_chat',
   server: teamsServer,
-  ...{ integration: bot.integration, operator: (server) => server.operator },
+  integration: bot.integration,
+  operator: (server) => server.operator,
   state: (server: Server) => stateAt(server.serviceUrl),
 })
 

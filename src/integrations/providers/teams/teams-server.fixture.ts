@@ -22,7 +22,7 @@ async function pair(kid: string): Promise<Pair> {
 /** Shared by all tests because key generation is slow. */
 const pairs = Promise.all(['teams-key', 'webchat-key', 'bare-key', 'strange-key'].map(pair))
 
-export type KeyName = 'teams-key' | 'webchat-key' | 'bare-key' | 'strange-key'
+type KeyName = 'teams-key' | 'webchat-key' | 'bare-key' | 'strange-key'
 
 interface Posted {
   id: string

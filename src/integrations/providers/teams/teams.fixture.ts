@@ -31,7 +31,11 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   /** True: the call takes effect, but its response is lost. */
   const wayOut = { loses: (_outbound: HttpOutbound): boolean => false }
   const parts = {
-    ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    db: world.db,
+    clock: world.clock,
+    box: world.box,
+    mailConfigured: false,
+    jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
         const reply = await http(outbound, signal)
@@ -104,7 +108,27 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
     return row?.state ? JSON.parse(row.state) : null
   }
   return {
-    ...{ ...world, reported, stopping, wayOut, dispatcher, call, ada, alice, make, say, choose, connected, deliver },
-    ...{ follow, tell, tellLater, later, byHand, get, statusOf, stateOf, routes },
+    ...world,
+    reported,
+    stopping,
+    wayOut,
+    dispatcher,
+    call,
+    ada,
+    alice,
+    make,
+    say,
+    choose,
+    connected,
+    deliver,
+    follow,
+    tell,
+    tellLater,
+    later,
+    byHand,
+    get,
+    statusOf,
+    stateOf,
+    routes,
   }
 }

@@ -125,7 +125,8 @@ describe('the channel', () => {
     expect((await put({ appId: BOT.appId })).body.status).toBe('connected')
     expect((await put({ appId: 'another-bot' })).body.status).toBe('incomplete')
     expect((await put({ webhookUrl: `${server.url}/workflows/a`, appPassword: null })).body).toMatchObject({
-      ...{ status: 'connected', config: {} },
+      status: 'connected',
+      config: {},
     })
     expect((await put({ ...BOT, webhookUrl: null })).body).toMatchObject({ status: 'connected' })
     expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')

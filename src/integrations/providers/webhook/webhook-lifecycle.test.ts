@@ -19,7 +19,11 @@ async function world(url: string, config: object = {}) {
   const base = outboxFixture()
   const guard = addressGuard(['127.0.0.1'])
   const parts = {
-    ...{ db: base.db, clock: base.clock, box: base.box, jitter: () => 0, mailConfigured: false },
+    db: base.db,
+    clock: base.clock,
+    box: base.box,
+    jitter: () => 0,
+    mailConfigured: false,
     transport: transport({
       http: httpTransport({ guard }),
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
@@ -30,7 +34,9 @@ async function world(url: string, config: object = {}) {
   }
   const dispatcher = new Dispatcher(parts, new AbortController().signal)
   const routes = integrationRoutes({
-    ...{ ...parts, guard, dispatcher },
+    ...parts,
+    guard,
+    dispatcher,
     publicUrl: 'https://watch.example',
     enqueue: () => undefined,
   })

@@ -8,7 +8,7 @@ import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { HttpOutbound } from '../../transport/transport.ts'
 import { provider } from '../provider.ts'
 
-export interface WebhookConfig {
+interface WebhookConfig {
   url: string
   /** `whsec_` followed by 24 to 64 bytes in base64. */
   secret: string
@@ -50,7 +50,7 @@ const ROTATION_MS = 24 * HOUR_MS
 const MAX_FORMER = 4
 
 /** Replaced secrets that still sign. */
-export interface WebhookTokens {
+interface WebhookTokens {
   former: { secret: string; until: Instant }[]
 }
 
