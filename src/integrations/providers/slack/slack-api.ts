@@ -19,7 +19,7 @@ export interface SlackAnswer {
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 
 /**
- * Calls a method that accepts JSON. Fails with `ErrorNotice` if Slack returns an error, and with `CallFailed` if it is unknown
+ * Calls a method that accepts JSON. Fails with `Refused` if Slack returns an error, and with `CallFailed` if it is unknown
  * whether the call took effect.
  */
 export function callMethod(
