@@ -30,23 +30,23 @@ const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
 
 /** The integrations of a server with the fictitious tracker, or with other providers. */
 export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
-  const world = outboxFixture(db, people)
+  const fixture = outboxFixture(db, people)
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard })
-  /** `loses`: true if a request takes effect but its response is lost. */
-  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, timeoutMs: 5000 }
-  const parts = {
-    db: world.db,
-    clock: world.clock,
-    box: world.box,
+  /** `losesResponse`: true if a request takes effect but its response is lost. */
+  const network = { losesResponse: (_outbound: HttpOutbound): boolean => false, timeoutMs: 5000 }
+  const deps = {
+    db: fixture.db,
+    clock: fixture.clock,
+    box: fixture.box,
     mailConfigured: false,
     jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
-        const reply = await http({ ...outbound, timeoutMs: wayOut.timeoutMs }, signal)
-        const isLost = wayOut.loses(outbound)
+        const reply = await http({ ...outbound, timeoutMs: network.timeoutMs }, signal)
+        const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
@@ -55,16 +55,16 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
     providers,
     operator: { DESK_REGION: 'south' },
   }
-  const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
-  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })
+  const dispatcher = new Dispatcher(deps, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const polls = new Poller(dispatcher, { ...parts, enqueue })
-  const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
-  const call = client(world, ...routes, ...deliveryRoutes(parts))
-  const { alice, ada, vera, mallory } = world.people
-  const noAudit = { db: world.db, audit: () => undefined }
-  const pages = router(callbackRoutes({ ...parts, enqueue, publicUrl }), {
-    authenticate: authenticator(world),
+  const polls = new Poller(dispatcher, { ...deps, enqueue })
+  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue })
+  const call = client(fixture, ...routes, ...deliveryRoutes(deps))
+  const { alice, ada, vera, mallory } = fixture.people
+  const noAudit = { db: fixture.db, audit: () => undefined }
+  const pages = router(callbackRoutes({ ...deps, enqueue, publicUrl }), {
+    authenticate: authenticator(fixture),
     perform: performer(noAudit),
   })
 
@@ -77,13 +77,13 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
     call('POST', '/v1/integrations', { as: ada.key, body: input(server, more) })
 
   /** Starts a sign-in and returns what the browser then has. */
-  async function begin(id: string) {
+  async function startSignIn(id: string) {
     const { status, body, headers } = await call('POST', `/v1/integrations/${id}/connect`, { as: ada.key })
     return { status, url: String(body.url), cookie: headers.get('set-cookie')?.split(';')[0] ?? '' }
   }
 
   /** Returns the browser from the sign-in; yields the redirect. */
-  async function comeBack(url: string, cookie: string) {
+  async function returnFromSignIn(url: string, cookie: string) {
     const response = await pages.handle(new Request(url, { headers: { cookie } }))
     return { status: response.status, location: response.headers.get('location') ?? '' }
   }
@@ -91,8 +91,8 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
   /** A signed-in integration. */
   async function connected(server: DeskServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
     const { body } = await make(server, more)
-    const { url, cookie } = await begin(body.id)
-    const { location } = await comeBack(server.consent(url), cookie)
+    const { url, cookie } = await startSignIn(body.id)
+    const { location } = await returnFromSignIn(server.consent(url), cookie)
     if (!location.endsWith('#connected')) throw new Error(location)
     return body
   }
@@ -111,10 +111,10 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
   }
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   return {
-    ...world,
+    ...fixture,
     reported,
     stopping,
-    wayOut,
+    network,
     dispatcher,
     routes,
     call,
@@ -124,8 +124,8 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
     mallory,
     input,
     make,
-    begin,
-    comeBack,
+    startSignIn,
+    returnFromSignIn,
     connected,
     deliver,
     follow,

@@ -14,7 +14,7 @@ import { BOOK, type DeskServer, deskFixture, deskServer, SIGNING_SECRET } from '
  * needs only its folder and its entry in the list.
  */
 
-type World = ReturnType<typeof deskFixture>
+type Fixture = ReturnType<typeof deskFixture>
 
 const channel = (id: string) => ({ type: 'issue_tracker' as const, target: id })
 
@@ -22,7 +22,7 @@ const asked = ({ requests }: DeskServer, from = 0) =>
   requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]}`)
 
 /** Sends a signed webhook call. */
-function callIn({ call }: World, webhookUrl: string, body: string, headers: Record<string, string> = {}) {
+function callWebhook({ call }: Fixture, webhookUrl: string, body: string, headers: Record<string, string> = {}) {
   const signature = createHmac('sha256', SIGNING_SECRET).update(body).digest('hex')
   const { pathname, search } = new URL(webhookUrl)
   return call('POST', pathname + search, {
@@ -31,13 +31,13 @@ function callIn({ call }: World, webhookUrl: string, body: string, headers: Reco
   })
 }
 
-async function opened(world: World, id: string, issueId = 'iss_1') {
-  world.tell('opened', world.issue(issueId), { channels: [channel(id)] })
-  await world.deliver()
+async function opened(fixture: Fixture, id: string, issueId = 'iss_1') {
+  fixture.tell('opened', fixture.issue(issueId), { channels: [channel(id)] })
+  await fixture.deliver()
 }
 
-const byHand = (
-  { db, alice, clock, enqueue }: World,
+const setStatusByUser = (
+  { db, alice, clock, enqueue }: Fixture,
   status: 'open' | 'acknowledged' | 'resolved',
   issueId = 'iss_1',
 ) => setStatus(db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
@@ -45,10 +45,10 @@ const byHand = (
 describe('signing in at the provider', () => {
   test('exchanges the code for tokens, which are never returned', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { body } = await world.make(server)
+    const fixture = deskFixture()
+    const { body } = await fixture.make(server)
     expect(body.status).toBe('reauth_required')
-    const { status, url, cookie } = await world.begin(body.id)
+    const { status, url, cookie } = await fixture.startSignIn(body.id)
     expect(status).toBe(200)
     const { origin, searchParams } = new URL(url)
     expect([origin, searchParams.get('redirect_uri')]).toEqual([
@@ -56,16 +56,16 @@ describe('signing in at the provider', () => {
       'https://watch.example/v1/integrations/issue_tracker/callback',
     ])
     const back = server.consent(url)
-    expect(await world.comeBack(back, cookie)).toEqual({
+    expect(await fixture.returnFromSignIn(back, cookie)).toEqual({
       status: 303,
       location: `https://watch.example/integrations/${body.id}#connected`,
     })
-    expect(await world.statusOf(body.id)).toBe('connected')
+    expect(await fixture.statusOf(body.id)).toBe('connected')
     expect(server.tokens).toEqual(['access-t0ken-0'])
   })
 
-  const refused: [string, (back: string, cookie: string, world: World) => [string, string], string][] = [
-    ['another browser', (back) => [back, ''], 'started in another browser'],
+  const refused: [string, (back: string, cookie: string, fixture: Fixture) => [string, string], string][] = [
+    ['another browser', (back) => [back, ''], 'this began in another browser'],
     [
       "somebody else's state",
       (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
@@ -92,79 +92,77 @@ describe('signing in at the provider', () => {
   ]
   test.each(refused)('does not connect on %s', async (_name, change, message) => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { body } = await world.make(server)
-    const { url, cookie } = await world.begin(body.id)
-    const { location } = await world.comeBack(...change(server.consent(url), cookie, world))
+    const fixture = deskFixture()
+    const { body } = await fixture.make(server)
+    const { url, cookie } = await fixture.startSignIn(body.id)
+    const { location } = await fixture.returnFromSignIn(...change(server.consent(url), cookie, fixture))
     expect(decodeURIComponent(location)).toContain(`/integrations#connect-error=`)
     expect(decodeURIComponent(location)).toContain(message)
-    expect(await world.statusOf(body.id)).toBe('reauth_required')
+    expect(await fixture.statusOf(body.id)).toBe('reauth_required')
   })
 
   test('is required before deliveries, and again after the provider rejects the tokens', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { body } = await world.make(server)
-    await opened(world, body.id)
-    expect(world.deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringContaining('sign in') }])
+    const fixture = deskFixture()
+    const { body } = await fixture.make(server)
+    await opened(fixture, body.id)
+    expect(fixture.deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringContaining('sign in') }])
     expect(server.requests).toEqual([])
 
-    const { url, cookie } = await world.begin(body.id)
-    await world.comeBack(server.consent(url), cookie)
+    const { url, cookie } = await fixture.startSignIn(body.id)
+    await fixture.returnFromSignIn(server.consent(url), cookie)
     server.refreshTokens.push('another')
-    world.clock.advance(2 * 60 * MINUTE_MS)
-    await opened(world, body.id, 'iss_2')
-    expect(world.deliveries()[1]).toMatchObject({
+    fixture.clock.advance(2 * 60 * MINUTE_MS)
+    await opened(fixture, body.id, 'iss_2')
+    expect(fixture.deliveries()[1]).toMatchObject({
       status: 'failed',
       lastError: expect.stringContaining('invalid_grant'),
     })
-    expect(await world.statusOf(body.id)).toBe('reauth_required')
+    expect(await fixture.statusOf(body.id)).toBe('reauth_required')
   })
 })
 
 describe('a renewed token', () => {
   test('is fetched once for all callers, stored encrypted, and used by the next call', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    world.clock.advance(60 * MINUTE_MS)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    fixture.clock.advance(60 * MINUTE_MS)
     for (const issueId of ['iss_1', 'iss_2']) {
-      world.tell('opened', world.issue(issueId), { channels: [channel(id)] })
+      fixture.tell('opened', fixture.issue(issueId), { channels: [channel(id)] })
     }
-    await world.deliver()
-    expect(world.summary()).toEqual(['opened delivered', 'opened delivered'])
+    await fixture.deliver()
+    expect(fixture.summary()).toEqual(['opened delivered', 'opened delivered'])
     expect(server.tokens).toEqual(['access-t0ken-0', 'access-t0ken-1'])
-    await opened(world, id, 'iss_3')
+    await opened(fixture, id, 'iss_3')
     expect(server.tokens).toHaveLength(2)
   })
 
   test('is dropped if the integration was reconfigured meanwhile', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    world.clock.advance(60 * MINUTE_MS)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    fixture.clock.advance(60 * MINUTE_MS)
     server.behaviour.instead = ({ path }) => {
       if (path !== '/token') return null
-      const { config } = world.input(server)
+      const { config } = fixture.input(server)
       const body = { provider: 'issue_tracker', config: { ...config, signingSecret: 'another-secret' } }
-      return world
-        .call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+      return fixture
+        .call('PUT', `/v1/integrations/${id}`, { as: fixture.ada.key, body })
         .then(() => Response.json({ access_token: 'of-the-old-settings', expires_in: 3600 }))
     }
-    await opened(world, id)
-    expect(world.deliveries()).toMatchObject([
-      { status: 'pending', lastError: expect.stringContaining('in the meantime') },
-    ])
-    expect(await world.statusOf(id)).toBe('reauth_required')
+    await opened(fixture, id)
+    expect(fixture.deliveries()).toMatchObject([{ status: 'pending', lastError: expect.stringContaining('meanwhile') }])
+    expect(await fixture.statusOf(id)).toBe('reauth_required')
   })
 })
 
 test('a ticket is created in steps that use every HTTP method', async () => {
   await using server = deskServer()
-  const world = deskFixture()
-  const { id } = await world.connected(server)
+  const fixture = deskFixture()
+  const { id } = await fixture.connected(server)
   const from = server.requests.length
-  await opened(world, id)
+  await opened(fixture, id)
   expect(asked(server, from)).toEqual([
     'GET /tickets',
     'POST /tickets',
@@ -174,8 +172,8 @@ test('a ticket is created in steps that use every HTTP method', async () => {
   ])
   expect(server.requests.at(-1)?.headers['x-region']).toBe('south')
   expect(server.tickets).toEqual([{ key: 'DESK-1', label: 'tagwarden-iss_1', status: 'open' }])
-  expect(world.issueRow()?.trackerKey).toBe('DESK-1')
-  expect(world.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
+  expect(fixture.issueRow()?.trackerKey).toBe('DESK-1')
+  expect(fixture.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
 })
 
 test.each([
@@ -186,15 +184,16 @@ test.each([
   ['shown', 'PATCH'],
 ])('a ticket is created once if the response is lost after it was %s', async (_name, method) => {
   await using server = deskServer()
-  const world = deskFixture()
-  const { id } = await world.connected(server)
+  const fixture = deskFixture()
+  const { id } = await fixture.connected(server)
   let lost = 0
-  world.wayOut.loses = (outbound) => outbound.url.includes('/tickets') && outbound.method === method && lost++ === 0
-  await opened(world, id)
-  expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNRESET' }])
-  world.clock.advance(6 * SECOND_MS)
-  await world.deliver()
-  expect(world.summary()).toEqual(['opened delivered'])
+  fixture.network.losesResponse = (outbound) =>
+    outbound.url.includes('/tickets') && outbound.method === method && lost++ === 0
+  await opened(fixture, id)
+  expect(fixture.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNRESET' }])
+  fixture.clock.advance(6 * SECOND_MS)
+  await fixture.deliver()
+  expect(fixture.summary()).toEqual(['opened delivered'])
   expect(server.tickets).toHaveLength(1)
 })
 
@@ -237,138 +236,144 @@ test('a delivery interrupted between two steps continues from there', async () =
 })
 
 describe('a large response', () => {
-  const read = async (world: World, id: string, maxBytes: number) =>
-    world.call('GET', `/v1/integrations/issue_tracker/${id}/book?maxBytes=${maxBytes}`, { as: world.vera.key })
+  const read = async (fixture: Fixture, id: string, maxBytes: number) =>
+    fixture.call('GET', `/v1/integrations/issue_tracker/${id}/book?maxBytes=${maxBytes}`, { as: fixture.vera.key })
 
   test('is complete up to the requested size', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    expect((await read(world, id, BOOK.length)).body).toEqual({ characters: BOOK.length })
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    expect((await read(fixture, id, BOOK.length)).body).toEqual({ characters: BOOK.length })
   })
 
   test.each([1, 64 * 1024, BOOK.length - 1])('fails above %i bytes and is never truncated', async (most) => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    const { status, body } = await read(world, id, most)
-    expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    const { status, body } = await read(fixture, id, most)
+    expect([status, body.error]).toEqual([502, `the answer is larger than ${most} bytes`])
   })
 
   test("requires an integration of the caller's organization", async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
     const path = `/v1/integrations/issue_tracker/${id}/book?maxBytes=1`
-    expect((await world.call('GET', path, { as: world.mallory.key })).status).toBe(404)
+    expect((await fixture.call('GET', path, { as: fixture.mallory.key })).status).toBe(404)
   })
 })
 
 describe('a webhook call', () => {
   async function linked(server: DeskServer) {
-    const world = deskFixture()
-    const { id, webhookUrl } = await world.connected(server)
-    await opened(world, id)
-    return { ...world, id, webhookUrl, world }
+    const fixture = deskFixture()
+    const { id, webhookUrl } = await fixture.connected(server)
+    await opened(fixture, id)
+    return { ...fixture, id, webhookUrl, fixture }
   }
   const resolved = '{"ticket": "DESK-1",   "status": "resolved"}'
 
   test('changes the status of its issue once and is not sent back', async () => {
     await using server = deskServer()
-    const { world, webhookUrl, issueRow, history, follow } = await linked(server)
+    const { fixture, webhookUrl, issueRow, history, follow } = await linked(server)
     const from = server.requests.length
-    expect((await callIn(world, webhookUrl, resolved)).body).toEqual({ processed: true })
+    expect((await callWebhook(fixture, webhookUrl, resolved)).body).toEqual({ processed: true })
     expect(issueRow()).toMatchObject({ status: 'resolved', statusBy: 'Desk' })
     expect(history()).toContainEqual({ kind: 'resolved', by: 'Desk', from: 'open' })
     await follow()
     expect(asked(server, from)).toEqual([])
-    byHand(world, 'open')
-    expect((await callIn(world, webhookUrl, resolved)).body).toEqual({ processed: false })
+    setStatusByUser(fixture, 'open')
+    expect((await callWebhook(fixture, webhookUrl, resolved)).body).toEqual({ processed: false })
     expect(issueRow()?.status).toBe('open')
-    expect((await callIn(world, webhookUrl, resolved, { 'x-desk-id': 'call-2' })).body).toEqual({ processed: true })
+    expect((await callWebhook(fixture, webhookUrl, resolved, { 'x-desk-id': 'call-2' })).body).toEqual({
+      processed: true,
+    })
   })
 
-  test.each<[string, (world: World, url: string) => ReturnType<typeof callIn>, number]>([
-    ['another body than was signed', (world, url) => callIn(world, url, resolved, { 'x-desk-signature': '00' }), 401],
-    ['a token of nobody', (world, url) => callIn(world, url.replace(/t=.*/, 't=guessed'), resolved), 401],
-    ['no token', (world, url) => callIn(world, url.replace(/\?.*/, ''), resolved), 400],
-    ['no JSON', (world, url) => callIn(world, url, '{'), 400],
-    ['a list', (world, url) => callIn(world, url, '[]'), 400],
-    ['too much', (world, url) => callIn(world, url, `{"a": "${BOOK}"}`), 413],
+  test.each<[string, (fixture: Fixture, url: string) => ReturnType<typeof callWebhook>, number]>([
+    [
+      'another body than was signed',
+      (fixture, url) => callWebhook(fixture, url, resolved, { 'x-desk-signature': '00' }),
+      401,
+    ],
+    ['a token of nobody', (fixture, url) => callWebhook(fixture, url.replace(/t=.*/, 't=guessed'), resolved), 401],
+    ['no token', (fixture, url) => callWebhook(fixture, url.replace(/\?.*/, ''), resolved), 400],
+    ['no JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
+    ['a list', (fixture, url) => callWebhook(fixture, url, '[]'), 400],
+    ['too much', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
   ])('with %s is refused and changes nothing', async (_name, send, status) => {
     await using server = deskServer()
-    const { world, webhookUrl, issueRow } = await linked(server)
-    expect((await send(world, webhookUrl)).status).toBe(status)
+    const { fixture, webhookUrl, issueRow } = await linked(server)
+    expect((await send(fixture, webhookUrl)).status).toBe(status)
     expect(issueRow()?.status).toBe('open')
   })
 
   test('about an unknown ticket is ignored', async () => {
     await using server = deskServer()
-    const { world, webhookUrl } = await linked(server)
+    const { fixture, webhookUrl } = await linked(server)
     const body = '{"ticket": "DESK-9", "status": "resolved"}'
-    expect((await callIn(world, webhookUrl, body)).body).toEqual({ processed: false })
+    expect((await callWebhook(fixture, webhookUrl, body)).body).toEqual({ processed: false })
   })
 
   test('uses a URL that is shown once, and replaced URLs stop working', async () => {
     await using server = deskServer()
-    const { world, id, webhookUrl, ada, vera, call, db } = await linked(server)
+    const { fixture, id, webhookUrl, ada, vera, call, db } = await linked(server)
     const [, token = ''] = webhookUrl.split('?t=')
     expect(Buffer.from(token, 'base64url')).toHaveLength(32)
     expect(JSON.stringify((await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body)).not.toContain(token)
     expect(db.serialize().includes(token)).toBe(false)
     expect((await call('POST', `/v1/integrations/${id}/rotate`, { as: vera.key })).status).toBe(403)
     const { body } = await call('POST', `/v1/integrations/${id}/rotate`, { as: ada.key })
-    expect((await callIn(world, webhookUrl, resolved)).status).toBe(401)
-    expect((await callIn(world, body.webhookUrl, resolved)).body).toEqual({ processed: true })
+    expect((await callWebhook(fixture, webhookUrl, resolved)).status).toBe(401)
+    expect((await callWebhook(fixture, body.webhookUrl, resolved)).body).toEqual({ processed: true })
   })
 })
 
 describe('a status change', () => {
   test('is synchronized to the provider, only the most recent one, and not counted as a notification', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    await opened(world, id)
-    const sent = world.issueRow()?.notificationsSent
-    byHand(world, 'acknowledged')
-    await world.follow()
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    await opened(fixture, id)
+    const sent = fixture.issueRow()?.notificationsSent
+    setStatusByUser(fixture, 'acknowledged')
+    await fixture.follow()
     expect(server.tickets[0]?.status).toBe('acknowledged')
     const from = server.requests.length
-    await world.follow()
-    byHand(world, 'open')
-    byHand(world, 'resolved')
-    await world.follow()
+    await fixture.follow()
+    setStatusByUser(fixture, 'open')
+    setStatusByUser(fixture, 'resolved')
+    await fixture.follow()
     expect(asked(server, from)).toEqual(['PATCH /tickets/DESK-1'])
     expect(server.tickets[0]?.status).toBe('resolved')
-    expect(world.issueRow()?.notificationsSent).toBe(sent)
+    expect(fixture.issueRow()?.notificationsSent).toBe(sent)
   })
 
   test('is retried until it succeeds', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    await opened(world, id)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    await opened(fixture, id)
     let refusals = 2
     server.behaviour.instead = ({ method }) =>
       method === 'PATCH' && refusals-- > 0 ? new Response('', { status: 503 }) : null
-    byHand(world, 'acknowledged')
+    setStatusByUser(fixture, 'acknowledged')
     for (const wait of [0, 5, 30]) {
       expect(server.tickets[0]?.status).toBe('open')
-      world.clock.advance(wait * SECOND_MS)
-      await world.follow()
+      fixture.clock.advance(wait * SECOND_MS)
+      await fixture.follow()
     }
     expect(server.tickets[0]?.status).toBe('acknowledged')
   })
 
   test('before the ticket exists is synchronized when it is created', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    world.tell('opened', world.issue(), { channels: [channel(id)] })
-    byHand(world, 'acknowledged')
-    await world.deliver()
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    fixture.tell('opened', fixture.issue(), { channels: [channel(id)] })
+    setStatusByUser(fixture, 'acknowledged')
+    await fixture.deliver()
     expect(server.tickets[0]?.status).toBe('open')
-    await world.follow()
+    await fixture.follow()
     expect(server.tickets[0]?.status).toBe('acknowledged')
   })
 })
@@ -376,32 +381,32 @@ describe('a status change', () => {
 describe('the poll', () => {
   test('runs periodically and continues from its saved state', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server, { pollSeconds: 60 })
-    await opened(world, id)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server, { pollSeconds: 60 })
+    await opened(fixture, id)
     const from = server.requests.length
     const polled = () => server.requests.slice(from).map(({ path }) => path)
-    await world.poll()
-    await world.poll()
+    await fixture.poll()
+    await fixture.poll()
     server.changes.push({ ticket: 'DESK-1', status: 'acknowledged' }, { ticket: 'DESK-9', status: 'resolved' })
-    world.clock.advance(59 * SECOND_MS)
-    await world.poll()
+    fixture.clock.advance(59 * SECOND_MS)
+    await fixture.poll()
     expect(polled()).toEqual(['/changes?since=0'])
-    world.clock.advance(SECOND_MS)
-    await world.poll()
-    expect(world.issueRow()).toMatchObject({ status: 'acknowledged', statusBy: 'Desk' })
-    world.clock.advance(MINUTE_MS)
-    await world.poll()
+    fixture.clock.advance(SECOND_MS)
+    await fixture.poll()
+    expect(fixture.issueRow()).toMatchObject({ status: 'acknowledged', statusBy: 'Desk' })
+    fixture.clock.advance(MINUTE_MS)
+    await fixture.poll()
     expect(polled()).toEqual(['/changes?since=0', '/changes?since=0', '/changes?since=2'])
-    await world.follow()
+    await fixture.follow()
     expect(polled()).toHaveLength(3)
   })
 
   test('does not run if it is turned off', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    await world.connected(server)
-    await world.poll()
+    const fixture = deskFixture()
+    await fixture.connected(server)
+    await fixture.poll()
     expect(asked(server)).toEqual(['POST /token'])
   })
 })
@@ -409,33 +414,33 @@ describe('the poll', () => {
 describe('a test', () => {
   test('leaves nothing at the provider', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
-    const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
+    const { status, body } = await fixture.call('POST', `/v1/integrations/${id}/test`, { as: fixture.ada.key })
     expect([status, body.ok]).toEqual([200, true])
     expect(asked(server)).toEqual(['POST /token', 'GET /me'])
   })
 
   test('that fails returns the reason', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
     server.behaviour.instead = () => new Response('the desk is closed', { status: 503 })
-    const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
+    const { status, body } = await fixture.call('POST', `/v1/integrations/${id}/test`, { as: fixture.ada.key })
     expect([status, body.error]).toEqual([502, 'the test failed: HTTP 503 (the desk is closed)'])
-    expect(await world.statusOf(id)).toBe('failing')
+    expect(await fixture.statusOf(id)).toBe('failing')
   })
 })
 
 test('secrets that the provider echoes never reach a caller, a log or the database', async () => {
   await using server = deskServer()
-  const world = deskFixture()
-  const { id } = await world.connected(server)
+  const fixture = deskFixture()
+  const { id } = await fixture.connected(server)
   server.behaviour.instead = ({ headers, path }) =>
     path === '/token' ? null : new Response(`no: ${headers.authorization} ${SIGNING_SECRET}`, { status: 400 })
-  world.clock.advance(60 * MINUTE_MS)
-  await opened(world, id)
-  const { ada, call } = world
+  fixture.clock.advance(60 * MINUTE_MS)
+  await opened(fixture, id)
+  const { ada, call } = fixture
   const answers = await Promise.all([
     call('GET', `/v1/integrations/${id}`, { as: ada.key }),
     call('GET', '/v1/integrations', { as: ada.key }),
@@ -445,9 +450,9 @@ test('secrets that the provider echoes never reach a caller, a log or the databa
   ])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 502, 502])
   const seen =
-    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(fixture.history()) + String(fixture.reported)
   expect(seen).toContain('no: Bearer … …')
-  const bytes = world.db.serialize()
+  const bytes = fixture.db.serialize()
   for (const secret of [...server.tokens, ...server.refreshTokens, SIGNING_SECRET, 'cl1ent-secret']) {
     expect(seen).not.toContain(secret)
     expect(bytes.includes(secret)).toBe(false)
@@ -457,23 +462,23 @@ test('secrets that the provider echoes never reach a caller, a log or the databa
 describe('the configuration', () => {
   test('is limited to one per organization if the provider requires it', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    await world.make(server)
-    expect((await world.make(server)).status).toBe(409)
-    const { mallory, call, input } = world
+    const fixture = deskFixture()
+    await fixture.make(server)
+    expect((await fixture.make(server)).status).toBe(409)
+    const { mallory, call, input } = fixture
     expect((await call('POST', '/v1/integrations', { as: mallory.key, body: input(server) })).status).toBe(201)
   })
 
   test('keeps its secrets and sign-in unless the URL changes', async () => {
     await using server = deskServer()
-    const world = deskFixture()
-    const { id } = await world.connected(server)
+    const fixture = deskFixture()
+    const { id } = await fixture.connected(server)
     const put = (config: object) =>
-      world.call('PUT', `/v1/integrations/${id}`, {
-        as: world.ada.key,
+      fixture.call('PUT', `/v1/integrations/${id}`, {
+        as: fixture.ada.key,
         body: { provider: 'issue_tracker', label: 'Renamed', config },
       })
-    const { url, clientId } = world.input(server).config
+    const { url, clientId } = fixture.input(server).config
     expect((await put({ url: `${url}/`, clientId })).body).toMatchObject({ status: 'connected', label: 'Renamed' })
     const moved = await put({ url: 'https://elsewhere.example', clientId })
     expect([moved.status, moved.body.error]).toEqual([
@@ -487,9 +492,9 @@ describe('the configuration', () => {
 })
 
 test('routes exist only for the listed providers', () => {
-  const paths = (world: { routes: readonly { path: string }[] }) => world.routes.map(({ path }) => path)
-  const world = deskFixture()
-  expect(paths(world)).toEqual(
+  const paths = (fixture: { routes: readonly { path: string }[] }) => fixture.routes.map(({ path }) => path)
+  const fixture = deskFixture()
+  expect(paths(fixture)).toEqual(
     expect.arrayContaining([
       '/v1/integrations/{id}/rotate',
       '/v1/integrations/{id}/connect',

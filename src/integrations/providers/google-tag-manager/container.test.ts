@@ -10,11 +10,11 @@ import type { Tag } from './tag-manager-entities.ts'
 
 describe('the list of tags', () => {
   test('contains readable types, the Tagwarden tag and all variables', async () => {
-    await using there = tagManagerFixture()
-    const { server } = there
+    await using env = tagManagerFixture()
+    const { server } = env
     server.behaviour.quota = 10_000
     server.behaviour.pageSize = 2
-    const { connect, deploy, list } = there.world({ callsPerMinute: 60_000 })
+    const { connect, deploy, list } = env.start({ callsPerMinute: 60_000 })
     await connect()
     server.give('templates', { name: 'Chat', templateData: '', galleryReference: { galleryTemplateId: 'ABC12' } })
     const own = server.give('templates', { name: 'Counter', templateData: '' })
@@ -50,8 +50,8 @@ describe('the list of tags', () => {
   })
 
   test('of an invalid container path is refused', async () => {
-    await using there = tagManagerFixture()
-    const { call, connect, ada } = there.world()
+    await using env = tagManagerFixture()
+    const { call, connect, ada } = env.start()
     await connect()
     for (const path of ['', 'accounts/1/containers/x', `${CONTAINER}/workspaces/2`, 'accounts/1/../containers/1']) {
       const answer = await call('GET', `/v1/integrations/tag_manager/tags?containerPath=${path}`, { as: ada.key })
@@ -74,14 +74,14 @@ describe('the configuration', () => {
     ['both ways', { serviceAccount: KEY_FILE, ...OAUTH }, "config.serviceAccount: can't be combined"],
     ['a strange field', { ...OAUTH, url: 'https://x.example' }, 'config.url: there is no such field'],
   ])('%s: 400 naming the field', async (_what, config, begins) => {
-    await using there = tagManagerFixture()
-    const { status, body } = await there.world().connect(config)
+    await using env = tagManagerFixture()
+    const { status, body } = await env.start().connect(config)
     expect([status, String(body.error).slice(0, begins.length)]).toEqual([400, begins])
   })
 
   test('is limited to one per organization, keeps omitted secrets, and can change the sign-in method', async () => {
-    await using there = tagManagerFixture()
-    const { connect, call, ada, people } = there.world()
+    await using env = tagManagerFixture()
+    const { connect, call, ada, people } = env.start()
     const { body } = await connect()
     expect(body).toMatchObject({ status: 'connected', config: {} })
     expect((await connect()).status).toBe(409)
@@ -159,15 +159,15 @@ test('no window exceeds the quota for any sequence of calls, including across re
 })
 
 test('the quota is shared by all organizations', async () => {
-  await using there = tagManagerFixture()
-  const { connect, call, people, deploy, passing, list } = there.world()
+  await using env = tagManagerFixture()
+  const { connect, call, people, deploy, passing, list } = env.start()
   await connect()
   await call('POST', '/v1/integrations', { as: people.mallory.key, body: { provider: 'tag_manager', config: OAUTH } })
   const path = `/v1/integrations/tag_manager/tags?containerPath=${CONTAINER}`
   const theirs = () => call('GET', path, { as: people.mallory.key })
   await passing(Promise.all([deploy(), ...Array.from({ length: 6 }, theirs), list()]))
   await passing(Promise.all([theirs(), list(), deploy()]))
-  const { asked } = there.server
+  const { asked } = env.server
   expect(asked.filter(({ status }) => status !== 200)).toEqual([])
   const most = Math.max(...asked.map(({ at }) => asked.filter((one) => one.at >= at && one.at < at + 100_000).length))
   expect(most).toBeLessThanOrEqual(25)

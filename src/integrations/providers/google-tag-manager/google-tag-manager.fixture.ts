@@ -24,16 +24,16 @@ interface SavedState {
 export function tagManagerFixture() {
   const latest: { clock: { now(): number } } = { clock: testClock() }
   const server = tagManagerServer({ now: () => latest.clock.now() })
-  const world = (options: FixtureOptions = {}) => {
-    const made = integrationsFixture(server, options)
-    latest.clock = made.clock
-    return made
+  const start = (options: FixtureOptions = {}) => {
+    const started = integrationsFixture(server, options)
+    latest.clock = started.clock
+    return started
   }
-  return { server, world, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  return { server, start, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 export interface FixtureOptions {
-  remains?: SavedState
+  saved?: SavedState
   callsPerMinute?: number
   operator?: Record<string, string>
   timeoutMs?: number
@@ -42,41 +42,41 @@ export interface FixtureOptions {
 /** The integrations of a server connected to a fake Tag Manager. */
 function integrationsFixture(
   server: TagManagerServer,
-  { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: FixtureOptions,
+  { saved, callsPerMinute = 15, operator, timeoutMs = 5000 }: FixtureOptions,
 ) {
-  const world = outboxFixture(remains?.db, remains?.people)
-  if (remains) world.clock.set(remains.at)
-  const { db, clock, people, orgId } = world
+  const fixture = outboxFixture(saved?.db, saved?.people)
+  if (saved) fixture.clock.set(saved.at)
+  const { db, clock, people, orgId } = fixture
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const reported: unknown[] = []
   const changes: (ProviderChange & { orgId: string })[] = []
   const http = httpTransport({ guard, timeoutMs })
-  const wayOut = {
+  const network = {
     /** Replaces a call; null: the call is made. */
     instead: (_outbound: HttpOutbound): Reply | null => null,
     /** Replaces the response of a call that was made. */
-    heard: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
+    afterCall: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
   }
-  const parts = {
+  const deps = {
     db,
     clock,
-    box: world.box,
+    box: fixture.box,
     mailConfigured: false,
     jitter: () => 0,
     operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute), ...operator },
     transport: transport({
       http: async (outbound, signal) =>
-        wayOut.instead(outbound) ?? wayOut.heard(outbound, await http(outbound, signal)),
+        network.instead(outbound) ?? network.afterCall(outbound, await http(outbound, signal)),
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
   }
   const enqueue = () => ({ queued: 0, heldBack: 0 }) as never
-  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const dispatcher = new Dispatcher(deps, stopping.signal)
   const noteChange = (change: ProviderChange & { orgId: string }) => void changes.push(change)
-  const polls = new Poller(dispatcher, { ...parts, enqueue, noteChange })
-  const call = client(world, ...integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue }))
+  const polls = new Poller(dispatcher, { ...deps, enqueue, noteChange })
+  const call = client(fixture, ...integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue }))
   const { ada } = people
 
   const connect = (config: object = { serviceAccount: KEY_FILE }) =>
@@ -124,12 +124,12 @@ function integrationsFixture(
   }
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   return {
-    ...world,
+    ...fixture,
     ada,
     domainId,
     reported,
     changes,
-    wayOut,
+    network,
     dispatcher,
     call,
     connect,

@@ -12,9 +12,9 @@ const publishing = (asked: readonly RecordedRequest[]) =>
 
 describe('a deployment', () => {
   test('creates workspace, template, trigger and tag, and publishes nothing', async () => {
-    await using there = tagManagerFixture()
-    const { server } = there
-    const { connect, passing, deployAll } = there.world()
+    await using env = tagManagerFixture()
+    const { server } = env
+    const { connect, passing, deployAll } = env.start()
     await connect()
     const purchase = server.give('tags', { name: 'Purchase', type: 'html', notes: 'as it was' })
     const other = server.give('tags', { name: 'Lead', type: 'html' })
@@ -65,22 +65,22 @@ describe('a deployment', () => {
   })
 
   test('that is repeated writes nothing', async () => {
-    await using there = tagManagerFixture()
-    const { connect, passing, deployAll } = there.world()
+    await using env = tagManagerFixture()
+    const { connect, passing, deployAll } = env.start()
     await connect()
-    const tag = there.server.give('tags', { name: 'Purchase', type: 'html' })
+    const tag = env.server.give('tags', { name: 'Purchase', type: 'html' })
     const input = { selectedTags: { [tag]: ['Page URL'] }, customerIdVariable: 'Page URL' }
     await passing(deployAll(input))
-    const before = there.server.asked.length
+    const before = env.server.asked.length
     const { body } = await passing(deployAll(input))
     expect(body).toMatchObject({ workspaceCreated: false, template: 'existing', tag: 'updated', monitoredTags: 1 })
-    expect(writes(there.server.asked.slice(before))).toEqual([])
+    expect(writes(env.server.asked.slice(before))).toEqual([])
   })
 
   test('with other input writes only the differences and preserves entries of others', async () => {
-    await using there = tagManagerFixture()
-    const { server } = there
-    const { connect, deploy } = there.world({ callsPerMinute: 6000 })
+    await using env = tagManagerFixture()
+    const { server } = env
+    const { connect, deploy } = env.start({ callsPerMinute: 6000 })
     server.behaviour.quota = 10_000
     await connect()
     const own = value('team', 'ads')
@@ -135,22 +135,22 @@ const mostInWindow = (asked: readonly RecordedRequest[]) =>
 
 describe('sixty tags, over the quota', () => {
   test('are deployed in one run with visible progress, and other tags are unchanged', async () => {
-    await using there = tagManagerFixture()
-    const { server } = there
-    const world = there.world()
-    await world.connect()
+    await using env = tagManagerFixture()
+    const { server } = env
+    const fixture = env.start()
+    await fixture.connect()
     const { selected, others, selectedTags } = large(server)
     const before = new Map(server.space('Default Workspace')?.tags.map((tag) => [tag.tagId, rest(tag)]))
     const answers: number[] = []
     const seen: { callsDone: number; callsTotal: number; waitsUntil: number | null }[] = []
-    const { body } = await world.passing(
+    const { body } = await fixture.passing(
       (async () => {
         for (;;) {
-          const answer = await world.deploy({ selectedTags })
+          const answer = await fixture.deploy({ selectedTags })
           answers.push(answer.status)
           if (answer.status !== 503) return answer
           expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-          seen.push(await world.status())
+          seen.push(await fixture.status())
         }
       })(),
     )
@@ -159,7 +159,7 @@ describe('sixty tags, over the quota', () => {
     expect(seen.every(({ callsDone, callsTotal }) => callsDone < callsTotal && callsDone > 0)).toBe(true)
     expect(seen.some(({ waitsUntil }) => waitsUntil !== null)).toBe(true)
     const calls = server.asked.length
-    expect(await world.status()).toEqual({
+    expect(await fixture.status()).toEqual({
       status: 'done',
       callsDone: calls,
       callsTotal: calls,
@@ -181,20 +181,20 @@ describe('sixty tags, over the quota', () => {
   })
 
   test('are resumed after a crash without repeating anything', async () => {
-    await using there = tagManagerFixture()
-    const { server } = there
-    const world = there.world()
-    await world.connect()
+    await using env = tagManagerFixture()
+    const { server } = env
+    const fixture = env.start()
+    await fixture.connect()
     const { selectedTags } = large(server)
     let killed: { image: Buffer; at: number } | null = null
-    world.wayOut.heard = (_outbound, reply) => {
-      if (!killed && server.asked.length === 45) killed = world.kill()
+    fixture.network.afterCall = (_outbound, reply) => {
+      if (!killed && server.asked.length === 45) killed = fixture.kill()
       return reply
     }
-    await world.passing(world.deployAll({ selectedTags }))
+    await fixture.passing(fixture.deployAll({ selectedTags }))
     const { image, at } = killed as unknown as { image: Buffer; at: number }
     expect(server.asked).toHaveLength(45)
-    const next = there.world({ remains: { db: openImage(image, world.db), people: world.people, at } })
+    const next = env.start({ saved: { db: openImage(image, fixture.db), people: fixture.people, at } })
     expect(await next.status()).toMatchObject({ status: 'failed', error: expect.stringContaining('was stopped') })
     const { body } = await next.passing(next.deployAll({ selectedTags }))
     expect(body).toMatchObject({ workspaceCreated: true, template: 'new', tag: 'new', monitoredTags: 60 })
@@ -210,31 +210,31 @@ test('after a crash before or after any call, a repeated request creates nothing
   let calls = Number.POSITIVE_INFINITY
   for (let call = 1; call <= calls; call++) {
     for (const isDone of [false, true]) {
-      await using there = tagManagerFixture()
-      const { server } = there
+      await using env = tagManagerFixture()
+      const { server } = env
       server.behaviour.quota = 10_000
       const tag = server.give('tags', { name: 'Purchase', type: 'html' })
       const input = { customerIdVariable: 'Page URL', selectedTags: { [tag]: ['Page URL'] } }
-      const world = there.world({ callsPerMinute: 60_000, remains: image() })
+      const fixture = env.start({ callsPerMinute: 60_000, saved: image() })
       let seen = 0
       let killed: { image: Buffer; at: number } | null = null
-      world.wayOut.instead = () => {
+      fixture.network.instead = () => {
         if (killed) return { kind: 'error', message: 'killed', permanent: true }
         if (++seen !== call || isDone) return null
-        killed = world.kill()
+        killed = fixture.kill()
         return { kind: 'error', message: 'killed', permanent: true }
       }
-      world.wayOut.heard = (_outbound, reply) => {
-        if (seen === call && isDone) killed ??= world.kill()
+      fixture.network.afterCall = (_outbound, reply) => {
+        if (seen === call && isDone) killed ??= fixture.kill()
         return reply
       }
-      await world.deploy(input)
+      await fixture.deploy(input)
       const left = killed as { image: Buffer; at: number } | null
       if (!left) calls = seen
       if (!left) continue
-      const next = there.world({
+      const next = env.start({
         callsPerMinute: 60_000,
-        remains: { db: openImage(left.image, world.db), people: world.people, at: left.at },
+        saved: { db: openImage(left.image, fixture.db), people: fixture.people, at: left.at },
       })
       const { status, body } = await next.deploy(input)
       const what = `call ${call}, ${isDone ? 'done' : 'not done'}`
@@ -250,8 +250,8 @@ test('after a crash before or after any call, a repeated request creates nothing
 
 /** Starts a server in which the integration is already connected. */
 async function connectedImage() {
-  await using there = tagManagerFixture()
-  const { connect, db, people, clock } = there.world()
+  await using env = tagManagerFixture()
+  const { connect, db, people, clock } = env.start()
   await connect()
   const image = db.serialize()
   return () => ({ db: openImage(image, db), people, at: clock.now() })

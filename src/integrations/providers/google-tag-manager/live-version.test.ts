@@ -6,17 +6,17 @@ import { CONTAINER, KEY_FILE, tagManagerServer } from './google-tag-manager-serv
 
 describe('a container with a deployment', () => {
   async function deployed() {
-    const there = tagManagerFixture()
-    there.server.behaviour.quota = 10_000
-    const world = there.world({ callsPerMinute: 60_000 })
-    await world.connect()
-    await world.deploy()
-    return { ...there, ...world, [Symbol.asyncDispose]: () => there[Symbol.asyncDispose]() }
+    const env = tagManagerFixture()
+    env.server.behaviour.quota = 10_000
+    const fixture = env.start({ callsPerMinute: 60_000 })
+    await fixture.connect()
+    await fixture.deploy()
+    return { ...env, ...fixture, [Symbol.asyncDispose]: () => env[Symbol.asyncDispose]() }
   }
 
   test('is polled, and a new live version is recorded once as a change of its domain', async () => {
-    await using world = await deployed()
-    const { poll, clock, changes, server, domainId, orgId } = world
+    await using fixture = await deployed()
+    const { poll, clock, changes, server, domainId, orgId } = fixture
     await poll()
     expect(changes).toEqual([])
     const version = server.publish('Summer sale')
@@ -44,8 +44,8 @@ describe('a container with a deployment', () => {
   })
 
   test('is polled at most every ten minutes, and not after the integration was deleted', async () => {
-    await using world = await deployed()
-    const { poll, clock, server, call, ada } = world
+    await using fixture = await deployed()
+    const { poll, clock, server, call, ada } = fixture
     const looks = () => server.asked.filter(({ path }) => path.endsWith('versions:live')).length
     const before = looks()
     for (let minute = 0; minute < 30; minute++) {
@@ -58,12 +58,12 @@ describe('a container with a deployment', () => {
     clock.advance(10 * MINUTE_MS)
     await poll()
     expect(looks() - before).toBe(3)
-    expect(world.db.prepare('SELECT count(*) FROM integrationRecord').pluck().get()).toBe(0)
+    expect(fixture.db.prepare('SELECT count(*) FROM integrationRecord').pluck().get()).toBe(0)
   })
 
   test('that was never published or is no longer accessible causes no failure', async () => {
-    await using world = await deployed()
-    const { poll, clock, server, changes, statusOf, call, ada } = world
+    await using fixture = await deployed()
+    const { poll, clock, server, changes, statusOf, call, ada } = fixture
     const { body } = await call('GET', '/v1/integrations', { as: ada.key })
     const [{ id }] = body.integrations
     server.version.live = null
@@ -77,7 +77,7 @@ describe('a container with a deployment', () => {
       )
     clock.advance(10 * MINUTE_MS)
     await poll()
-    expect([changes, await statusOf(id), world.reported]).toEqual([[], 'failing', []])
+    expect([changes, await statusOf(id), fixture.reported]).toEqual([[], 'failing', []])
     server.behaviour.instead = () => null
     server.publish('Autumn')
     clock.advance(10 * MINUTE_MS)
@@ -86,9 +86,9 @@ describe('a container with a deployment', () => {
   })
 
   test('is never published', async () => {
-    await using world = await deployed()
-    await world.poll()
-    expect(world.server.asked.filter(({ path }) => /create_version|publish/.test(path))).toEqual([])
+    await using fixture = await deployed()
+    await fixture.poll()
+    expect(fixture.server.asked.filter(({ path }) => /create_version|publish/.test(path))).toEqual([])
   })
 })
 
@@ -102,22 +102,22 @@ test('the recorded change has a title and is followed', async () => {
     outboundAllow: '127.0.0.0/8',
     publicUrl: 'https://watch.example',
   }
-  await using world = await testApp(settings)
-  link.clock = world.clock
-  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
-  await world.call('POST', '/v1/integrations', {
+  await using fixture = await testApp(settings)
+  link.clock = fixture.clock
+  const { body: domain } = await fixture.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  await fixture.call('POST', '/v1/integrations', {
     body: { provider: 'tag_manager', config: { serviceAccount: KEY_FILE } },
   })
   const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71' }
   const body = { domainId: domain.id, containerPath: CONTAINER, container }
-  const answer = await world.call('POST', '/v1/integrations/tag_manager/deploy', { body })
+  const answer = await fixture.call('POST', '/v1/integrations/tag_manager/deploy', { body })
   expect([answer.status, answer.body]).toMatchObject([200, { deployed: true, template: 'new' }])
-  const poll = world.app.jobs.find(({ name }) => name === 'poll')
+  const poll = fixture.app.jobs.find(({ name }) => name === 'poll')
   const version = server.publish('Summer sale')
-  world.clock.advance(10 * MINUTE_MS)
+  fixture.clock.advance(10 * MINUTE_MS)
   await poll?.run()
-  await world.app.idle()
-  const { body: list } = await world.call('GET', '/v1/changes')
+  await fixture.app.idle()
+  const { body: list } = await fixture.call('GET', '/v1/changes')
   expect(list.changes).toMatchObject([
     {
       domainId: domain.id,

@@ -28,8 +28,8 @@ test('many waiting calls delay another organization by only one of them', async 
 
 describe('an integration runs at most ten lists at a time', () => {
   test('and further requests get Retry-After', async () => {
-    await using there = tagManagerFixture()
-    const { connect, call, ada, passing, kill } = there.world({ callsPerMinute: 1 })
+    await using env = tagManagerFixture()
+    const { connect, call, ada, passing, kill } = env.start({ callsPerMinute: 1 })
     await connect()
     const path = (n: number) => `/v1/integrations/tag_manager/tags?containerPath=accounts/6/containers/${100 + n}`
     const asked = Promise.all(Array.from({ length: 14 }, (_, n) => call('GET', path(n), { as: ada.key })))

@@ -6,15 +6,15 @@ const EDITIONS = ['cloud', 'dataCenter', 'before 8.4'] as const
 
 describe('a connection test', () => {
   test.each(EDITIONS)('succeeds without creating a ticket (%s)', async (edition) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition)
     server.behaviour.pageSize = 3
     server.behaviour.fields = {
       customfield_1: { name: 'Team', required: true },
       customfield_2: { name: 'Risk', required: true, hasDefaultValue: true },
     }
-    const { id } = await world.connected(server, { fields: { customfield_1: { value: 'Web' } } })
-    const { status, body } = await world.check(id)
+    const { id } = await fixture.connected(server, { fields: { customfield_1: { value: 'Web' } } })
+    const { status, body } = await fixture.check(id)
     expect([status, body.error]).toEqual([200, undefined])
     expect(body.ok).toBe(true)
     expect(asked(server).every((one) => one.startsWith('GET '))).toBe(true)
@@ -40,7 +40,7 @@ describe('a connection test', () => {
     [
       'labels',
       ({ behaviour }) => (behaviour.screen = behaviour.screen.filter((one) => one !== 'labels')),
-      'the create screen of Task in OPS lacks labels; Tagwarden needs them there',
+      'the create screen of Task in OPS lacks labels; add what is missing',
     ],
     [
       'fields',
@@ -51,20 +51,20 @@ describe('a connection test', () => {
   test.each(
     EDITIONS.flatMap((edition) => wrong.map(([name, spoil, message]) => [name, edition, spoil, message] as const)),
   )('says what is wrong with the %s (%s)', async (_name, edition, spoil, message) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition)
     spoil(server)
-    const { id } = await world.connected(server)
-    const { status, body } = await world.check(id)
+    const { id } = await fixture.connected(server)
+    const { status, body } = await fixture.check(id)
     expect([status, body.error]).toEqual([502, `the test failed: ${message}`])
-    expect(await world.statusOf(id)).toBe('failing')
+    expect(await fixture.statusOf(id)).toBe('failing')
   })
 
   test.each(EDITIONS)('reports a rejected token (%s)', async (edition) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition)
-    const { id } = await world.connected(server, { apiToken: 'an0ther-token' })
-    const { status, body } = await world.check(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition)
+    const { id } = await fixture.connected(server, { apiToken: 'an0ther-token' })
+    const { status, body } = await fixture.check(id)
     expect([status, String(body.error).startsWith('the test failed: HTTP 401: Jira rejected the token')]).toEqual([
       502,
       true,
@@ -73,56 +73,56 @@ describe('a connection test', () => {
   })
 
   test.each(EDITIONS)('checks the issue type if Jira does not list the fields (%s)', async (edition) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition)
     server.behaviour.instead = ({ path }) =>
       /createmeta|mypermissions/.test(path) ? Response.json({ message: 'null for uri' }, { status: 404 }) : null
-    const { id } = await world.connected(server)
-    expect((await world.check(id)).status).toBe(200)
+    const { id } = await fixture.connected(server)
+    expect((await fixture.check(id)).status).toBe(200)
     server.behaviour.types = ['Bug']
-    expect((await world.check(id)).body.error).toContain(
+    expect((await fixture.check(id)).body.error).toContain(
       "this account can't create issues of type Task in OPS; available: Bug",
     )
   })
 
   test('reports that Jira requires a CAPTCHA', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, 'dataCenter')
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, 'dataCenter')
     server.behaviour.captcha = true
-    const { id } = await world.connected(server)
-    expect((await world.check(id)).body.error).toContain('Jira requires a CAPTCHA')
+    const { id } = await fixture.connected(server)
+    expect((await fixture.check(id)).body.error).toContain('Jira requires a CAPTCHA')
   })
 
   test('reports a configured field that does not exist', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server, { fields: { customfield_9: 'x' } })
-    expect((await world.check(id)).body.error).toContain(
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server, { fields: { customfield_9: 'x' } })
+    expect((await fixture.check(id)).body.error).toContain(
       'config.fields: Task in OPS does not have customfield_9 on its create screen',
     )
   })
 })
 
 test('secrets that Jira echoes never reach a caller, a log or the database', async () => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock)
-  const { id, webhookUrl } = await world.connected(server)
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock)
+  const { id, webhookUrl } = await fixture.connected(server)
   server.behaviour.instead = ({ headers }) =>
     Response.json({ errorMessages: [`no: ${headers.authorization} ${API_TOKEN}`], errors: {} }, { status: 400 })
-  await world.opened(id)
-  const { ada, vera, call } = world
+  await fixture.opened(id)
+  const { ada, vera, call } = fixture
   const answers = await Promise.all([
     call('GET', `/v1/integrations/${id}`, { as: ada.key }),
     call('GET', '/v1/notifications/deliveries', { as: ada.key }),
     call('GET', '/v1/notifications/deliveries', { as: vera.key }),
-    world.check(id),
+    fixture.check(id),
   ])
   const seen =
-    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(fixture.history()) + String(fixture.reported)
   expect(seen).toContain('no: ')
   const basic = server.requests[0]?.headers.authorization?.split(' ')[1] ?? ''
   const token = webhookUrl.split('?t=')[1] ?? ''
-  const bytes = world.db.serialize()
+  const bytes = fixture.db.serialize()
   for (const secret of [API_TOKEN, basic, token]) {
     expect(seen).not.toContain(secret)
     expect(bytes.includes(secret)).toBe(false)

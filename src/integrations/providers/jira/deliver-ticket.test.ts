@@ -4,11 +4,11 @@ import { asked, isCreate, jiraFixture } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
 test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', async (edition) => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock, edition)
-  const { id } = await world.connected(server, { fields: { priority: { name: 'High' }, labels: ['tags'] } })
-  await world.opened(id)
-  expect(world.summary()).toEqual(['opened delivered'])
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock, edition)
+  const { id } = await fixture.connected(server, { fields: { priority: { name: 'High' }, labels: ['tags'] } })
+  await fixture.opened(id)
+  expect(fixture.summary()).toEqual(['opened delivered'])
   expect(asked(server)).toEqual([
     edition === 'cloud' ? 'POST /search/jql' : 'POST /search',
     'POST /issue',
@@ -33,34 +33,34 @@ test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', a
   ]) {
     expect(description).toContain(part)
   }
-  expect(world.issueRow()?.trackerKey).toBe('OPS-1')
-  expect(world.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
+  expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
+  expect(fixture.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
 })
 
 test('a target can name another project', async () => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock)
-  const { id } = await world.connected(server)
-  await world.opened(`${id}:WEB`)
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock)
+  const { id } = await fixture.connected(server)
+  await fixture.opened(`${id}:WEB`)
   expect(server.tickets.map(({ key }) => key)).toEqual(['WEB-1'])
 })
 
 describe('later messages about an issue', () => {
   test.each(['cloud', 'dataCenter'] as const)('become comments in %s, each once', async (edition) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition)
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     let lost = 0
-    world.wayOut.loses = ({ url, method }) => url.endsWith('/comment') && method === 'POST' && lost++ === 0
+    fixture.network.losesResponse = ({ url, method }) => url.endsWith('/comment') && method === 'POST' && lost++ === 0
     for (const transition of ['repeated', 'resolved', 'reopened'] as const) {
-      world.clock.advance(MINUTE_MS)
-      world.told(id, transition)
-      await world.deliver()
-      world.clock.advance(10 * SECOND_MS)
-      await world.deliver()
+      fixture.clock.advance(MINUTE_MS)
+      fixture.enqueueTransition(id, transition)
+      await fixture.deliver()
+      fixture.clock.advance(10 * SECOND_MS)
+      await fixture.deliver()
     }
-    expect(world.summary()).toEqual(['opened', 'repeated', 'resolved', 'reopened'].map((one) => `${one} delivered`))
+    expect(fixture.summary()).toEqual(['opened', 'repeated', 'resolved', 'reopened'].map((one) => `${one} delivered`))
     const comments = server.tickets[0]?.comments.map(({ body }) => JSON.stringify(body))
     expect(comments).toHaveLength(3)
     for (const [index, title] of ['Still happening', 'Resolved', 'Reopened'].entries()) {
@@ -70,54 +70,54 @@ describe('later messages about an issue', () => {
   })
 
   test('are dropped after the ticket was deleted, and a reopening creates a new one', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     for (const ticket of server.tickets) ticket.isDeleted = true
-    world.told(id, 'repeated')
-    await world.deliver()
-    expect(world.deliveries().at(-1)).toMatchObject({
+    fixture.enqueueTransition(id, 'repeated')
+    await fixture.deliver()
+    expect(fixture.deliveries().at(-1)).toMatchObject({
       status: 'delivered',
       lastError: 'the ticket was deleted in Jira',
     })
-    world.told(id, 'resolved')
-    await world.deliver()
-    world.told(id, 'reopened')
-    await world.deliver()
+    fixture.enqueueTransition(id, 'resolved')
+    await fixture.deliver()
+    fixture.enqueueTransition(id, 'reopened')
+    await fixture.deliver()
     expect(server.tickets.filter(({ isDeleted }) => !isDeleted).map(({ key }) => key)).toEqual(['OPS-2'])
-    expect(world.issueRow()?.trackerKey).toBe('OPS-2')
-    expect(await world.statusOf(id)).toBe('connected')
+    expect(fixture.issueRow()?.trackerKey).toBe('OPS-2')
+    expect(await fixture.statusOf(id)).toBe('connected')
   })
 
   test('fail without a new ticket if the project is no longer visible', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     server.behaviour.instead = ({ path }) =>
       /\/(?:issue|project)\//.test(path) ? Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404 }) : null
-    world.told(id, 'repeated')
-    await world.deliver()
-    expect(world.deliveries().at(-1)).toMatchObject({ status: 'failed', lastError: 'HTTP 404: No.' })
+    fixture.enqueueTransition(id, 'repeated')
+    await fixture.deliver()
+    expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'failed', lastError: 'HTTP 404: No.' })
   })
 })
 
 test('a ticket that an anonymous user can not see does not count as deleted', async () => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock)
-  const { id } = await world.connected(server)
-  await world.opened(id)
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock)
+  const { id } = await fixture.connected(server)
+  await fixture.opened(id)
   const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }
   server.behaviour.instead = () => Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404, headers })
-  world.told(id, 'repeated')
-  await world.deliver()
-  expect(world.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira rejected the token')
-  world.byHand('acknowledged')
-  await world.follow()
+  fixture.enqueueTransition(id, 'repeated')
+  await fixture.deliver()
+  expect(fixture.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira rejected the token')
+  fixture.setStatusByUser('acknowledged')
+  await fixture.follow()
   server.behaviour.instead = () => null
-  world.byHand('resolved')
-  await world.follow()
+  fixture.setStatusByUser('resolved')
+  await fixture.follow()
   expect(server.tickets[0]?.statusId).toBe('5')
 })
 
@@ -185,7 +185,7 @@ describe('a refused ticket', () => {
       () => new Response('', { status: 302, headers: { location: '/login.jsp' } }),
       'failed',
       null,
-      'HTTP 302: redirects are not followed; config.url must be the address to which Jira redirects',
+      'HTTP 302: redirects are not followed; set config.url to the URL that Jira redirects to',
     ],
     [
       'a rate limit',
@@ -223,28 +223,28 @@ describe('a refused ticket', () => {
     ],
   ]
   test.each(rows)('for %s', async (_name, answer, status, waitS, reason) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     server.behaviour.instead = ({ method, path }) => (isCreate({ method, url: path }) ? answer() : null)
-    await world.opened(id)
-    const [delivery] = world.deliveries()
+    await fixture.opened(id)
+    const [delivery] = fixture.deliveries()
     expect(delivery).toMatchObject({ status, lastError: reason })
-    if (delivery && waitS !== null) expect(delivery.dueAt - world.clock.now()).toBe(waitS * SECOND_MS)
+    if (delivery && waitS !== null) expect(delivery.dueAt - fixture.clock.now()).toBe(waitS * SECOND_MS)
   })
 
   test('is retried only on a temporary status', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
     const statuses = [...range(300, 308), ...range(400, 431), 451, ...range(500, 511), ...range(520, 530), 599]
     const ends: [number, string][] = []
     for (const status of statuses) {
       server.behaviour.instead = ({ method, path }) =>
         isCreate({ method, url: path }) ? new Response(null, { status }) : null
-      await world.opened(id, `iss_${status}`)
-      ends.push([status, world.deliveries().at(-1)?.status ?? ''])
+      await fixture.opened(id, `iss_${status}`)
+      ends.push([status, fixture.deliveries().at(-1)?.status ?? ''])
     }
     const isNotNow = (status: number) => [408, 425, 429].includes(status) || status >= 500
     expect(ends).toEqual(statuses.map((status) => [status, isNotNow(status) ? 'pending' : 'failed']))
@@ -256,58 +256,60 @@ describe('a refused ticket', () => {
     ['commented on', /POST .*\/comment$/],
   ]
   test.each(silent)('for a half-open connection while it is %s is retried', async (_name, hangs) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     server.behaviour.instead = ({ method, path }) =>
       hangs.test(`${method} ${path}`) ? new Promise(() => undefined) : null
-    world.wayOut.timeoutMs = 200
-    await world.opened(id)
-    world.told(id, 'repeated')
-    await world.deliver()
-    const last = world.deliveries().findLast(({ attempts }) => attempts > 0)
-    expect(last).toMatchObject({ status: 'pending', lastError: 'no response within 0.2 s' })
-    expect((last?.dueAt ?? 0) - world.clock.now()).toBe(5 * SECOND_MS)
+    fixture.network.timeoutMs = 200
+    await fixture.opened(id)
+    fixture.enqueueTransition(id, 'repeated')
+    await fixture.deliver()
+    const last = fixture.deliveries().findLast(({ attempts }) => attempts > 0)
+    expect(last).toMatchObject({ status: 'pending', lastError: 'no answer within 0.2 s' })
+    expect((last?.dueAt ?? 0) - fixture.clock.now()).toBe(5 * SECOND_MS)
     server.behaviour.instead = () => null
-    world.wayOut.timeoutMs = 5000
+    fixture.network.timeoutMs = 5000
     for (let seconds = 0; seconds <= 70; seconds += 5) {
-      world.clock.advance(5 * SECOND_MS)
-      await world.deliver()
+      fixture.clock.advance(5 * SECOND_MS)
+      await fixture.deliver()
     }
-    expect(world.summary()).toEqual(['opened delivered', 'repeated delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered', 'repeated delivered'])
     expect(server.tickets).toHaveLength(1)
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
   test('during an outage is retried as soon as Jira is back', async () => {
-    const world = jiraFixture()
-    const server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    const server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     await server[Symbol.asyncDispose]()
-    await world.opened(id)
-    expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNREFUSED' }])
-    await using back = jiraServer(world.clock, 'cloud', server.port)
-    world.clock.advance(5 * SECOND_MS)
-    await world.deliver()
+    await fixture.opened(id)
+    expect(fixture.deliveries()).toMatchObject([
+      { status: 'pending', lastError: 'the connection failed: ECONNREFUSED' },
+    ])
+    await using back = jiraServer(fixture.clock, 'cloud', server.port)
+    fixture.clock.advance(5 * SECOND_MS)
+    await fixture.deliver()
     expect(back.tickets).toHaveLength(1)
-    expect(world.summary()).toEqual(['opened delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
   test('by a rate limit pauses all calls to Jira', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     server.behaviour.instead = () => problem(429, [], {}, { 'retry-after': '40' })
-    await world.opened(id)
+    await fixture.opened(id)
     const from = server.requests.length
     server.behaviour.instead = () => null
-    await world.opened(id, 'iss_2')
-    world.clock.advance(39 * SECOND_MS)
-    await world.deliver()
+    await fixture.opened(id, 'iss_2')
+    fixture.clock.advance(39 * SECOND_MS)
+    await fixture.deliver()
     expect(asked(server, from)).toEqual([])
-    world.clock.advance(2 * SECOND_MS)
-    await world.deliver()
+    fixture.clock.advance(2 * SECOND_MS)
+    await fixture.deliver()
     expect(server.tickets).toHaveLength(2)
-    expect(world.deliveries()[1]?.attempts).toBe(1)
+    expect(fixture.deliveries()[1]?.attempts).toBe(1)
   })
 })

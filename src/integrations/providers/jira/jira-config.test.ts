@@ -26,18 +26,18 @@ test.each<[string, object, string]>([
   ['too few polls', { pollSeconds: 3601 }, 'config.pollSeconds'],
   ['something else', { site: 'x' }, 'config.site'],
 ])('rejects a configuration with %s', async (_name, more, field) => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock)
-  const { status, body } = await world.create(server, more)
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock)
+  const { status, body } = await fixture.create(server, more)
   expect([status, String(body.error).split(': ')[0]]).toEqual([400, field])
 })
 
 test('the token is never returned, and required again when the URL changes', async () => {
-  const world = jiraFixture()
-  await using server = jiraServer(world.clock)
-  const { id } = await world.connected(server)
+  const fixture = jiraFixture()
+  await using server = jiraServer(fixture.clock)
+  const { id } = await fixture.connected(server)
   const path = `/v1/integrations/${id}`
-  const { body } = await world.call('GET', path, { as: world.ada.key })
+  const { body } = await fixture.call('GET', path, { as: fixture.ada.key })
   expect(body.config).toEqual({
     url: server.url,
     email: 'tags@example.com',
@@ -46,13 +46,13 @@ test('the token is never returned, and required again when the URL changes', asy
     pollSeconds: 300,
   })
   const put = (config: object) =>
-    world.call('PUT', path, { as: world.ada.key, body: { provider: 'issue_tracker', label: 'Jira', config } })
-  const { apiToken: _, ...rest } = world.config(server) as { apiToken: string }
+    fixture.call('PUT', path, { as: fixture.ada.key, body: { provider: 'issue_tracker', label: 'Jira', config } })
+  const { apiToken: _, ...rest } = fixture.config(server) as { apiToken: string }
   expect((await put({ ...rest, project: 'WEB', pollSeconds: null })).body.config).toMatchObject({
     project: 'WEB',
     pollSeconds: null,
   })
-  await world.opened(id)
+  await fixture.opened(id)
   expect(server.tickets.map(({ key }) => key)).toEqual(['WEB-1'])
   const moved = await put({ ...rest, url: 'https://elsewhere.example' })
   expect([moved.status, moved.body.error]).toEqual([

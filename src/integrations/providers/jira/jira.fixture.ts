@@ -9,8 +9,8 @@ export type JiraServer = ReturnType<typeof jiraServer>
 
 /** The integrations of a server together with a fake Jira. */
 export function jiraFixture(db?: Db, people?: Cast) {
-  const world = deskFixture(db, people, PROVIDERS)
-  const { ada, alice, call, clock, enqueue, deliver } = world
+  const fixture = deskFixture(db, people, PROVIDERS)
+  const { ada, alice, call, clock, enqueue, deliver } = fixture
 
   const config = ({ url, isCloud }: JiraServer, more: object = {}) => ({
     url,
@@ -32,26 +32,29 @@ export function jiraFixture(db?: Db, people?: Cast) {
     return body
   }
 
-  const told = (target: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') =>
-    world.tell(transition, issueId, { channels: [{ type: 'issue_tracker', target }] })
+  const enqueueTransition = (
+    target: string,
+    transition: 'opened' | 'reopened' | 'repeated' | 'resolved',
+    issueId = 'iss_1',
+  ) => fixture.tell(transition, issueId, { channels: [{ type: 'issue_tracker', target }] })
 
   /** Opens an issue and delivers the message. */
   async function opened(target: string, issueId = 'iss_1') {
-    told(target, 'opened', world.issue(issueId))
+    enqueueTransition(target, 'opened', fixture.issue(issueId))
     await deliver()
   }
 
-  const byHand = (status: 'open' | 'acknowledged' | 'resolved' | 'muted', issueId = 'iss_1') =>
-    setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
+  const setStatusByUser = (status: 'open' | 'acknowledged' | 'resolved' | 'muted', issueId = 'iss_1') =>
+    setStatus(fixture.db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
 
   /** Sends a webhook call from Jira. */
-  function callIn(webhookUrl: string, body: object, headers: Record<string, string> = {}) {
+  function callWebhook(webhookUrl: string, body: object, headers: Record<string, string> = {}) {
     const { pathname, search } = new URL(webhookUrl)
     return call('POST', pathname + search, { body: JSON.stringify(body), headers })
   }
 
   const check = (id: string) => call('POST', `/v1/integrations/${id}/test`, { as: ada.key })
-  return { ...world, config, create, connected, told, opened, byHand, callIn, check }
+  return { ...fixture, config, create, connected, enqueueTransition, opened, setStatusByUser, callWebhook, check }
 }
 export type JiraFixture = ReturnType<typeof jiraFixture>
 

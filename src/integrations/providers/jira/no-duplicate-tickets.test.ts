@@ -17,71 +17,72 @@ function opened(file: string) {
 
 describe('a ticket is created once', () => {
   test('if the response is lost and the search index is delayed', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
     server.behaviour.searchLagMs = 20 * SECOND_MS
-    const { id } = await world.connected(server)
+    const { id } = await fixture.connected(server)
     let lost = 0
-    world.wayOut.loses = (outbound) => isCreate(outbound) && lost++ === 0
-    await world.opened(id)
+    fixture.network.losesResponse = (outbound) => isCreate(outbound) && lost++ === 0
+    await fixture.opened(id)
     for (let seconds = 0; seconds < 25; seconds++) {
-      world.clock.advance(SECOND_MS)
-      await world.deliver()
+      fixture.clock.advance(SECOND_MS)
+      await fixture.deliver()
     }
-    expect(world.summary()).toEqual(['opened delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered'])
     expect(server.tickets).toHaveLength(1)
-    expect(world.issueRow()?.trackerKey).toBe('OPS-1')
+    expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
   })
 
   test('and again only if it was not found for a minute', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     let refused = 0
     server.behaviour.instead = ({ method, path }) =>
       isCreate({ method, url: path }) && refused++ === 0 ? new Response('', { status: 502 }) : null
-    await world.opened(id)
+    await fixture.opened(id)
     const looksUntil = async (untilS: number) => {
-      for (; world.clock.now() < startedAt + untilS * SECOND_MS; world.clock.advance(SECOND_MS)) await world.deliver()
+      for (; fixture.clock.now() < startedAt + untilS * SECOND_MS; fixture.clock.advance(SECOND_MS))
+        await fixture.deliver()
       return asked(server).filter((one) => one === 'POST /search/jql').length
     }
-    const startedAt = world.clock.now()
+    const startedAt = fixture.clock.now()
     expect(await looksUntil(29)).toBe(6)
     expect(server.tickets).toEqual([])
     await looksUntil(32)
     expect(server.tickets).toHaveLength(1)
-    expect(world.summary()).toEqual(['opened delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
   test('and those of other issues do not wait meanwhile', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     server.behaviour.instead = ({ method, path }) =>
       isCreate({ method, url: path }) ? new Response('', { status: 502 }) : null
-    await world.opened(id)
+    await fixture.opened(id)
     server.behaviour.instead = () => null
-    world.clock.advance(6 * SECOND_MS)
-    await world.deliver()
-    await world.opened(id, 'iss_2')
-    expect(world.summary()).toEqual(['opened pending', 'opened delivered'])
+    fixture.clock.advance(6 * SECOND_MS)
+    await fixture.deliver()
+    await fixture.opened(id, 'iss_2')
+    expect(fixture.summary()).toEqual(['opened pending', 'opened delivered'])
   })
 
   test('although a copy of it has its label', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     for (const summary of ['the first', 'its copy']) server.make('OPS', { summary, labels: ['tagwarden-iss_1'] })
-    await world.opened(id)
-    expect(world.issueRow()?.trackerKey).toBe('OPS-1')
+    await fixture.opened(id)
+    expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
     expect(server.tickets).toHaveLength(2)
   })
 
   test.each([1, 2, 3, 4, 5, 6])('as are its comments, if the server is killed after request %i', async (kill) => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
-    let world = jiraFixture(opened(join(folder, 'start.db')))
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    let fixture = jiraFixture(opened(join(folder, 'start.db')))
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     const reached = Promise.withResolvers<void>()
     let requests = 0
     server.behaviour.after = (_request, response) => {
@@ -89,45 +90,45 @@ describe('a ticket is created once', () => {
       reached.resolve()
       return new Promise(() => undefined)
     }
-    world.issue()
-    for (const transition of ['opened', 'repeated', 'resolved'] as const) world.told(id, transition)
-    world = (await killed(world, reached.promise, join(folder, 'after.db'))) ?? world
+    fixture.issue()
+    for (const transition of ['opened', 'repeated', 'resolved'] as const) fixture.enqueueTransition(id, transition)
+    fixture = (await killed(fixture, reached.promise, join(folder, 'after.db'))) ?? fixture
     for (let seconds = 0; seconds <= 70; seconds += 5) {
-      await world.deliver()
-      world.clock.advance(5 * SECOND_MS)
+      await fixture.deliver()
+      fixture.clock.advance(5 * SECOND_MS)
     }
     expect(requests).toBeGreaterThanOrEqual(kill)
-    expect(world.summary()).toEqual(['opened delivered', 'repeated delivered', 'resolved delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered', 'repeated delivered', 'resolved delivered'])
     expect(server.tickets.map(({ comments }) => comments.length)).toEqual([2])
-    world.db.close()
+    fixture.db.close()
     rmSync(folder, { recursive: true })
   })
 
   /** Kills the server when `reached` and restarts it; null if it finished before. */
-  async function killed(world: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
-    const isReached = await Promise.race([reached.then(() => true), world.deliver().then(() => false)])
+  async function killed(fixture: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
+    const isReached = await Promise.race([reached.then(() => true), fixture.deliver().then(() => false)])
     if (!isReached) return null
     // The database as a crash leaves it, without later writes.
-    world.db.prepare('VACUUM INTO ?').run(file)
-    world.stopping.abort()
-    await world.dispatcher.idle()
-    world.db.close()
+    fixture.db.prepare('VACUUM INTO ?').run(file)
+    fixture.stopping.abort()
+    await fixture.dispatcher.idle()
+    fixture.db.close()
     const db = opened(file)
     recoverInterrupted(db)
-    const after = jiraFixture(db, world.people)
+    const after = jiraFixture(db, fixture.people)
 
-    after.clock.set(world.clock.now())
+    after.clock.set(fixture.clock.now())
     return after
   }
 
   test('in a hundred runs with lost responses, 502 after success, crashes, and a search index delayed by 5 s', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
-    let world = jiraFixture(opened(join(folder, 'start.db')))
-    const clock = world.clock
+    let fixture = jiraFixture(opened(join(folder, 'start.db')))
+    const clock = fixture.clock
     await using server = jiraServer(clock)
     server.behaviour.searchLagMs = 5 * SECOND_MS
-    const { id } = await world.connected(server)
-    for (let index = 0; index < 100; index++) world.told(id, 'opened', world.issue(`iss_${index}`))
+    const { id } = await fixture.connected(server)
+    for (let index = 0; index < 100; index++) fixture.enqueueTransition(id, 'opened', fixture.issue(`iss_${index}`))
     let reached = Promise.withResolvers<void>()
     let creates = 0
     let replies = 0
@@ -145,29 +146,29 @@ describe('a ticket is created once', () => {
       reached.resolve()
       return new Promise(() => undefined)
     }
-    const loses = (outbound: { method: string; url: string }) => isCreate(outbound) && replies++ % 3 === 0
+    const losesResponse = (outbound: { method: string; url: string }) => isCreate(outbound) && replies++ % 3 === 0
     let kills = 0
-    for (let rounds = 0; world.deliveries().some(({ status }) => status !== 'delivered'); rounds++) {
-      if (rounds > 200) throw new Error(world.summary().join())
-      world.wayOut.loses = loses
-      const next = await killed(world, reached.promise, join(folder, `${rounds}.db`))
+    for (let rounds = 0; fixture.deliveries().some(({ status }) => status !== 'delivered'); rounds++) {
+      if (rounds > 200) throw new Error(fixture.summary().join())
+      fixture.network.losesResponse = losesResponse
+      const next = await killed(fixture, reached.promise, join(folder, `${rounds}.db`))
       if (next) {
         kills++
-        world = next
+        fixture = next
         reached = Promise.withResolvers()
         continue
       }
       clock.advance(5 * SECOND_MS)
-      world.clock.set(clock.now())
+      fixture.clock.set(clock.now())
     }
     expect(kills).toBeGreaterThan(3)
     expect(creates).toBeGreaterThan(100)
     expect(server.tickets).toHaveLength(100)
     for (let index = 0; index < 100; index++) {
       const ticket = server.tickets.find(({ fields }) => fields.labels.includes(`tagwarden-iss_${index}`))
-      expect(world.issueRow(`iss_${index}`)?.trackerKey).toBe(ticket?.key ?? '')
+      expect(fixture.issueRow(`iss_${index}`)?.trackerKey).toBe(ticket?.key ?? '')
     }
-    world.db.close()
+    fixture.db.close()
     rmSync(folder, { recursive: true })
   })
 })

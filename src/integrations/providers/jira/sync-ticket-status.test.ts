@@ -66,54 +66,54 @@ describe('a status set in Tagwarden', () => {
     ['a loop', { statuses: LONG, ways: ways('new>new new>chosen chosen>done') }, 'cloud', [['resolved', 'done']]],
   ]
   test.each(rows)('is applied to the ticket through %s', async (_name, workflow, edition, steps) => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock, edition as 'cloud')
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock, edition as 'cloud')
     server.behaviour.workflow = workflow
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     for (const [given, expected] of steps) {
-      world.clock.advance(MINUTE_MS)
-      world.byHand(given as 'open')
-      await world.follow()
+      fixture.clock.advance(MINUTE_MS)
+      fixture.setStatusByUser(given as 'open')
+      await fixture.follow()
       expect([given, server.tickets[0]?.statusId]).toEqual([given, expected])
     }
     expect(server.tickets[0]?.comments).toEqual([])
     const from = server.requests.length
-    await world.follow()
+    await fixture.follow()
     expect(asked(server, from)).toEqual([])
   })
 
   test('that the ticket can not reach is reported in one comment', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
     server.behaviour.workflow = { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test') }
-    const { id } = await world.connected(server)
-    await world.opened(id)
-    world.byHand('resolved')
-    await world.follow()
-    await world.follow()
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
+    await fixture.follow()
     const comments = JSON.stringify(server.tickets[0]?.comments)
     expect(comments).toContain('The issue is resolved, but this ticket could not be moved to a matching status')
     expect(server.tickets[0]?.comments).toHaveLength(1)
-    expect(await world.statusOf(id)).toBe('connected')
+    expect(await fixture.statusOf(id)).toBe('connected')
   })
 
   test('is reached within at most five transitions', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
     const statuses = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => status(id, 'new'))
     server.behaviour.workflow = { statuses: [...statuses, status('z', 'done')], ways: ways('a>b b>c c>d d>e e>f f>z') }
-    const { id } = await world.connected(server)
-    await world.opened(id)
-    world.byHand('resolved')
-    await world.follow()
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
     expect(transitionsOf(server)).toBeLessThanOrEqual(5)
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
   test('fills required fields and avoids refused transitions', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
     server.behaviour.workflow = {
       statuses: LONG,
       ways: [
@@ -137,10 +137,10 @@ describe('a status set in Tagwarden', () => {
         { from: 'done', to: 'new', fields: { resolution: { required: false, allowedValues: [{ id: '10' }] } } },
       ],
     }
-    const { id } = await world.connected(server)
-    await world.opened(id)
-    world.byHand('resolved')
-    await world.follow()
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
     const [ticket] = server.tickets
     expect(ticket?.statusId).toBe('done')
     const { resolution, versions, customfield_3, customfield_2 } = { ...ticket?.fields } as Record<string, unknown>
@@ -150,56 +150,56 @@ describe('a status set in Tagwarden', () => {
       customfield_3: 'Tagwarden',
       customfield_2: undefined,
     })
-    world.byHand('open')
-    await world.follow()
+    fixture.setStatusByUser('open')
+    await fixture.follow()
     expect([ticket?.statusId, ticket?.fields.resolution]).toEqual(['new', null])
   })
 
   test('is applied if it was set before the ticket was created', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
     let lost = 0
-    world.wayOut.loses = ({ url, method }) => method === 'POST' && url.endsWith('/issue') && lost++ === 0
-    await world.opened(id)
-    world.byHand('acknowledged')
-    await world.follow()
-    world.clock.advance(6 * SECOND_MS)
-    await world.deliver()
-    await world.follow()
+    fixture.network.losesResponse = ({ url, method }) => method === 'POST' && url.endsWith('/issue') && lost++ === 0
+    await fixture.opened(id)
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
+    fixture.clock.advance(6 * SECOND_MS)
+    await fixture.deliver()
+    await fixture.follow()
     expect(server.tickets[0]?.statusId).toBe('3')
   })
 
   test('is retried after an outage, from the current status of the ticket', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     let transitions = 0
     server.behaviour.instead = ({ method, path }) =>
       method === 'POST' && path.endsWith('/transitions') && ++transitions === 2
         ? new Response('', { status: 503 })
         : null
-    world.byHand('resolved')
-    await world.follow()
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
     expect(server.tickets[0]?.statusId).toBe('3')
-    world.clock.advance(6 * SECOND_MS)
-    await world.follow()
+    fixture.clock.advance(6 * SECOND_MS)
+    await fixture.follow()
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
   test('is ignored for a deleted ticket', async () => {
-    const world = jiraFixture()
-    await using server = jiraServer(world.clock)
-    const { id } = await world.connected(server)
-    await world.opened(id)
+    const fixture = jiraFixture()
+    await using server = jiraServer(fixture.clock)
+    const { id } = await fixture.connected(server)
+    await fixture.opened(id)
     for (const ticket of server.tickets) ticket.isDeleted = true
-    world.byHand('resolved')
-    await world.follow()
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
     const from = server.requests.length
-    world.byHand('open')
-    await world.follow()
+    fixture.setStatusByUser('open')
+    await fixture.follow()
     expect(asked(server, from)).toEqual([])
-    expect(await world.statusOf(id)).toBe('connected')
+    expect(await fixture.statusOf(id)).toBe('connected')
   })
 })

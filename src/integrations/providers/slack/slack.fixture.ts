@@ -19,41 +19,41 @@ export { APP_TOKEN, BOT_TOKEN, CHANNEL, slackServer }
 
 /** The integrations of a server together with a fake Slack. */
 export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
-  const world = outboxFixture(db, people)
-  const slack = known ?? slackServer(world.clock)
+  const fixture = outboxFixture(db, people)
+  const slack = known ?? slackServer(fixture.clock)
 
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
   /** True: the call takes effect, but its response is lost. */
-  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
-  const parts = {
-    db: world.db,
-    clock: world.clock,
-    box: world.box,
+  const network = { losesResponse: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
+  const deps = {
+    db: fixture.db,
+    clock: fixture.clock,
+    box: fixture.box,
     mailConfigured: false,
     jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
         const reply = await http(outbound, signal)
-        const isLost = wayOut.loses(outbound)
+        const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
-      openSocket: (url, signal) => webSockets({ guard, quietMs: wayOut.quietMs })(url, signal),
+      openSocket: (url, signal) => webSockets({ guard, quietMs: network.quietMs })(url, signal),
     }),
     report: (error: unknown) => void reported.push(error),
     operator: { TEAM_CHAT_URL: slack.apiUrl },
   }
   const publicUrl = 'https://watch.example'
-  const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
-  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })
+  const dispatcher = new Dispatcher(deps, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const listeners = new Listeners(dispatcher, { ...parts, enqueue })
-  const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
-  const call = client(world, ...routes, ...deliveryRoutes(parts))
-  const { alice, ada } = world.people
+  const listeners = new Listeners(dispatcher, { ...deps, enqueue })
+  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue })
+  const call = client(fixture, ...routes, ...deliveryRoutes(deps))
+  const { alice, ada } = fixture.people
 
   const make = (config: object, label?: string) =>
     call('POST', '/v1/integrations', {
@@ -70,7 +70,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     if (status !== 200) throw new Error(chosen.error)
     slack.calls.length = 0
     slack.messages.length = 0
-    world.clock.advance(2000)
+    fixture.clock.advance(2000)
     return body.id
   }
 
@@ -83,14 +83,18 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     await dispatcher.idle()
   }
   /** Delivers a transition through the integration, one second after the previous one. */
-  async function told(id: string, transition: 'opened' | 'reopened' | 'repeated' | 'resolved', issueId = 'iss_1') {
-    world.clock.advance(1000)
-    if (transition === 'opened') world.issue(issueId)
-    world.tell(transition, issueId, { channels: [{ type: 'team_chat', target: id }] })
+  async function deliverTransition(
+    id: string,
+    transition: 'opened' | 'reopened' | 'repeated' | 'resolved',
+    issueId = 'iss_1',
+  ) {
+    fixture.clock.advance(1000)
+    if (transition === 'opened') fixture.issue(issueId)
+    fixture.tell(transition, issueId, { channels: [{ type: 'team_chat', target: id }] })
     await deliver()
   }
-  const byHand = (status: IssueStatus, issueId = 'iss_1') =>
-    setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: world.clock.now() }, issueId, status, enqueue)
+  const setStatusByUser = (status: IssueStatus, issueId = 'iss_1') =>
+    setStatus(fixture.db, { orgId: alice.orgId, by: alice.userId, now: fixture.clock.now() }, issueId, status, enqueue)
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   async function stop() {
     stopping.abort()
@@ -98,10 +102,10 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     if (!known) await slack.server.stop(true)
   }
   return {
-    ...world,
+    ...fixture,
     slack,
     reported,
-    wayOut,
+    network,
     dispatcher,
     listeners,
     stopping,
@@ -111,8 +115,8 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
     connected,
     deliver,
     sync,
-    told,
-    byHand,
+    deliverTransition,
+    setStatusByUser,
     statusOf,
     enqueue,
     [Symbol.asyncDispose]: stop,

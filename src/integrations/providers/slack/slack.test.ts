@@ -6,8 +6,8 @@ import { APP_TOKEN, BOT_TOKEN, CHANNEL, slackFixture } from './slack.fixture.ts'
 
 describe('a bot', () => {
   test('needs a channel, and gets its label from it', async () => {
-    await using world = slackFixture()
-    const { make, choose, slack, statusOf, call, people } = world
+    await using fixture = slackFixture()
+    const { make, choose, slack, statusOf, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
     expect(body).toMatchObject({ status: 'incomplete', label: 'default', config: {} })
     const test = await call('POST', `/v1/integrations/${body.id}/test`, { as: people.ada.key })
@@ -15,12 +15,12 @@ describe('a bot', () => {
     expect((await choose(body.id)).body).toEqual({ ok: true, label: '#web' })
     expect(slack.messages).toMatchObject([{ channel: CHANNEL, threadTs: null }])
     expect(await statusOf(body.id)).toBe('connected')
-    world.clock.advance(SECOND_MS)
+    fixture.clock.advance(SECOND_MS)
     expect((await choose(body.id, 'C0OTHER', '#other')).body).toEqual({ ok: true, label: '#web' })
     expect(slack.messages.at(-1)?.channel).toBe('C0OTHER')
   })
 
-  test.each<[string, (world: ReturnType<typeof slackFixture>) => void, string]>([
+  test.each<[string, (fixture: ReturnType<typeof slackFixture>) => void, string]>([
     ['no such channel', ({ slack }) => void slack.channels.delete(CHANNEL), 'channel_not_found'],
     ['an archived channel', ({ slack }) => void slack.channels.set(CHANNEL, { isArchived: true }), 'is_archived'],
     [
@@ -46,10 +46,10 @@ describe('a bot', () => {
       'HTTP 503',
     ],
   ])('%s: a refused test message changes nothing', async (_name, change, error) => {
-    await using world = slackFixture()
-    const { make, choose, slack, call, people } = world
+    await using fixture = slackFixture()
+    const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
-    change(world)
+    change(fixture)
     const refused = await choose(body.id)
     expect(refused.status).toBe(502)
     expect(refused.body.error).toContain(error)
@@ -59,8 +59,8 @@ describe('a bot', () => {
   })
 
   test.each(['choose', 'test'])('returns a rate limit of Slack in Retry-After: %s', async (what) => {
-    await using world = slackFixture()
-    const { make, choose, slack, call, people } = world
+    await using fixture = slackFixture()
+    const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
     if (what === 'test') await choose(body.id)
     const limited = { status: 429, headers: { 'retry-after': '30' } }
@@ -71,8 +71,8 @@ describe('a bot', () => {
   })
 
   test('is required to choose a channel, and must belong to the organization', async () => {
-    await using world = slackFixture()
-    const { make, choose, slack, call, people } = world
+    await using fixture = slackFixture()
+    const { make, choose, slack, call, people } = fixture
     const { body } = await make({ webhookUrl: slack.webhookUrl })
     expect((await choose(body.id)).status).toBe(409)
     expect((await choose('int_nobody')).status).toBe(404)
@@ -85,8 +85,8 @@ describe('a bot', () => {
   })
 
   test('shortens the channel name to fit a label', async () => {
-    await using world = slackFixture()
-    const { make, call, people, slack } = world
+    await using fixture = slackFixture()
+    const { make, call, people, slack } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
     const choose = async (channelName: string) => {
       const path = `/v1/integrations/team_chat/${body.id}/channel`
@@ -100,12 +100,12 @@ describe('a bot', () => {
   })
 
   test('posts later messages in the thread of the opening, and a reopening also to the channel', async () => {
-    await using world = slackFixture()
-    const { slack, told } = world
-    const id = await world.connected()
+    await using fixture = slackFixture()
+    const { slack, deliverTransition } = fixture
+    const id = await fixture.connected()
     for (const transition of ['opened', 'repeated', 'resolved', 'reopened', 'resolved'] as const)
-      await told(id, transition)
-    expect(world.summary().every((line) => line.endsWith('delivered'))).toBe(true)
+      await deliverTransition(id, transition)
+    expect(fixture.summary().every((line) => line.endsWith('delivered'))).toBe(true)
     const [opening] = slack.messages
     expect(slack.messages.map(({ threadTs, isBroadcast }) => [threadTs, isBroadcast])).toEqual([
       [null, false],
@@ -114,7 +114,7 @@ describe('a bot', () => {
       [opening?.ts ?? '', true],
       [opening?.ts ?? '', false],
     ])
-    const [delivery] = world.deliveries()
+    const [delivery] = fixture.deliveries()
     expect(opening?.metadata).toEqual({
       event_type: 'tagwarden',
       event_payload: { deliveryIds: delivery?.id ?? '', issueIds: 'iss_1' },
@@ -123,36 +123,36 @@ describe('a bot', () => {
   })
 
   test('updates the status in the opening without a notification', async () => {
-    await using world = slackFixture()
-    const { slack, told, byHand, sync } = world
-    const id = await world.connected()
-    await told(id, 'opened')
-    const sent = world.issueRow()?.notificationsSent
+    await using fixture = slackFixture()
+    const { slack, deliverTransition, setStatusByUser, sync } = fixture
+    const id = await fixture.connected()
+    await deliverTransition(id, 'opened')
+    const sent = fixture.issueRow()?.notificationsSent
     const shown = () => JSON.stringify(slack.messages[0]?.blocks)
     expect(shown()).toContain('🔴 Open')
-    byHand('acknowledged')
+    setStatusByUser('acknowledged')
     await sync()
     expect(shown()).toContain('🟠 Acknowledged by Alice')
     await sync()
-    byHand('muted')
-    byHand('open')
-    byHand('resolved')
+    setStatusByUser('muted')
+    setStatusByUser('open')
+    setStatusByUser('resolved')
     await sync()
     expect(shown()).toContain('🟢 Resolved by Alice')
     expect(slack.asked()).toEqual(['chat.postMessage', 'chat.update', 'chat.update'])
-    expect(world.issueRow()?.notificationsSent).toBe(sent)
+    expect(fixture.issueRow()?.notificationsSent).toBe(sent)
   })
 
   test('waits when Slack limits edits, and is not failing because of it', async () => {
-    await using world = slackFixture()
-    const { slack, told, byHand, sync, clock, statusOf } = world
-    const id = await world.connected()
-    await told(id, 'opened')
+    await using fixture = slackFixture()
+    const { slack, deliverTransition, setStatusByUser, sync, clock, statusOf } = fixture
+    const id = await fixture.connected()
+    await deliverTransition(id, 'opened')
     slack.behaviour.instead = (method) =>
       method === 'chat.update'
         ? Response.json({ ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } })
         : null
-    byHand('acknowledged')
+    setStatusByUser('acknowledged')
     for (let times = 0; times < 10; times++) {
       await sync()
       clock.advance(30 * SECOND_MS)
@@ -165,66 +165,66 @@ describe('a bot', () => {
   })
 
   test('posts at most one message per second to a channel', async () => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
     const channels = [{ type: 'team_chat' as const, target: id }]
     for (const issueId of ['iss_1', 'iss_2', 'iss_3']) {
-      world.tell('repeated', world.issue(issueId), { channels })
+      fixture.tell('repeated', fixture.issue(issueId), { channels })
     }
     const posted = []
     for (let second = 0; second < 4; second++) {
-      await world.deliver()
+      await fixture.deliver()
       posted.push(slack.messages.length)
       clock.advance(SECOND_MS)
     }
     expect(posted).toEqual([1, 2, 3, 3])
-    expect(world.deliveries().map(({ attempts }) => attempts)).toEqual([1, 1, 1])
+    expect(fixture.deliveries().map(({ attempts }) => attempts)).toEqual([1, 1, 1])
   })
 })
 
 describe('a lost response', () => {
-  const losing = (world: ReturnType<typeof slackFixture>, method: string) => {
+  const losing = (fixture: ReturnType<typeof slackFixture>, method: string) => {
     let lost = 0
-    world.wayOut.loses = ({ url }) => url.endsWith(method) && lost++ === 0
+    fixture.network.losesResponse = ({ url }) => url.endsWith(method) && lost++ === 0
   }
 
   test.each(['opened', 'repeated', 'reopened'] as const)('does not duplicate the message: %s', async (transition) => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
-    if (transition !== 'opened') await world.told(id, 'opened')
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
+    if (transition !== 'opened') await fixture.deliverTransition(id, 'opened')
     const before = slack.messages.length
-    losing(world, 'chat.postMessage')
-    await world.told(id, transition)
-    expect(world.deliveries().at(-1)).toMatchObject({ status: 'pending' })
+    losing(fixture, 'chat.postMessage')
+    await fixture.deliverTransition(id, transition)
+    expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'pending' })
     clock.advance(6 * SECOND_MS)
-    await world.deliver()
-    expect(world.deliveries().at(-1)).toMatchObject({ status: 'delivered' })
+    await fixture.deliver()
+    expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'delivered' })
     expect(slack.messages).toHaveLength(before + 1)
-    await world.told(id, 'resolved')
+    await fixture.deliverTransition(id, 'resolved')
     expect(slack.messages.at(-1)?.threadTs).toBe(slack.messages[0]?.ts ?? '')
   })
 
   test('does not lose the message if the app may not read the channel', async () => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
     slack.behaviour.scopes = ['chat:write']
-    losing(world, 'chat.postMessage')
-    await world.told(id, 'opened')
+    losing(fixture, 'chat.postMessage')
+    await fixture.deliverTransition(id, 'opened')
     clock.advance(6 * SECOND_MS)
-    await world.deliver()
-    expect(world.summary()).toEqual(['opened delivered'])
+    await fixture.deliver()
+    expect(fixture.summary()).toEqual(['opened delivered'])
     expect(slack.messages).toHaveLength(2)
   })
 
   test('is resolved by searching hundreds of other messages', async () => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
-    losing(world, 'chat.postMessage')
-    await world.told(id, 'opened')
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
+    losing(fixture, 'chat.postMessage')
+    await fixture.deliverTransition(id, 'opened')
     const [ours] = slack.messages
     if (!ours) throw new Error('nothing was posted')
     const others = Array.from({ length: 450 }, (_, n) => ({
@@ -234,39 +234,39 @@ describe('a lost response', () => {
     }))
     slack.messages.push(...others)
     clock.advance(6 * SECOND_MS)
-    await world.deliver()
+    await fixture.deliver()
     expect(slack.asked()).toEqual(['chat.postMessage', ...Array(3).fill('conversations.history')])
-    expect(world.summary()).toEqual(['opened delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
   test.each(['ratelimited', 'internal_error'])('does not post again while the search fails: %s', async (error) => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
-    losing(world, 'chat.postMessage')
-    await world.told(id, 'opened')
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
+    losing(fixture, 'chat.postMessage')
+    await fixture.deliverTransition(id, 'opened')
     slack.behaviour.instead = (method) =>
       method === 'conversations.history' ? Response.json({ ok: false, error }) : null
     clock.advance(6 * SECOND_MS)
-    await world.deliver()
-    expect(world.summary()).toEqual(['opened pending'])
+    await fixture.deliver()
+    expect(fixture.summary()).toEqual(['opened pending'])
     slack.behaviour.instead = () => null
     clock.advance(40 * SECOND_MS)
-    await world.deliver()
-    expect(world.summary()).toEqual(['opened delivered'])
+    await fixture.deliver()
+    expect(fixture.summary()).toEqual(['opened delivered'])
     expect(slack.messages).toHaveLength(1)
   })
 
   test('of a request that never arrived leads to a new post', async () => {
-    await using world = slackFixture()
-    const { slack, clock } = world
-    const id = await world.connected()
+    await using fixture = slackFixture()
+    const { slack, clock } = fixture
+    const id = await fixture.connected()
     let cut = 0
     slack.behaviour.instead = (method) =>
       method === 'chat.postMessage' && cut++ === 0 ? new Response('gateway', { status: 502 }) : null
-    await world.told(id, 'opened')
+    await fixture.deliverTransition(id, 'opened')
     clock.advance(6 * SECOND_MS)
-    await world.deliver()
+    await fixture.deliver()
     expect(slack.asked()).toEqual(['chat.postMessage', 'conversations.history', 'chat.postMessage'])
     expect(slack.messages).toHaveLength(1)
   })
@@ -285,14 +285,14 @@ describe('the configuration', () => {
     ['a token with a line break', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
     ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
   ])('rejects: %s', async (_name, config, error) => {
-    await using world = slackFixture()
-    const { status, body } = await world.make(config)
+    await using fixture = slackFixture()
+    const { status, body } = await fixture.make(config)
     expect([status, body.error]).toEqual([400, expect.stringContaining(error)])
   })
 
   test('can change from a webhook to a bot and back', async () => {
-    await using world = slackFixture()
-    const { make, call, slack, people } = world
+    await using fixture = slackFixture()
+    const { make, call, slack, people } = fixture
     const { body } = await make({ webhookUrl: slack.webhookUrl })
     const put = (config: object) =>
       call('PUT', `/v1/integrations/${body.id}`, { as: people.ada.key, body: { provider: 'team_chat', config } })

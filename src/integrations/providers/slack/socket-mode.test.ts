@@ -9,9 +9,9 @@ import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fix
 const until = (isTrue: () => boolean | Promise<boolean>) => waitUntil('the condition', isTrue)
 
 /** A bot with an open connection, and an open issue. */
-async function listening(world: SlackFixture, issues = ['iss_1']) {
-  const { slack, listeners } = world
-  const id = await world.connected({ appToken: APP_TOKEN })
+async function listening(fixture: SlackFixture, issues = ['iss_1']) {
+  const { slack, listeners } = fixture
+  const id = await fixture.connected({ appToken: APP_TOKEN })
   for (const [user, email] of [
     ['U0BOB', 'BOB@example.com'],
     ['U0VERA', 'vera@example.com'],
@@ -22,7 +22,7 @@ async function listening(world: SlackFixture, issues = ['iss_1']) {
   }
   listeners.start()
   await until(() => slack.sockets.size === 1)
-  for (const issueId of issues) await world.told(id, 'opened', issueId)
+  for (const issueId of issues) await fixture.deliverTransition(id, 'opened', issueId)
   return id
 }
 
@@ -38,9 +38,9 @@ const buttonsOf = (message: { blocks: { type: string; elements?: unknown }[] } |
 let envelopes = 0
 
 /** The envelope Slack sends when a user presses a button. */
-function pressed(world: SlackFixture, label: string, values: { user?: string; index?: number; more?: object } = {}) {
+function pressed(fixture: SlackFixture, label: string, values: { user?: string; index?: number; more?: object } = {}) {
   const { user = 'U0BOB', index = 0, more = {} } = values
-  const message = world.slack.messages[index]
+  const message = fixture.slack.messages[index]
   const button = buttonsOf(message).find(({ text }) => text.text === label)
   const envelope = {
     envelope_id: `envelope-${++envelopes}`,
@@ -55,7 +55,7 @@ function pressed(world: SlackFixture, label: string, values: { user?: string; in
       ...more,
     },
   }
-  world.slack.say(envelope)
+  fixture.slack.say(envelope)
   return envelope
 }
 
@@ -98,16 +98,20 @@ describe('a button', () => {
     ['Resolve', 'resolved', []],
     ['Mute', 'muted', ['Resolve']],
   ])('%s acts on behalf of the member with the same e-mail address', async (label, status, left) => {
-    await using world = slackFixture()
-    await listening(world)
-    expect(buttonsOf(world.slack.messages[0]).map(({ text }) => text.text)).toEqual(['Acknowledge', 'Resolve', 'Mute'])
-    await acknowledged(world, pressed(world, label))
-    await until(() => world.issueRow()?.status === status)
-    expect(world.issueRow()?.statusBy).toBe(world.people.bob.userId)
-    await world.sync()
-    expect(JSON.stringify(world.slack.messages[0]?.blocks)).toContain('by Bob')
-    expect(buttonsOf(world.slack.messages[0]).map(({ text }) => text.text)).toEqual(left)
-    expect(world.slack.ephemerals).toEqual([])
+    await using fixture = slackFixture()
+    await listening(fixture)
+    expect(buttonsOf(fixture.slack.messages[0]).map(({ text }) => text.text)).toEqual([
+      'Acknowledge',
+      'Resolve',
+      'Mute',
+    ])
+    await acknowledged(fixture, pressed(fixture, label))
+    await until(() => fixture.issueRow()?.status === status)
+    expect(fixture.issueRow()?.statusBy).toBe(fixture.people.bob.userId)
+    await fixture.sync()
+    expect(JSON.stringify(fixture.slack.messages[0]?.blocks)).toContain('by Bob')
+    expect(buttonsOf(fixture.slack.messages[0]).map(({ text }) => text.text)).toEqual(left)
+    expect(fixture.slack.ephemerals).toEqual([])
   })
 
   test.each([
@@ -118,65 +122,65 @@ describe('a button', () => {
     ['somebody whose address is not confirmed', 'U0BOB', { is_email_confirmed: false }],
     ['somebody who left', 'U0BOB', { deleted: true }],
   ])('does nothing for %s, who gets a private reply', async (_name, user, facts) => {
-    await using world = slackFixture()
-    await listening(world)
-    world.slack.users.set(user, { ...world.slack.users.get(user), ...facts })
-    await acknowledged(world, pressed(world, 'Resolve', { user }))
-    await until(() => world.slack.ephemerals.length === 1)
-    expect(world.slack.ephemerals).toMatchObject([{ user, channel: CHANNEL }])
-    expect(world.slack.ephemerals[0]?.text).toContain('only members')
-    expect(world.issueRow()?.status).toBe('open')
+    await using fixture = slackFixture()
+    await listening(fixture)
+    fixture.slack.users.set(user, { ...fixture.slack.users.get(user), ...facts })
+    await acknowledged(fixture, pressed(fixture, 'Resolve', { user }))
+    await until(() => fixture.slack.ephemerals.length === 1)
+    expect(fixture.slack.ephemerals).toMatchObject([{ user, channel: CHANNEL }])
+    expect(fixture.slack.ephemerals[0]?.text).toContain('only members')
+    expect(fixture.issueRow()?.status).toBe('open')
   })
 
   test('explains if the app may not look up the user', async () => {
-    await using world = slackFixture()
-    await listening(world)
-    world.slack.behaviour.scopes = ['chat:write']
-    pressed(world, 'Resolve')
-    await until(() => world.slack.ephemerals.length === 1)
-    expect(world.slack.ephemerals[0]?.text).toContain('missing_scope')
-    expect(world.issueRow()?.status).toBe('open')
+    await using fixture = slackFixture()
+    await listening(fixture)
+    fixture.slack.behaviour.scopes = ['chat:write']
+    pressed(fixture, 'Resolve')
+    await until(() => fixture.slack.ephemerals.length === 1)
+    expect(fixture.slack.ephemerals[0]?.text).toContain('missing_scope')
+    expect(fixture.issueRow()?.status).toBe('open')
   })
 
   test('replies through response_url if the app is not in the channel', async () => {
-    await using world = slackFixture()
-    await listening(world)
-    world.slack.channels.set(CHANNEL, { isMember: false })
-    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: world.slack.responseUrl } })
-    await until(() => world.slack.responses.length === 1)
-    expect(world.slack.responses).toMatchObject([{ response_type: 'ephemeral', replace_original: false }])
-    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: 'https://169.254.169.254/' } })
+    await using fixture = slackFixture()
+    await listening(fixture)
+    fixture.slack.channels.set(CHANNEL, { isMember: false })
+    pressed(fixture, 'Resolve', { user: 'U0VERA', more: { response_url: fixture.slack.responseUrl } })
+    await until(() => fixture.slack.responses.length === 1)
+    expect(fixture.slack.responses).toMatchObject([{ response_type: 'ephemeral', replace_original: false }])
+    pressed(fixture, 'Resolve', { user: 'U0VERA', more: { response_url: 'https://169.254.169.254/' } })
     await until(
-      () => world.reported.length === 1 || world.slack.asked().filter((one) => one === 'users.info').length === 2,
+      () => fixture.reported.length === 1 || fixture.slack.asked().filter((one) => one === 'users.info').length === 2,
     )
-    expect(world.slack.responses).toHaveLength(1)
+    expect(fixture.slack.responses).toHaveLength(1)
   })
 
   test('that is resent acts once, and one without effect says so', async () => {
-    await using world = slackFixture()
-    await listening(world)
-    const first = pressed(world, 'Acknowledge')
-    await until(() => world.issueRow()?.status === 'acknowledged')
-    world.byHand('open')
-    world.slack.say({ ...first, envelope_id: 'again', retry_attempt: 1 })
-    await until(() => world.slack.acknowledged.includes('again'))
-    await acknowledged(world, pressed(world, 'Resolve'))
-    await until(() => world.issueRow()?.status === 'resolved')
-    expect(world.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
-    pressed(world, 'Resolve')
-    await until(() => world.slack.ephemerals.length === 1)
-    expect(world.slack.ephemerals[0]?.text).toContain('already resolved')
+    await using fixture = slackFixture()
+    await listening(fixture)
+    const first = pressed(fixture, 'Acknowledge')
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
+    fixture.setStatusByUser('open')
+    fixture.slack.say({ ...first, envelope_id: 'again', retry_attempt: 1 })
+    await until(() => fixture.slack.acknowledged.includes('again'))
+    await acknowledged(fixture, pressed(fixture, 'Resolve'))
+    await until(() => fixture.issueRow()?.status === 'resolved')
+    expect(fixture.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
+    pressed(fixture, 'Resolve')
+    await until(() => fixture.slack.ephemerals.length === 1)
+    expect(fixture.slack.ephemerals[0]?.text).toContain('already resolved')
   })
 
   test('of another integration of the same app is received through their shared connection', async () => {
-    await using world = slackFixture()
-    await listening(world, [])
-    const other = await world.connected({ appToken: APP_TOKEN })
-    world.listeners.start()
-    expect(world.slack.sockets.size).toBe(1)
-    await world.told(other, 'opened')
-    pressed(world, 'Acknowledge')
-    await until(() => world.issueRow()?.status === 'acknowledged')
+    await using fixture = slackFixture()
+    await listening(fixture, [])
+    const other = await fixture.connected({ appToken: APP_TOKEN })
+    fixture.listeners.start()
+    expect(fixture.slack.sockets.size).toBe(1)
+    await fixture.deliverTransition(other, 'opened')
+    pressed(fixture, 'Acknowledge')
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
   })
 
   test.each<[string, (button: Button, id: string) => object]>([
@@ -185,37 +189,37 @@ describe('a button', () => {
     ['no issue of the organization', (button, id) => ({ ...button, value: `${id}:iss_9` })],
     ['nonsense', () => ({ action_id: 7, value: { a: 1 } })],
   ])('with %s changes nothing', async (_name, change) => {
-    await using world = slackFixture()
-    const id = await listening(world)
-    const [button] = buttonsOf(world.slack.messages[0])
+    await using fixture = slackFixture()
+    const id = await listening(fixture)
+    const [button] = buttonsOf(fixture.slack.messages[0])
     if (!button) throw new Error('there is no button')
-    await acknowledged(world, pressed(world, '', { more: { actions: [change(button, id)] } }))
-    await acknowledged(world, pressed(world, '', { more: { actions: null, user: null } }))
-    pressed(world, 'Acknowledge')
-    await until(() => world.issueRow()?.status === 'acknowledged')
-    expect(world.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
+    await acknowledged(fixture, pressed(fixture, '', { more: { actions: [change(button, id)] } }))
+    await acknowledged(fixture, pressed(fixture, '', { more: { actions: null, user: null } }))
+    pressed(fixture, 'Acknowledge')
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
+    expect(fixture.history().filter(({ kind }) => kind === 'acknowledged')).toHaveLength(1)
   })
 })
 
 describe('the connection', () => {
   test('is replaced before the old one is closed when Slack requests a refresh', async () => {
-    await using world = slackFixture()
-    const { slack } = world
-    await listening(world)
+    await using fixture = slackFixture()
+    const { slack } = fixture
+    await listening(fixture)
     const opened = () => slack.asked().filter((method) => method === 'apps.connections.open').length
     for (const reason of ['warning', 'refresh_requested']) {
       const before = opened()
       slack.say({ type: 'disconnect', reason })
       await until(() => opened() === before + 1 && slack.sockets.size === 1)
     }
-    pressed(world, 'Acknowledge')
-    await until(() => world.issueRow()?.status === 'acknowledged')
+    pressed(fixture, 'Acknowledge')
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
   })
 
   test.each(['refresh_requested', 'link_disabled'])('is paused after repeated %s', async (reason) => {
-    await using world = slackFixture()
-    const { slack, listeners, clock } = world
-    await world.connected({ appToken: APP_TOKEN })
+    await using fixture = slackFixture()
+    const { slack, listeners, clock } = fixture
+    await fixture.connected({ appToken: APP_TOKEN })
     slack.behaviour.greeting = { type: 'disconnect', reason }
     listeners.start()
     await listeners.idle()
@@ -230,9 +234,9 @@ describe('the connection', () => {
   })
 
   test('is reopened after a failure with increasing pauses', async () => {
-    await using world = slackFixture()
-    const { slack, clock, listeners, statusOf } = world
-    const id = await listening(world, [])
+    await using fixture = slackFixture()
+    const { slack, clock, listeners, statusOf } = fixture
+    const id = await listening(fixture, [])
     const opened = () => slack.asked().filter((method) => method === 'apps.connections.open').length
     slack.behaviour.instead = (method) =>
       method === 'apps.connections.open' ? Response.json({ ok: false, error: 'internal_error' }) : null
@@ -258,13 +262,13 @@ describe('the connection', () => {
   })
 
   test('is reopened if it is silent for too long', async () => {
-    await using world = slackFixture()
-    world.wayOut.quietMs = 60
-    const { slack, clock, listeners } = world
+    await using fixture = slackFixture()
+    fixture.network.quietMs = 60
+    const { slack, clock, listeners } = fixture
     using relay = await frozenRelay(Number(slack.server.port))
     slack.behaviour.instead = (method) =>
       method === 'apps.connections.open' ? Response.json({ ok: true, url: relay.url }) : null
-    await listening(world, [])
+    await listening(fixture, [])
     relay.freeze()
     await listeners.idle()
     slack.behaviour.instead = () => null
@@ -281,9 +285,9 @@ describe('the connection', () => {
     ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
     ['a page', 'busy', { status: 503 }],
   ])('is not opened on %s, and messages are still sent', async (_name, answer, init) => {
-    await using world = slackFixture()
-    const { slack, listeners, clock, statusOf } = world
-    const id = await world.connected({ appToken: APP_TOKEN })
+    await using fixture = slackFixture()
+    const { slack, listeners, clock, statusOf } = fixture
+    const id = await fixture.connected({ appToken: APP_TOKEN })
     slack.behaviour.instead = (method) =>
       method === 'apps.connections.open' ? Response.json(answer, init as ResponseInit) : null
     for (let tries = 0; tries < 3; tries++) {
@@ -293,42 +297,42 @@ describe('the connection', () => {
     }
     expect(slack.sockets.size).toBe(0)
     expect(await statusOf(id)).toBe('failing')
-    await world.told(id, 'opened')
-    expect(world.summary()).toEqual(['opened delivered'])
-    expect(JSON.stringify(world.reported)).not.toContain(APP_TOKEN)
+    await fixture.deliverTransition(id, 'opened')
+    expect(fixture.summary()).toEqual(['opened delivered'])
+    expect(JSON.stringify(fixture.reported)).not.toContain(APP_TOKEN)
   })
 
   test('is closed when the app token is removed, the integration is deleted, or the server stops', async () => {
-    await using world = slackFixture()
-    const { slack, listeners, call, people } = world
-    const id = await listening(world, [])
+    await using fixture = slackFixture()
+    const { slack, listeners, call, people } = fixture
+    const id = await listening(fixture, [])
     const as = people.ada.key
     await call('DELETE', `/v1/integrations/${id}`, { as })
     listeners.start()
     await until(() => slack.sockets.size === 0)
-    const other = await world.connected({ appToken: APP_TOKEN })
+    const other = await fixture.connected({ appToken: APP_TOKEN })
     listeners.start()
     await until(() => slack.sockets.size === 1)
     const webhook = { provider: 'team_chat', config: { webhookUrl: slack.webhookUrl } }
     expect((await call('PUT', `/v1/integrations/${other}`, { as, body: webhook })).status).toBe(200)
     listeners.start()
     await until(() => slack.sockets.size === 0)
-    await world.connected({ appToken: APP_TOKEN })
+    await fixture.connected({ appToken: APP_TOKEN })
     listeners.start()
     await until(() => slack.sockets.size === 1)
-    world.stopping.abort()
+    fixture.stopping.abort()
     await listeners.idle()
     await until(() => slack.sockets.size === 0)
   })
 
   test('is shared by all integrations of an app, and limited per organization', async () => {
-    await using world = slackFixture()
-    const { slack, listeners, make, choose } = world
+    await using fixture = slackFixture()
+    const { slack, listeners, make, choose } = fixture
     slack.behaviour.instead = (method) =>
       method === 'apps.connections.open' ? new Response('', { status: 503 }) : null
     for (let index = 0; index < 12; index++) {
       const { body } = await make({ botToken: 'xoxb-1-b0t-secret', appToken: `xapp-${index}-of-its-own` })
-      world.clock.advance(SECOND_MS)
+      fixture.clock.advance(SECOND_MS)
       await choose(body.id)
     }
     slack.calls.length = 0
@@ -338,9 +342,9 @@ describe('the connection', () => {
   })
 
   test('is reopened after a failure while the database rejects writes', async () => {
-    await using world = slackFixture()
-    const { slack, listeners, db, clock, reported } = world
-    await world.connected({ appToken: APP_TOKEN })
+    await using fixture = slackFixture()
+    const { slack, listeners, db, clock, reported } = fixture
+    await fixture.connected({ appToken: APP_TOKEN })
     slack.behaviour.instead = (method) =>
       method === 'apps.connections.open' ? new Response('', { status: 503 }) : null
     db.exec(`CREATE TRIGGER full BEFORE UPDATE ON integration BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)

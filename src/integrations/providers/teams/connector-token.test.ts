@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { hasDuplicateName } from './connector-token.ts'
-import { type Server, teamsFixture, teamsServer, type World } from './teams.fixture.ts'
+import { type Fixture, type Server, teamsFixture, teamsServer } from './teams.fixture.ts'
 import { BOT, ISSUER } from './teams-server.fixture.ts'
 
 const base64 = (value: unknown) =>
@@ -296,30 +296,30 @@ const FORGERIES: [string, 401 | 403, Make][] = [
 
 describe('a forged or stale token', () => {
   let server: Server
-  let world: World
+  let fixture: Fixture
   let before: Buffer
   let asked: number
   beforeAll(async () => {
     server = await teamsServer()
-    world = teamsFixture(server)
-    await world.make()
-    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
-    before = world.db.serialize()
+    fixture = teamsFixture(server)
+    await fixture.make()
+    expect((await fixture.sendActivity(server, server.added())).body).toEqual({ handled: true })
+    before = fixture.db.serialize()
     asked = server.requests.length
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
   test.each(FORGERIES)('with %s is refused without side effects', async (_name, status, make) => {
-    const { token, activity, authorization } = await make(server, world.clock.now())
+    const { token, activity, authorization } = await make(server, fixture.clock.now())
     const moved = activity ?? server.added({ channelData: { team: { id: '19:evil@thread.tacv2' } } })
     const answer = authorization
-      ? await world.call('POST', '/v1/integrations/office_chat/messages', { body: moved, headers: { authorization } })
-      : await world.say(server, moved, token)
+      ? await fixture.call('POST', '/v1/integrations/office_chat/messages', { body: moved, headers: { authorization } })
+      : await fixture.sendActivity(server, moved, token)
     expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining('the connector token ')])
     if (token) for (const part of token.split('.')) if (part.length > 8) expect(answer.body.error).not.toContain(part)
     expect(server.asked(asked)).toEqual([])
-    expect(world.db.serialize().equals(before)).toBe(true)
-    expect(world.reported).toEqual([])
+    expect(fixture.db.serialize().equals(before)).toBe(true)
+    expect(fixture.reported).toEqual([])
   })
 
   test('is one of more than 40', () => expect(FORGERIES.length).toBeGreaterThan(40))
@@ -336,23 +336,25 @@ describe('a valid token', () => {
   ]
   test.each(good)('%s is accepted', async (_name, more) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.make()
-    const token = await server.sign(JSON.stringify(server.claims(world.clock.now(), more(world.clock.now(), server))))
-    expect((await world.say(server, server.added(), token)).body).toEqual({ handled: true })
+    const fixture = teamsFixture(server)
+    await fixture.make()
+    const token = await server.sign(
+      JSON.stringify(server.claims(fixture.clock.now(), more(fixture.clock.now(), server))),
+    )
+    expect((await fixture.sendActivity(server, server.added(), token)).body).toEqual({ handled: true })
   })
 
   test.each(['RS256', 'RS384', 'RS512'])('signed with %s is accepted', async (alg) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.make()
+    const fixture = teamsFixture(server)
+    await fixture.make()
     const { jwk } = server.keys['teams-key']
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
     server.cloud.keys = [{ ...(await exportJWK(publicKey)), kid: jwk.kid, endorsements: ['msteams'] }]
-    const token = await new SignJWT(server.claims(world.clock.now()))
+    const token = await new SignJWT(server.claims(fixture.clock.now()))
       .setProtectedHeader({ alg, kid: String(jwk.kid) })
       .sign(privateKey)
-    expect((await world.say(server, server.added(), token)).body).toEqual({ handled: true })
+    expect((await fixture.sendActivity(server, server.added(), token)).body).toEqual({ handled: true })
   })
 })
 

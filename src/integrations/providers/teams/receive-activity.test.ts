@@ -6,27 +6,27 @@ import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
 describe('the messaging endpoint', () => {
   test('returns 409 without a bot, and 401 without a token', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    expect((await world.say(server, server.added(), null)).status).toBe(401)
-    expect(await world.say(server, server.added())).toMatchObject({
+    const fixture = teamsFixture(server)
+    expect((await fixture.sendActivity(server, server.added(), null)).status).toBe(401)
+    expect(await fixture.sendActivity(server, server.added())).toMatchObject({
       status: 409,
       body: { error: 'no bot is configured' },
     })
-    await world.make({ webhookUrl: `${server.url}/workflows/a?sig=x` })
-    expect((await world.say(server, server.added())).status).toBe(409)
+    await fixture.make({ webhookUrl: `${server.url}/workflows/a?sig=x` })
+    expect((await fixture.sendActivity(server, server.added())).status).toBe(409)
     expect(server.asked()).toEqual([])
   })
 
   test('learns service address, conversation, tenant, team and channels', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
     expect(body).toMatchObject({ status: 'incomplete', config: { appId: BOT.appId } })
-    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
+    expect((await fixture.sendActivity(server, server.added())).body).toEqual({ handled: true })
     const channel = { id: CHANNEL, name: 'Tag alerts' }
     const data = { team: { id: TEAM }, tenant: { id: TENANT }, channel, eventType: 'channelCreated' }
-    await world.say(server, server.added({ membersAdded: undefined, channelData: data }))
-    expect(world.stateOf(body.id)).toEqual({
+    await fixture.sendActivity(server, server.added({ membersAdded: undefined, channelData: data }))
+    expect(fixture.stateOf(body.id)).toEqual({
       appId: BOT.appId,
       teams: [
         {
@@ -48,29 +48,29 @@ describe('the messaging endpoint', () => {
     ['a team without an id', { channelData: { team: {} }, conversation: {} }],
   ])('ignores %s', async (_name, more) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    expect((await world.say(server, server.added(more))).body).toEqual({ handled: false })
-    expect(world.stateOf(body.id)).toBeNull()
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    expect((await fixture.sendActivity(server, server.added(more))).body).toEqual({ handled: false })
+    expect(fixture.stateOf(body.id)).toBeNull()
   })
 
   test('updates all integrations with the bot, and no others', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
+    const fixture = teamsFixture(server)
     const other = { ...BOT, appId: 'another-bot' }
-    const made = await Promise.all([BOT, BOT, other].map((config) => world.make(config)))
-    await world.say(server, server.added())
-    expect(made.map(({ body }) => world.stateOf(body.id) !== null)).toEqual([true, true, false])
+    const made = await Promise.all([BOT, BOT, other].map((config) => fixture.make(config)))
+    await fixture.sendActivity(server, server.added())
+    expect(made.map(({ body }) => fixture.stateOf(body.id) !== null)).toEqual([true, true, false])
   })
 
   test('updates integrations although another one has lost its secrets', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const [lost, whole] = [(await world.make()).body.id, (await world.make()).body.id]
-    world.db.prepare(`UPDATE integration SET secrets = x'' WHERE id = ?`).run(lost)
-    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
-    expect(world.stateOf(whole)?.teams).toHaveLength(1)
-    expect((await world.say(server, server.added(), 'a.b.c')).status).toBe(401)
+    const fixture = teamsFixture(server)
+    const [lost, whole] = [(await fixture.make()).body.id, (await fixture.make()).body.id]
+    fixture.db.prepare(`UPDATE integration SET secrets = x'' WHERE id = ?`).run(lost)
+    expect((await fixture.sendActivity(server, server.added())).body).toEqual({ handled: true })
+    expect(fixture.stateOf(whole)?.teams).toHaveLength(1)
+    expect((await fixture.sendActivity(server, server.added(), 'a.b.c')).status).toBe(401)
   })
 
   test.each([
@@ -88,48 +88,48 @@ describe('the messaging endpoint', () => {
     'https://smba.example/a b/',
   ])('sends no token to the service URL %s', async (serviceUrl) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    const token = await server.sign(JSON.stringify(server.claims(world.clock.now(), { serviceurl: serviceUrl })))
-    expect((await world.say(server, server.added({ serviceUrl }), token)).status).toBe(200)
-    expect([409, 502]).toContain((await world.choose(body.id)).status)
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    const token = await server.sign(JSON.stringify(server.claims(fixture.clock.now(), { serviceurl: serviceUrl })))
+    expect((await fixture.sendActivity(server, server.added({ serviceUrl }), token)).status).toBe(200)
+    expect([409, 502]).toContain((await fixture.choose(body.id)).status)
     expect(server.asked().filter((one) => one.includes('/v3/'))).toEqual([])
-    expect(await world.statusOf(body.id)).toBe('incomplete')
+    expect(await fixture.statusOf(body.id)).toBe('incomplete')
   })
 
   test('fetches the keys once a day, and for unknown ids at most once an hour', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.make()
+    const fixture = teamsFixture(server)
+    await fixture.make()
     const fetched = () => server.asked().filter((one) => one === 'GET /keys').length
     const unknown = async () => {
-      const token = await server.sign(JSON.stringify(server.claims(world.clock.now())), { kid: 'new-key' })
-      return (await world.say(server, server.added(), token)).status
+      const token = await server.sign(JSON.stringify(server.claims(fixture.clock.now())), { kid: 'new-key' })
+      return (await fixture.sendActivity(server, server.added(), token)).status
     }
-    await Promise.all([1, 2, 3].map(() => world.say(server, server.added())))
+    await Promise.all([1, 2, 3].map(() => fixture.sendActivity(server, server.added())))
     for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
     expect(fetched()).toBe(1)
-    world.clock.advance(HOUR_MS)
+    fixture.clock.advance(HOUR_MS)
     for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
     expect(fetched()).toBe(2)
-    world.clock.advance(HOUR_MS)
+    fixture.clock.advance(HOUR_MS)
     server.cloud.keys = [{ ...server.keys['teams-key'].jwk, kid: 'new-key', endorsements: ['msteams'] }]
     expect(await unknown()).toBe(200)
     expect(fetched()).toBe(3)
-    expect((await world.say(server, server.added())).status).toBe(401)
-    world.clock.advance(24 * HOUR_MS)
+    expect((await fixture.sendActivity(server, server.added())).status).toBe(401)
+    fixture.clock.advance(24 * HOUR_MS)
     expect(await unknown()).toBe(200)
     expect(fetched()).toBe(4)
   })
 
   test('uses cached keys if a refresh fails, and returns 502 without any', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.make()
+    const fixture = teamsFixture(server)
+    await fixture.make()
     server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('later', { status: 503 }) : null)
-    expect((await world.say(server, server.added())).status).toBe(502)
+    expect((await fixture.sendActivity(server, server.added())).status).toBe(502)
     server.cloud.instead = () => null
-    expect((await world.say(server, server.added())).status).toBe(200)
+    expect((await fixture.sendActivity(server, server.added())).status).toBe(200)
     for (const answer of [
       '<html>',
       '{"keys": []}',
@@ -137,8 +137,8 @@ describe('the messaging endpoint', () => {
       'null',
     ]) {
       server.cloud.instead = ({ path }) => (path === '/keys' ? new Response(answer) : null)
-      world.clock.advance(25 * HOUR_MS)
-      expect((await world.say(server, server.added())).status).toBe(200)
+      fixture.clock.advance(25 * HOUR_MS)
+      expect((await fixture.sendActivity(server, server.added())).status).toBe(200)
     }
   })
 })

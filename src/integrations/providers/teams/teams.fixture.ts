@@ -15,31 +15,31 @@ import { type HttpOutbound, transport } from '../../transport/transport.ts'
 import { BOT, CHANNEL, teamsServer } from './teams-server.fixture.ts'
 
 export type Server = Awaited<ReturnType<typeof teamsServer>>
-export type World = ReturnType<typeof teamsFixture>
+export type Fixture = ReturnType<typeof teamsFixture>
 export { teamsServer }
 
 const publicUrl = 'https://watch.example'
 
 /** The integrations of a server together with a fake Microsoft cloud. */
 export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?: Cast) {
-  const world = outboxFixture(db, people)
+  const fixture = outboxFixture(db, people)
 
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
   /** True: the call takes effect, but its response is lost. */
-  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false }
-  const parts = {
-    db: world.db,
-    clock: world.clock,
-    box: world.box,
+  const network = { losesResponse: (_outbound: HttpOutbound): boolean => false }
+  const deps = {
+    db: fixture.db,
+    clock: fixture.clock,
+    box: fixture.box,
     mailConfigured: false,
     jitter: () => 0,
     transport: transport({
       async http(outbound, signal) {
         const reply = await http(outbound, signal)
-        const isLost = wayOut.loses(outbound)
+        const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
@@ -47,19 +47,19 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
     report: (error: unknown) => void reported.push(error),
     operator: server.operator,
   }
-  const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
-  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })
+  const dispatcher = new Dispatcher(deps, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
-  const call = client(world, ...routes, ...deliveryRoutes(parts))
-  const { ada, alice } = world.people
+  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue })
+  const call = client(fixture, ...routes, ...deliveryRoutes(deps))
+  const { ada, alice } = fixture.people
 
   const make = async (config: object = BOT, label?: string, as = ada.key) =>
     call('POST', '/v1/integrations', { as, body: { provider: 'office_chat', config, ...(label ? { label } : {}) } })
 
   /** Sends a call from Teams, with a valid token unless one is given. */
-  async function say(teams: Server, activity: object, token?: string | null) {
-    const good = token === undefined ? await teams.sign(JSON.stringify(teams.claims(world.clock.now()))) : token
+  async function sendActivity(teams: Server, activity: object, token?: string | null) {
+    const good = token === undefined ? await teams.sign(JSON.stringify(teams.claims(fixture.clock.now()))) : token
     const headers: Record<string, string> = good === null ? {} : { authorization: `Bearer ${good}` }
     return call('POST', '/v1/integrations/office_chat/messages', { body: activity, headers })
   }
@@ -70,7 +70,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   /** An installed bot with a chosen channel. */
   async function connected(teams: Server, config: object = BOT): Promise<string> {
     const { body } = await make(config)
-    await say(teams, teams.added())
+    await sendActivity(teams, teams.added())
     const { status } = await choose(body.id)
     if (status !== 200) throw new Error(`the channel was refused with ${status}`)
     return body.id
@@ -85,47 +85,47 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
     await dispatcher.idle()
   }
   /** Delivers a transition to a channel. */
-  async function tell(target: string, transition: Parameters<typeof world.tell>[0] = 'opened', issueId = 'iss_1') {
-    if (transition === 'opened') world.issue(issueId)
-    world.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
+  async function tell(target: string, transition: Parameters<typeof fixture.tell>[0] = 'opened', issueId = 'iss_1') {
+    if (transition === 'opened') fixture.issue(issueId)
+    fixture.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
     await deliver()
   }
   /** Enqueues a delivery about an existing issue without sending it. */
-  const tellLater = (target: string, transition: Parameters<typeof world.tell>[0], issueId: string) =>
-    world.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
+  const enqueueTransition = (target: string, transition: Parameters<typeof fixture.tell>[0], issueId: string) =>
+    fixture.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
   async function later(ms: number = 6 * SECOND_MS) {
-    world.clock.advance(ms)
+    fixture.clock.advance(ms)
     await deliver()
   }
-  const byHand = (status: IssueStatus, issueId = 'iss_1') =>
-    setStatus(world.db, { orgId: alice.orgId, by: alice.userId, now: world.clock.now() }, issueId, status, enqueue)
+  const setStatusByUser = (status: IssueStatus, issueId = 'iss_1') =>
+    setStatus(fixture.db, { orgId: alice.orgId, by: alice.userId, now: fixture.clock.now() }, issueId, status, enqueue)
   const get = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body
   const statusOf = async (id: string): Promise<string> => (await get(id)).status
   const stateOf = (id: string) => {
-    const row = world.db
+    const row = fixture.db
       .prepare<[string], { state: string | null }>('SELECT state FROM integration WHERE id = ?')
       .get(id)
     return row?.state ? JSON.parse(row.state) : null
   }
   return {
-    ...world,
+    ...fixture,
     reported,
     stopping,
-    wayOut,
+    network,
     dispatcher,
     call,
     ada,
     alice,
     make,
-    say,
+    sendActivity,
     choose,
     connected,
     deliver,
     follow,
     tell,
-    tellLater,
+    enqueueTransition,
     later,
-    byHand,
+    setStatusByUser,
     get,
     statusOf,
     stateOf,

@@ -18,23 +18,23 @@ const tokensAsked = (server: Server) => server.asked().filter((one) => one.endsW
 describe('the channel', () => {
   test('is chosen with a test message, and becomes the default label', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    await world.say(server, server.added())
-    expect(await world.choose(body.id)).toMatchObject({ status: 200, body: { ok: true, label: 'Tag alerts' } })
-    expect(await world.get(body.id)).toMatchObject({ status: 'connected', label: 'Tag alerts' })
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    await fixture.sendActivity(server, server.added())
+    expect(await fixture.choose(body.id)).toMatchObject({ status: 200, body: { ok: true, label: 'Tag alerts' } })
+    expect(await fixture.get(body.id)).toMatchObject({ status: 'connected', label: 'Tag alerts' })
     expect(latest(server, 0).join()).toContain('Notifications will be posted to Tag alerts')
-    expect((await world.choose(body.id, TEAM, 'General')).body).toEqual({ ok: true, label: 'Tag alerts' })
+    expect((await fixture.choose(body.id, TEAM, 'General')).body).toEqual({ ok: true, label: 'Tag alerts' })
     expect(tokensAsked(server)).toEqual(['POST /botframework.com/oauth2/v2.0/token'])
   })
 
   test('can be given as a link copied from Teams', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make(BOT, 'Web team')
-    await world.say(server, server.added())
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make(BOT, 'Web team')
+    await fixture.sendActivity(server, server.added())
     const link = `https://teams.microsoft.com/l/channel/${encodeURIComponent(CHANNEL)}/Tag%20alerts?groupId=x&tenantId=y`
-    expect((await world.choose(body.id, link)).body).toEqual({ ok: true, label: 'Web team' })
+    expect((await fixture.choose(body.id, link)).body).toEqual({ ok: true, label: 'Web team' })
     expect(server.cloud.posts[0]?.channelId).toBe(CHANNEL)
   })
 
@@ -49,79 +49,79 @@ describe('the channel', () => {
     ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
   ])('is not changed on %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    await world.say(server, server.added())
-    const before = { ...(await world.get(body.id)), state: world.stateOf(body.id) }
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    await fixture.sendActivity(server, server.added())
+    const before = { ...(await fixture.get(body.id)), state: fixture.stateOf(body.id) }
     Object.assign(server.cloud, spoil(server.cloud))
-    const answer = await world.choose(body.id)
+    const answer = await fixture.choose(body.id)
     expect([answer.status, answer.body.error]).toEqual([502, expect.stringContaining('the test post failed: ')])
     expect(answer.body.error).toContain(reason)
     expect(answer.body.error).not.toContain(BOT.appPassword)
-    expect({ ...(await world.get(body.id)), state: world.stateOf(body.id) }).toEqual(before)
+    expect({ ...(await fixture.get(body.id)), state: fixture.stateOf(body.id) }).toEqual(before)
   })
 
   test("requires an installed bot and an integration of the caller's organization", async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    expect((await world.choose(body.id)).body.error).toContain('the bot is not installed in any team')
-    const workflow = await world.make({ webhookUrl: `${server.url}/workflows/a` })
-    expect((await world.choose(workflow.body.id)).status).toBe(409)
-    expect((await world.choose('int_nobody')).status).toBe(404)
-    const theirs = await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)
-    expect((await world.choose(theirs.body.id)).status).toBe(404)
-    const asVera = { as: world.people.vera.key, body: { channelId: CHANNEL, channelName: 'x' } }
-    expect((await world.call('POST', `/v1/integrations/office_chat/${body.id}/channel`, asVera)).status).toBe(403)
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    expect((await fixture.choose(body.id)).body.error).toContain('the bot is not installed in any team')
+    const workflow = await fixture.make({ webhookUrl: `${server.url}/workflows/a` })
+    expect((await fixture.choose(workflow.body.id)).status).toBe(409)
+    expect((await fixture.choose('int_nobody')).status).toBe(404)
+    const theirs = await fixture.make({ ...BOT, appId: 'their-bot' }, undefined, fixture.people.mallory.key)
+    expect((await fixture.choose(theirs.body.id)).status).toBe(404)
+    const asVera = { as: fixture.people.vera.key, body: { channelId: CHANNEL, channelName: 'x' } }
+    expect((await fixture.call('POST', `/v1/integrations/office_chat/${body.id}/channel`, asVera)).status).toBe(403)
     expect(server.asked().filter((one) => one.startsWith('POST'))).toEqual([])
   })
 
   test('can be chosen for an integration created after the bot was installed', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.connected(server)
-    const second = await world.make(BOT, 'General')
-    expect((await world.choose(second.body.id, TEAM, 'General')).status).toBe(200)
-    await world.tell(second.body.id)
+    const fixture = teamsFixture(server)
+    await fixture.connected(server)
+    const second = await fixture.make(BOT, 'General')
+    expect((await fixture.choose(second.body.id, TEAM, 'General')).status).toBe(200)
+    await fixture.tell(second.body.id)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, TEAM, TEAM])
-    const theirs = (await world.make({ ...BOT, appId: 'their-bot' }, undefined, world.people.mallory.key)).body.id
+    const theirs = (await fixture.make({ ...BOT, appId: 'their-bot' }, undefined, fixture.people.mallory.key)).body.id
     const body = { channelId: TEAM, channelName: 'General' }
     const path = `/v1/integrations/office_chat/${theirs}/channel`
-    expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
+    expect((await fixture.call('POST', path, { as: fixture.people.mallory.key, body })).status).toBe(409)
   })
 
   test('needs a name with visible characters', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    await world.say(server, server.added())
-    const { status, body: refusal } = await world.choose(body.id, CHANNEL, ' \u202e ')
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    await fixture.sendActivity(server, server.added())
+    const { status, body: refusal } = await fixture.choose(body.id, CHANNEL, ' \u202e ')
     expect([status, refusal]).toEqual([400, { error: 'channelName: must contain a visible character' }])
     expect(server.cloud.posts).toEqual([])
   })
 
   test('requires a bot that no other organization registered first', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    const as = world.people.mallory.key
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    const as = fixture.people.mallory.key
     const body = { provider: 'office_chat', config: BOT }
-    const refusal = { status: 409, body: { error: 'config.appId: already registered by another organization' } }
-    expect(await world.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
+    const refusal = { status: 409, body: { error: 'config.appId: another organization has registered it' } }
+    expect(await fixture.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
     const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
-    const made = await world.call('POST', '/v1/integrations', { as, body: other })
+    const made = await fixture.call('POST', '/v1/integrations', { as, body: other })
     expect(made.status).toBe(201)
-    expect(await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).toMatchObject(refusal)
-    expect((await world.call('DELETE', `/v1/integrations/${id}`, { as: world.ada.key })).status).toBe(200)
-    expect((await world.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).status).toBe(200)
+    expect(await fixture.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).toMatchObject(refusal)
+    expect((await fixture.call('DELETE', `/v1/integrations/${id}`, { as: fixture.ada.key })).status).toBe(200)
+    expect((await fixture.call('PUT', `/v1/integrations/${made.body.id}`, { as, body })).status).toBe(200)
   })
 
   test('must be chosen again for another bot', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     const put = (config: object) =>
-      world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body: { provider: 'office_chat', config } })
+      fixture.call('PUT', `/v1/integrations/${id}`, { as: fixture.ada.key, body: { provider: 'office_chat', config } })
     expect((await put({ appId: BOT.appId })).body.status).toBe('connected')
     expect((await put({ appId: 'another-bot' })).body.status).toBe('incomplete')
     expect((await put({ webhookUrl: `${server.url}/workflows/a`, appPassword: null })).body).toMatchObject({
@@ -134,11 +134,14 @@ describe('the channel', () => {
 
   test('an integration can change from a bot to a workflow and back', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     const put = async (config: object) => {
       const body = { provider: 'office_chat', config }
-      const { status, body: answer } = await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+      const { status, body: answer } = await fixture.call('PUT', `/v1/integrations/${id}`, {
+        as: fixture.ada.key,
+        body,
+      })
       return [status, answer]
     }
     const workflow = [200, expect.objectContaining({ status: 'connected', config: {} })]
@@ -153,19 +156,19 @@ describe('the channel', () => {
 describe('an issue', () => {
   test('is one message that shows the current status, with later messages in its thread', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
-    world.byHand('acknowledged')
-    await world.follow()
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
     expect(latest(server, 1)).toContain('Acknowledged by Alice')
-    const notified = world.issueRow()?.notificationsSent
-    world.byHand('resolved')
-    await world.follow()
-    await world.tell(id, 'resolved')
-    await world.later(11 * SECOND_MS)
-    await world.tell(id, 'reopened')
-    await world.tell(id, 'repeated')
+    const notified = fixture.issueRow()?.notificationsSent
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
+    await fixture.tell(id, 'resolved')
+    await fixture.later(11 * SECOND_MS)
+    await fixture.tell(id, 'reopened')
+    await fixture.tell(id, 'repeated')
     const [, opening, ...thread] = server.cloud.posts
     expect(opening?.contents).toHaveLength(3)
     expect(latest(server, 1)).toContain('Resolved by Alice')
@@ -175,7 +178,7 @@ describe('an issue', () => {
       expect.stringContaining('Reopened'),
       expect.stringContaining('Still happening'),
     ])
-    expect(world.summary()).toEqual([
+    expect(fixture.summary()).toEqual([
       'opened delivered',
       'resolved delivered',
       'reopened delivered',
@@ -187,29 +190,29 @@ describe('an issue', () => {
 
   test('waits and reports why while no channel is chosen', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const { body } = await world.make()
-    await world.tell(body.id)
-    expect(world.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('incomplete') })
+    const fixture = teamsFixture(server)
+    const { body } = await fixture.make()
+    await fixture.tell(body.id)
+    expect(fixture.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('chosen') })
     expect(server.asked()).toEqual([])
   })
 
   test('of a group is updated in the group message, and posted separately if that was deleted', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    for (const issueId of ['iss_1', 'iss_2', 'iss_3', 'iss_4']) await world.tell(id, 'opened', issueId)
-    await world.later(31 * SECOND_MS)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    for (const issueId of ['iss_1', 'iss_2', 'iss_3', 'iss_4']) await fixture.tell(id, 'opened', issueId)
+    await fixture.later(31 * SECOND_MS)
     const [, first, group] = server.cloud.posts
     expect(server.cloud.posts).toHaveLength(3)
-    world.byHand('resolved', 'iss_3')
-    await world.follow()
-    await world.tell(id, 'resolved', 'iss_3')
-    await world.later(11 * SECOND_MS)
-    world.byHand('open', 'iss_3')
-    await world.tell(id, 'reopened', 'iss_3')
-    world.byHand('acknowledged', 'iss_3')
-    await world.follow()
+    fixture.setStatusByUser('resolved', 'iss_3')
+    await fixture.follow()
+    await fixture.tell(id, 'resolved', 'iss_3')
+    await fixture.later(11 * SECOND_MS)
+    fixture.setStatusByUser('open', 'iss_3')
+    await fixture.tell(id, 'reopened', 'iss_3')
+    fixture.setStatusByUser('acknowledged', 'iss_3')
+    await fixture.follow()
     expect(server.cloud.posts.slice(3).map(({ conversationId }) => conversationId)).toEqual(
       Array(2).fill(group?.conversationId),
     )
@@ -217,9 +220,9 @@ describe('an issue', () => {
     for (const issueId of ['iss_2', 'iss_3', 'iss_4']) expect(shown).toContain(`/issues/${issueId}`)
     expect(shown).toContain('**Acknowledged')
     server.cloud.posts.splice(0, 99, ...(first ? [first] : []))
-    await world.tell(id, 'repeated', 'iss_4')
-    world.byHand('acknowledged', 'iss_4')
-    await world.follow()
+    await fixture.tell(id, 'repeated', 'iss_4')
+    fixture.setStatusByUser('acknowledged', 'iss_4')
+    await fixture.follow()
     const alone = server.cloud.posts[1]
     expect(alone?.contents).toHaveLength(2)
     expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
@@ -227,48 +230,48 @@ describe('an issue', () => {
 
   test('starts a new conversation if its own was deleted', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
     server.cloud.posts.length = 0
-    await world.tell(id, 'repeated')
-    await world.tell(id, 'repeated')
+    await fixture.tell(id, 'repeated')
+    await fixture.tell(id, 'repeated')
     const [first, second] = server.cloud.posts
     expect(server.cloud.posts).toHaveLength(2)
     expect(second?.conversationId).toBe(String(first?.conversationId))
     server.cloud.posts.length = 0
-    world.byHand('acknowledged')
-    await world.follow()
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
     expect(server.asked().at(-1)).toMatch(/^PUT /)
     const asked = server.requests.length
-    await world.follow()
+    await fixture.follow()
     expect(server.requests).toHaveLength(asked)
   })
 
   test('is posted once and updated, whichever response is lost', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     let lost = 0
-    world.wayOut.loses = ({ method }) => method === 'PUT' && lost++ === 0
-    await world.tell(id)
-    world.byHand('acknowledged')
-    await world.follow()
-    world.clock.advance(6 * SECOND_MS)
-    await world.follow()
+    fixture.network.losesResponse = ({ method }) => method === 'PUT' && lost++ === 0
+    await fixture.tell(id)
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
+    fixture.clock.advance(6 * SECOND_MS)
+    await fixture.follow()
     expect(server.cloud.posts[1]?.contents).toHaveLength(3)
   })
 
   test('is posted to the most recently chosen channel, while existing threads stay', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
-    await world.choose(id, TEAM, 'General')
-    await world.tell(id, 'repeated')
-    await world.tell(id, 'opened', 'iss_2')
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
+    await fixture.choose(id, TEAM, 'General')
+    await fixture.tell(id, 'repeated')
+    await fixture.tell(id, 'opened', 'iss_2')
     // The second issue waits for others to group with.
-    await world.later(31 * SECOND_MS)
+    await fixture.later(31 * SECOND_MS)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
   })
 })
@@ -276,47 +279,47 @@ describe('an issue', () => {
 describe('a delivery', () => {
   test('is not repeated after a crash, but on a requested replay', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
     const again = `UPDATE delivery SET status = 'pending', dueAt = 0`
     // The state after a crash between saving the memory and recording the outcome.
-    world.db.prepare(`${again}, deliveredAt = NULL`).run()
-    await world.deliver()
+    fixture.db.prepare(`${again}, deliveredAt = NULL`).run()
+    await fixture.deliver()
     expect(server.cloud.posts).toHaveLength(2)
-    const [delivery] = world.deliveries()
+    const [delivery] = fixture.deliveries()
     const path = `/v1/notifications/deliveries/${delivery?.id}/replay`
-    expect((await world.call('POST', path, { as: world.ada.key })).status).toBe(200)
-    await world.deliver()
+    expect((await fixture.call('POST', path, { as: fixture.ada.key })).status).toBe(200)
+    await fixture.deliver()
     expect(server.cloud.posts).toHaveLength(3)
-    expect(world.summary()).toEqual(['opened delivered'])
+    expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
   test('goes to the chosen channel if the bot was removed from that of the thread', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
-    await world.choose(id, TEAM, 'General')
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
+    await fixture.choose(id, TEAM, 'General')
     server.cloud.instead = ({ path }) =>
       path.includes(encodeURIComponent(CHANNEL))
         ? Response.json({ error: { code: 'Forbidden' } }, { status: 403 })
         : null
-    await world.tell(id, 'repeated')
-    await world.tell(id, 'repeated')
+    await fixture.tell(id, 'repeated')
+    await fixture.tell(id, 'repeated')
     expect(server.cloud.posts.slice(3).map(({ channelId }) => channelId)).toEqual([TEAM, TEAM])
-    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+    expect(fixture.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
   })
 
   test('lists every attempt without secrets', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
+    const fixture = teamsFixture(server)
     const url = `${server.url}/workflows/a?sp=%2Ftriggers&sig=s1gnature-of-a-workflow`
-    const { id } = (await world.make({ webhookUrl: url })).body
+    const { id } = (await fixture.make({ webhookUrl: url })).body
     server.cloud.instead = ({ path }) => new Response(`no run for ${path}`, { status: 503 })
-    await world.tell(id)
-    const [delivery] = world.deliveries()
-    const { body } = await world.call('GET', `/v1/notifications/deliveries/${delivery?.id}`, { as: world.ada.key })
+    await fixture.tell(id)
+    const [delivery] = fixture.deliveries()
+    const { body } = await fixture.call('GET', `/v1/notifications/deliveries/${delivery?.id}`, { as: fixture.ada.key })
     expect(body.log).toMatchObject([
       { outcome: 'retry', reason: 'HTTP 503', answer: expect.stringContaining('no run for') },
     ])
@@ -327,70 +330,70 @@ describe('a delivery', () => {
 describe('the token', () => {
   test('is requested from the configured tenant', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    await world.connected(server, { ...BOT, tenantId: TENANT.toUpperCase() })
+    const fixture = teamsFixture(server)
+    await fixture.connected(server, { ...BOT, tenantId: TENANT.toUpperCase() })
     expect(tokensAsked(server)).toEqual([`POST /${TENANT}/oauth2/v2.0/token`])
   })
 
   test('is renewed before it expires, and once after a refusal', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    world.clock.advance(58 * MINUTE_MS)
-    await world.tell(id)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    fixture.clock.advance(58 * MINUTE_MS)
+    await fixture.tell(id)
     expect(tokensAsked(server)).toHaveLength(1)
-    world.clock.advance(2 * MINUTE_MS)
-    await world.tell(id, 'repeated')
+    fixture.clock.advance(2 * MINUTE_MS)
+    await fixture.tell(id, 'repeated')
     expect(tokensAsked(server)).toHaveLength(2)
     server.cloud.tokens.push('another-t0ken')
-    await world.tell(id, 'repeated')
+    await fixture.tell(id, 'repeated')
     expect(tokensAsked(server)).toHaveLength(3)
-    expect(world.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
+    expect(fixture.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
   })
 
   test('is renewed once for several concurrent refusals', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     const issues = ['iss_1', 'iss_2', 'iss_3', 'iss_4', 'iss_5', 'iss_6']
-    for (const issueId of issues) world.tellLater(id, 'opened', world.issue(issueId))
-    await world.deliver()
-    await world.later(31 * SECOND_MS)
+    for (const issueId of issues) fixture.enqueueTransition(id, 'opened', fixture.issue(issueId))
+    await fixture.deliver()
+    await fixture.later(31 * SECOND_MS)
     server.cloud.tokens.push('another-t0ken')
-    for (const issueId of issues) world.tellLater(id, 'repeated', issueId)
-    await world.deliver()
-    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+    for (const issueId of issues) fixture.enqueueTransition(id, 'repeated', issueId)
+    await fixture.deliver()
+    expect(fixture.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
     expect(tokensAsked(server)).toHaveLength(2)
   })
 
   test('refused twice requires re-authentication', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     server.cloud.instead = ({ path }) => (path.includes('/v3/') ? new Response('', { status: 401 }) : null)
     const from = server.requests.length
-    await world.tell(id)
+    await fixture.tell(id)
     expect(server.asked(from)).toEqual([
       'POST /amer/v3/conversations',
       'POST /botframework.com/oauth2/v2.0/token',
       'POST /amer/v3/conversations',
     ])
-    expect(await world.statusOf(id)).toBe('reauth_required')
+    expect(await fixture.statusOf(id)).toBe('reauth_required')
     server.cloud.instead = () => null
     const body = { provider: 'office_chat', config: { appId: BOT.appId } }
-    await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
-    expect(await world.statusOf(id)).toBe('connected')
+    await fixture.call('PUT', `/v1/integrations/${id}`, { as: fixture.ada.key, body })
+    expect(await fixture.statusOf(id)).toBe('connected')
   })
 
   test.each(['changed', 'gone'])('is refused with a secret that is %s', async (secret) => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
     server.cloud.secret = secret
-    world.clock.advance(2 * HOUR_MS)
-    await world.tell(id)
-    expect(await world.statusOf(id)).toBe('reauth_required')
-    expect(world.deliveries()[0]?.lastError).toBe('the other service no longer accepts the sign-in (invalid_client)')
+    fixture.clock.advance(2 * HOUR_MS)
+    await fixture.tell(id)
+    expect(await fixture.statusOf(id)).toBe('reauth_required')
+    expect(fixture.deliveries()[0]?.lastError).toBe('the other side takes the sign-in no more (invalid_client)')
   })
 
   test('is sent only to a service URL received with a verified token', async () => {
@@ -400,15 +403,15 @@ describe('the token', () => {
       seen.push(request)
       return Response.json({ id: 'x' }, { status: 201 })
     })
-    const world = teamsFixture(server)
-    const id = await world.connected(server)
-    await world.tell(id)
-    await world.say(server, server.added({ serviceUrl: elsewhere.url }))
+    const fixture = teamsFixture(server)
+    const id = await fixture.connected(server)
+    await fixture.tell(id)
+    await fixture.sendActivity(server, server.added({ serviceUrl: elsewhere.url }))
     const memory = { appId: BOT.appId, serviceUrl: elsewhere.url, conversationId: 'x', activityId: 'y' }
-    world.db.prepare('UPDATE issueMemory SET memory = ?').run(JSON.stringify(memory))
-    await world.tell(id, 'repeated')
-    world.byHand('acknowledged')
-    await world.follow()
+    fixture.db.prepare('UPDATE issueMemory SET memory = ?').run(JSON.stringify(memory))
+    await fixture.tell(id, 'repeated')
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
     expect(seen).toEqual([])
     expect(
       server.requests.filter(({ headers }) => headers.authorization?.includes('connector-t0ken')).length,
@@ -420,27 +423,27 @@ describe('the token', () => {
 
 test('secrets that Teams echoes never reach a caller, a log or the database', async () => {
   await using server = await teamsServer()
-  const world = teamsFixture(server)
-  const id = await world.connected(server)
+  const fixture = teamsFixture(server)
+  const id = await fixture.connected(server)
   const signature = 'sig=s1gnature-of-a-workflow'
-  const workflow = (await world.make({ webhookUrl: `${server.url}/workflows/a?${signature}` })).body.id
+  const workflow = (await fixture.make({ webhookUrl: `${server.url}/workflows/a?${signature}` })).body.id
   server.cloud.instead = ({ headers, path }) => {
     if (path.includes('token')) return null
     const repeated = path.includes('workflows') ? path : `${headers.authorization} ${BOT.appPassword}`
     return Response.json({ error: { code: 'X', message: repeated } }, { status: 400 })
   }
-  await world.tell(id)
-  await world.tell(workflow, 'opened', 'iss_2')
-  const { ada, call } = world
-  const answers = [await world.choose(id), await call('GET', '/v1/notifications/deliveries', { as: ada.key })]
+  await fixture.tell(id)
+  await fixture.tell(workflow, 'opened', 'iss_2')
+  const { ada, call } = fixture
+  const answers = [await fixture.choose(id), await call('GET', '/v1/notifications/deliveries', { as: ada.key })]
   for (const one of [id, workflow]) {
     answers.push(await call('GET', `/v1/integrations/${one}`, { as: ada.key }))
     answers.push(await call('POST', `/v1/integrations/${one}/test`, { as: ada.key }))
   }
   const seen =
-    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(fixture.history()) + String(fixture.reported)
   expect(seen).toContain('Bearer … …')
-  const bytes = world.db.serialize()
+  const bytes = fixture.db.serialize()
   for (const secret of [...server.cloud.tokens, BOT.appPassword, 's1gnature-of-a-workflow']) {
     expect(seen).not.toContain(secret)
     expect(bytes.includes(secret)).toBe(false)

@@ -35,13 +35,13 @@ describe('the URL of a workflow', () => {
     '/a?sig=%C3%A9%e2%82%ac',
   ])('%s is requested unchanged', async (path) => {
     await using server = await wire()
-    const world = teamsFixture({
+    const fixture = teamsFixture({
       operator: { OFFICE_CHAT_LOGIN_URL: 'x', OFFICE_CHAT_OPENID_URL: 'x', OFFICE_CHAT_ISSUER: 'x' },
     })
-    const { body } = await world.make({ webhookUrl: server.url + path })
-    await world.tell(server.url + path)
-    await world.tell(body.id, 'opened', 'iss_2')
-    expect(world.summary()).toEqual(['opened delivered', 'opened delivered'])
+    const { body } = await fixture.make({ webhookUrl: server.url + path })
+    await fixture.tell(server.url + path)
+    await fixture.tell(body.id, 'opened', 'iss_2')
+    expect(fixture.summary()).toEqual(['opened delivered', 'opened delivered'])
     expect(server.lines).toEqual([`POST ${path} HTTP/1.1`, `POST ${path} HTTP/1.1`])
   })
 
@@ -73,11 +73,11 @@ describe('the URL of a workflow', () => {
 
   test('is never shown again', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
+    const fixture = teamsFixture(server)
     const webhookUrl = `${server.url}/workflows/a?sig=s1gnature`
-    const { status, body } = await world.make({ webhookUrl })
+    const { status, body } = await fixture.make({ webhookUrl })
     expect([status, body]).toEqual([201, expect.objectContaining({ status: 'connected', config: {} })])
-    expect(JSON.stringify(await world.get(body.id))).not.toContain('s1gnature')
+    expect(JSON.stringify(await fixture.get(body.id))).not.toContain('s1gnature')
   })
 })
 
@@ -116,21 +116,21 @@ describe('the settings', () => {
 describe('an issue posted through a workflow', () => {
   test('reports each status change once in a separate message', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
+    const fixture = teamsFixture(server)
     const url = `${server.url}/workflows/a?sig=x`
     const titles = () => server.requests.map(({ body }) => JSON.parse(body).attachments[0].content.body[0].text)
-    await world.tell(url)
-    world.byHand('acknowledged')
-    await world.follow()
-    await world.follow()
-    world.byHand('open')
-    await world.follow()
-    world.byHand('resolved')
-    await world.follow()
-    await world.tell(url, 'resolved')
-    await world.later(11 * SECOND_MS)
-    world.byHand('open')
-    await world.follow()
+    await fixture.tell(url)
+    fixture.setStatusByUser('acknowledged')
+    await fixture.follow()
+    await fixture.follow()
+    fixture.setStatusByUser('open')
+    await fixture.follow()
+    fixture.setStatusByUser('resolved')
+    await fixture.follow()
+    await fixture.tell(url, 'resolved')
+    await fixture.later(11 * SECOND_MS)
+    fixture.setStatusByUser('open')
+    await fixture.follow()
     expect(titles()).toEqual([
       expect.stringContaining('New issue'),
       'Acknowledged by Alice',
@@ -138,36 +138,36 @@ describe('an issue posted through a workflow', () => {
       expect.stringContaining('Resolved'),
       'Reopened by Alice',
     ])
-    expect(world.issueRow()?.notificationsSent).toBe(2)
+    expect(fixture.issueRow()?.notificationsSent).toBe(2)
   })
 
   test('acknowledged and resolved before the first delivery reports only the current status', async () => {
     await using server = await teamsServer()
-    const world = teamsFixture(server)
+    const fixture = teamsFixture(server)
     const url = `${server.url}/workflows/a?sig=x`
-    await world.tell(url)
-    world.byHand('acknowledged')
-    world.byHand('open')
-    await world.follow()
+    await fixture.tell(url)
+    fixture.setStatusByUser('acknowledged')
+    fixture.setStatusByUser('open')
+    await fixture.follow()
     expect(server.requests).toHaveLength(1)
   })
 })
 
 test('200 issues at once make at most three messages, with every issue listed or counted', async () => {
   await using server = await teamsServer()
-  const world = teamsFixture(server)
-  const id = await world.connected(server)
+  const fixture = teamsFixture(server)
+  const id = await fixture.connected(server)
   const url = `${server.url}/workflows/a?sig=x`
   for (const [index, target] of [id, url].entries()) {
     for (let n = 0; n < 200; n++) {
       const issueId = `iss_${index}_${n}`
-      world.issue(issueId)
-      world.db.prepare('UPDATE issue SET title = ? WHERE id = ?').run(`Trouble ${n}`, issueId)
-      world.tellLater(target, 'opened', issueId)
+      fixture.issue(issueId)
+      fixture.db.prepare('UPDATE issue SET title = ? WHERE id = ?').run(`Trouble ${n}`, issueId)
+      fixture.enqueueTransition(target, 'opened', issueId)
     }
   }
-  await world.deliver()
-  await world.later(31 * SECOND_MS)
+  await fixture.deliver()
+  await fixture.later(31 * SECOND_MS)
   const { posts } = server.cloud
   const workflow = server.requests.filter(({ path }) => path.startsWith('/workflows'))
   expect(posts.length - 1).toBeLessThanOrEqual(3)
@@ -183,22 +183,22 @@ test('200 issues at once make at most three messages, with every issue listed or
     for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(28_672)
   }
   // Acknowledging one issue updates the group message.
-  world.byHand('acknowledged', 'iss_0_5')
-  await world.follow()
+  fixture.setStatusByUser('acknowledged', 'iss_0_5')
+  await fixture.follow()
   const group = posts[2]
   expect(group?.contents).toHaveLength(2)
   expect(JSON.stringify(group?.contents[1])).toContain('**Acknowledged')
   // A workflow's messages can't be updated, so one message reports the status of all.
   const told = server.requests.length
-  for (let n = 1; n < 200; n++) world.byHand(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
-  for (let round = 0; round < 3; round++) await world.follow()
+  for (let n = 1; n < 200; n++) fixture.setStatusByUser(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
+  for (let round = 0; round < 3; round++) await fixture.follow()
   const [said, ...more] = server.requests.slice(told)
   expect(more).toEqual([])
   expect(said?.body).toContain('199 issues acknowledged or muted')
   expect(said?.body).toContain('and 179 more')
-  world.byHand('open', 'iss_1_7')
-  await world.follow()
+  fixture.setStatusByUser('open', 'iss_1_7')
+  await fixture.follow()
   expect(server.requests.at(-1)?.body).toContain('Reopened by Alice')
   expect(server.requests).toHaveLength(told + 2)
-  expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+  expect(fixture.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })

@@ -15,7 +15,7 @@ import { transport } from '../../transport/transport.ts'
 import { signature } from './webhook.ts'
 
 /** The integrations of a server with a webhook to a test receiver. */
-async function world(url: string, config: object = {}) {
+async function fixture(url: string, config: object = {}) {
   const base = outboxFixture()
   const guard = addressGuard(['127.0.0.1'])
   const parts = {
@@ -70,7 +70,7 @@ const signedBy = (secret: string, { headers, body }: Received) =>
 describe('a rotation', () => {
   test('returns the new secret once, and both sign for 24 hours', async () => {
     await using server = receiver()
-    const { ada, path, secret, clock, tellAnother, statusNow } = await world(server.url)
+    const { ada, path, secret, clock, tellAnother, statusNow } = await fixture(server.url)
     const rotated = await ada('POST', `${path}/rotate`)
     expect([rotated.status, rotated.body]).toEqual([200, { secret: expect.stringMatching(/^whsec_/) }])
     const fresh = String(rotated.body.secret)
@@ -93,7 +93,7 @@ describe('a rotation', () => {
 
   test('within 24 hours of another keeps each replaced secret for its full time', async () => {
     await using server = receiver()
-    const { ada, path, secret, clock, tellAnother } = await world(server.url)
+    const { ada, path, secret, clock, tellAnother } = await fixture(server.url)
     const second = String((await ada('POST', `${path}/rotate`)).body.secret)
     clock.advance(20 * HOUR_MS)
     const third = String((await ada('POST', `${path}/rotate`)).body.secret)
@@ -108,7 +108,7 @@ describe('a rotation', () => {
 
   test('ends when a secret is set explicitly, but not by a PUT without one', async () => {
     await using server = receiver()
-    const { ada, path, input, secret, tellAnother } = await world(server.url)
+    const { ada, path, input, secret, tellAnother } = await fixture(server.url)
     await ada('POST', `${path}/rotate`)
     await ada('PUT', path, input())
     await tellAnother()
@@ -122,7 +122,7 @@ describe('a rotation', () => {
   })
 
   test('requires the admin role, keeps `notify`, and stores no readable secret', async () => {
-    const { call, ada, path, people, db, secret } = await world('https://hooks.example.com/a', { notify: ['opened'] })
+    const { call, ada, path, people, db, secret } = await fixture('https://hooks.example.com/a', { notify: ['opened'] })
     for (const [as, status] of [
       [people.bob.key, 403],
       [people.vera.key, 403],
@@ -141,7 +141,7 @@ describe('a rotation', () => {
 test('secrets of a rotation never appear in a response, the log, a history or the database, even if the receiver echoes them', async () => {
   const known: string[] = []
   await using server = receiver(() => new Response(`you said ${known.join(' and ')}`, { status: 500 }))
-  const { ada, path, secret, db, tellAnother, call, people } = await world(server.url)
+  const { ada, path, secret, db, tellAnother, call, people } = await fixture(server.url)
   known.push(secret, String((await ada('POST', `${path}/rotate`)).body.secret))
   const delivery = await tellAnother()
   const said = [
@@ -164,7 +164,7 @@ test('secrets of a rotation never appear in a response, the log, a history or th
 describe('a receiver that returns 410', () => {
   test('disables the integration, and waiting deliveries fail with the reason', async () => {
     await using server = receiver(() => new Response('gone', { status: 410 }))
-    const { statusNow, tellAnother } = await world(server.url)
+    const { statusNow, tellAnother } = await fixture(server.url)
     expect(await tellAnother()).toMatchObject({ status: 'failed', lastError: 'HTTP 410', attempts: 1 })
     expect(await statusNow()).toBe('disabled')
     expect(await tellAnother()).toMatchObject({
@@ -182,7 +182,7 @@ describe('a receiver that returns 410', () => {
   ])('to a test message with %i makes the integration %s', async (code, status) => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
-    const { ada, path, statusNow, tellAnother } = await world(server.url)
+    const { ada, path, statusNow, tellAnother } = await fixture(server.url)
     await tellAnother()
     answer = code
     expect((await ada('POST', `${path}/test`)).status).toBe(code === 200 ? 200 : 502)
@@ -194,7 +194,7 @@ describe('a receiver that returns 410', () => {
   test('is enabled again by a PUT', async () => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
-    const { ada, path, input, statusNow, tellAnother } = await world(server.url)
+    const { ada, path, input, statusNow, tellAnother } = await fixture(server.url)
     await tellAnother()
     answer = 200
     expect((await ada('PUT', path, input())).body.status).toBe('connected')
@@ -208,7 +208,7 @@ describe('a receiver that returns 410', () => {
       if (index === 1) await answers.promise
       return new Response('', { status: index < 2 ? 200 : 410 })
     })
-    const { tell, issue, hook, deliver, statusNow, deliveries } = await world(server.url)
+    const { tell, issue, hook, deliver, statusNow, deliveries } = await fixture(server.url)
     // Only an origin that has responded before gets two concurrent attempts.
     tell('opened', issue('iss_first'), { channels: [hook] })
     await deliver()
@@ -224,7 +224,7 @@ describe('a receiver that returns 410', () => {
 
   test('at a plain URL is a failed delivery', async () => {
     await using server = receiver(() => new Response('', { status: 410 }))
-    const { tell, issue, deliver, deliveries } = await world(server.url)
+    const { tell, issue, deliver, deliveries } = await fixture(server.url)
     tell('opened', issue(), { channels: [{ type: 'webhook', target: `${server.url}/in` }] })
     await deliver()
     expect(deliveries()).toMatchObject([{ status: 'failed', lastError: 'HTTP 410' }])
@@ -233,7 +233,7 @@ describe('a receiver that returns 410', () => {
 
 describe('notify', () => {
   const all: Transition[] = ['opened', 'repeated', 'resolved', 'reopened', 'resolved']
-  const told: [Transition[] | undefined, string[]][] = [
+  const cases: [Transition[] | undefined, string[]][] = [
     [undefined, all],
     [['opened', 'reopened', 'repeated', 'resolved'], all],
     [['opened'], ['opened']],
@@ -252,9 +252,9 @@ describe('notify', () => {
     [['repeated', 'resolved'], ['repeated']],
     [['resolved'], []],
   ]
-  test.each(told)('%j for an issue that opens, repeats, resolves, reopens and resolves', async (notify, expected) => {
+  test.each(cases)('%j for an issue that opens, repeats, resolves, reopens and resolves', async (notify, expected) => {
     await using server = receiver()
-    const { db, tell, issue, hook, clock, deliver } = await world(server.url, notify ? { notify } : {})
+    const { db, tell, issue, hook, clock, deliver } = await fixture(server.url, notify ? { notify } : {})
     issue()
     for (const transition of all) {
       clock.advance(MINUTE_MS)
@@ -272,7 +272,7 @@ describe('notify', () => {
     ['opened', 'config.notify: must be a list'],
     [null, 'config.notify: must be a list'],
   ])('refuses %j', async (notify, message) => {
-    const { ada, input, path } = await world('https://hooks.example.com/a')
+    const { ada, input, path } = await fixture('https://hooks.example.com/a')
     for (const [method, at] of [
       ['POST', '/v1/integrations'],
       ['PUT', path],
@@ -284,7 +284,7 @@ describe('notify', () => {
   })
 
   test('is returned with the settings, and reset by a PUT without it', async () => {
-    const { ada, input, path } = await world('https://hooks.example.com/a', { notify: ['opened'] })
+    const { ada, input, path } = await fixture('https://hooks.example.com/a', { notify: ['opened'] })
     expect((await ada('GET', path)).body.config.notify).toEqual(['opened'])
     expect((await ada('PUT', path, input({ notify: ['resolved', 'opened'] }))).body.config.notify).toEqual([
       'resolved',
