@@ -373,7 +373,7 @@ test('a row that cannot be sent fails with its reason without affecting others',
     ['failed', 'the stored message is corrupt'],
     ['failed', 'pigeon is not available in this version'],
     ['failed', 'the signing secret must be whsec_ followed by 24 to 64 bytes in base64'],
-    ['failed', 'it could not be rendered; the log of the server says more'],
+    ['failed', 'the message could not be rendered; see the server log for details'],
     ['delivered', null],
   ])
   expect(reported).toHaveLength(1)

@@ -65,7 +65,7 @@ describe('signing in at the provider', () => {
   })
 
   const refused: [string, (back: string, cookie: string, fixture: Fixture) => [string, string], string][] = [
-    ['another browser', (back) => [back, ''], 'this began in another browser'],
+    ['another browser', (back) => [back, ''], 'started in another browser'],
     [
       "somebody else's state",
       (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
@@ -152,7 +152,9 @@ describe('a renewed token', () => {
         .then(() => Response.json({ access_token: 'of-the-old-settings', expires_in: 3600 }))
     }
     await opened(fixture, id)
-    expect(fixture.deliveries()).toMatchObject([{ status: 'pending', lastError: expect.stringContaining('meanwhile') }])
+    expect(fixture.deliveries()).toMatchObject([
+      { status: 'pending', lastError: expect.stringContaining('in the meantime') },
+    ])
     expect(await fixture.statusOf(id)).toBe('reauth_required')
   })
 })
@@ -251,7 +253,7 @@ describe('a large response', () => {
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
     const { status, body } = await read(fixture, id, most)
-    expect([status, body.error]).toEqual([502, `the answer is larger than ${most} bytes`])
+    expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
   })
 
   test("requires an integration of the caller's organization", async () => {

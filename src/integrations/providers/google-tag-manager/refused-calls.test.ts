@@ -130,7 +130,7 @@ describe('every response is lost once', () => {
     await fixture.connect()
     fixture.network.instead = ({ url }) => (url.includes('/workspaces') ? LOST : null)
     const answer = await fixture.passing(fixture.deployAll())
-    expect([answer.status, answer.body.error]).toEqual([502, 'no answer within 15 s'])
+    expect([answer.status, answer.body.error]).toEqual([502, 'no response within 15 s'])
   })
 })
 

@@ -266,7 +266,7 @@ describe('a refused ticket', () => {
     fixture.enqueueTransition(id, 'repeated')
     await fixture.deliver()
     const last = fixture.deliveries().findLast(({ attempts }) => attempts > 0)
-    expect(last).toMatchObject({ status: 'pending', lastError: 'no answer within 0.2 s' })
+    expect(last).toMatchObject({ status: 'pending', lastError: 'no response within 0.2 s' })
     expect((last?.dueAt ?? 0) - fixture.clock.now()).toBe(5 * SECOND_MS)
     server.behaviour.instead = () => null
     fixture.network.timeoutMs = 5000
