@@ -248,7 +248,7 @@ describe('a URL that is the target of a channel', () => {
     expect((await world.call('POST', `${path}/test`)).status).toBe(200)
     expect(sent).toEqual([INTEGRATED])
     const other = await put('https://hooks.example.com/***AAAAAAAA')
-    expect([other.status, other.body.error]).toEqual([400, expect.stringMatching(/^config\.url: is masked/)])
+    expect([other.status, other.body.error]).toEqual([400, expect.stringMatching(/^config\.url: the URL is masked/)])
     expect((await get(path)).config).toEqual({ url: INTEGRATED })
   })
 
