@@ -163,8 +163,8 @@ export function alertRoutes(parts: AlertRouteDeps): Route[] {
 const idOf = ({ id }: Alert) => [id]
 
 /** Fails with `notFound` when there is no such project. */
-function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
-  const { alertType, domainId, projectId, ...rest } = asked
+function filterOf(db: Db, orgId: string, params: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
+  const { alertType, domainId, projectId, ...rest } = params
   const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
@@ -187,10 +187,14 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       tool: true,
       query: ListQuery,
       answer: AlertList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...asked } }) {
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...params } }) {
         const { orgId } = principal
         const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { items, nextCursor } = page(listAlerts(db, orgId, after, limit, filterOf(db, orgId, asked)), limit, idOf)
+        const { items, nextCursor } = page(
+          listAlerts(db, orgId, after, limit, filterOf(db, orgId, params)),
+          limit,
+          idOf,
+        )
         const alerts = items.map((alert) => described(alert, principal))
         return {
           alerts,

@@ -26,7 +26,7 @@ test('complete events are returned in the order of positions, without missing an
 })
 
 test('without positions there is no query', async () => {
-  expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
+  expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('unexpected query')) })).toEqual([])
 })
 
 test('positions are bound as integers, so that the engine can skip other files', async () => {

@@ -36,7 +36,7 @@ describe('a window of an hour', () => {
       ],
       true,
     ],
-    ['with a threshold, that is whole beside the one before', volumeInput, [[-30, 0]], false],
+    ['with a threshold, when only the previous window has a gap', volumeInput, [[-30, 0]], false],
     ['that is held against one which is not', change, [[-30, -20]], true],
     ['that is held against one before which there is a gap', change, [[-90, -60]], false],
     ['of single events', validationInput, [[0, 60]], false],
@@ -53,7 +53,7 @@ describe('rows', () => {
   test.each<[string, { stepMs: number } | undefined, typeof hour, [number, number][], boolean]>([
     ['of an hour, which is one', hourly, hour, [[59, 60]], true],
     [
-      'of an hour, and a gap beside it',
+      'of an hour, and a gap next to it',
       hourly,
       hour,
       [

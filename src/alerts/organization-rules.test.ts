@@ -42,7 +42,7 @@ describe('an event is judged by', () => {
 
   test.each<[string, Parameters<typeof eventOf>[0], string[]]>([
     ['a purchase in the shop', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
-    ['the same once more', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
+    ['the same again', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
     ['one of a vendor that no rule names', { vendor: 'own' }, ['everywhere', 'shop', 'both', 'purchases']],
     ['one of a vendor like an inherited name', { vendor: 'constructor' }, ['everywhere', 'shop', 'both', 'purchases']],
     ['a view', { event: 'view' }, ['everywhere', 'shop', 'both', 'ga4', 'views']],

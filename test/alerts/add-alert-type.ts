@@ -1,17 +1,16 @@
 import { plugin } from 'bun'
 
 /*
- * To be loaded before a program (`bun test --preload`): its list of alert types then has one line more. Nothing else of it
- * is changed.
+ * Preloaded into a program (`bun test --preload`): adds one entry to its list of alert types, and changes nothing else.
  */
 
 plugin({
-  name: 'one alert type more',
+  name: 'add an alert type',
   setup(build) {
     build.onLoad({ filter: /\/src\/alerts\/types\/index\.ts$/ }, async ({ path }) => {
       const source = await Bun.file(path).text()
       const listed = source.replace('  journey,\n]', '  journey,\n  orderLimit,\n]')
-      if (listed === source) throw new Error('the list of alert types looks different now')
+      if (listed === source) throw new Error('the list of alert types has changed; adapt this plugin')
       return { contents: `import { orderLimit } from './order-limit.fixture.ts'\n${listed}`, loader: 'ts' }
     })
   },

@@ -11,7 +11,7 @@ const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
   .sort()
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-test('a new type of alert is its file and a line in the list', async () => {
+test('a new alert type takes one file and one line in the list', async () => {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -23,8 +23,8 @@ test('a new type of alert is its file and a line in the list', async () => {
     ],
     { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
   )
-  const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
-  expect({ said, code }).toMatchObject({ code: 0 })
+  const [stderr, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  expect({ stderr, code }).toMatchObject({ code: 0 })
   for (const path of sources) {
     expect({ path, knows: /order_limit|orderLimit|order-limit/.test(await read(path)) }).toEqual({
       path,
@@ -33,15 +33,15 @@ test('a new type of alert is its file and a line in the list', async () => {
   }
 })
 
-test('what raises issues is a type of alert or a kind of run, each named once', () => {
+test('issues are raised by alert types and kinds of runs, each with a unique name', () => {
   const kinds = issueKinds.map(({ kind }) => kind)
   expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
 })
 
-/** They name types as examples, and go on without one that is gone. */
+/** Files that name types as examples, and work without them. */
 const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/begin-with.ts']
 
-test('nobody but the types and what is an example names a type, or asks for what only one has', async () => {
+test('only alert types and examples refer to a type by name or to its own field', async () => {
   const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])
   const words = [
     ...ALERT_KINDS.map((kind) => `['"\`]${kind}['"\`]`),

@@ -5,10 +5,10 @@ import { DAY_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { mailbox, type Received, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** `12:30` or `12:30:06` of the day on which every story begins, or of a day after it. */
+/** `12:30` or `12:30:06` of the day on which every test begins, or of a later day. */
 const time = (text: string, day = 0) => Date.parse(`2026-01-05T${text.padEnd(8, ':00')}Z`) + day * DAY_MS
 
-/** A domain and the ways in which traffic comes to it. */
+/** A domain, with functions that send traffic to it. */
 async function shop(world: TestApp) {
   const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const { id, token } = body as { id: string; token: string }
@@ -23,7 +23,7 @@ async function shop(world: TestApp) {
   }
   return {
     id,
-    /** Requests of the vendor's own tag, as a browser sends them. */
+    /** Requests of a vendor's tag, as sent by a browser. */
     hits: (...events: string[]) =>
       collect({
         hits: events.map((event) => ({
@@ -31,7 +31,7 @@ async function shop(world: TestApp) {
           status: 204,
         })),
       }),
-    /** Purchases as a server sends them; without a value they break the rule of `valueMissing`. */
+    /** Purchases as sent by a server; without a value they violate `valueMissing`. */
     purchases: (...values: string[]) =>
       collect({
         events: values.map((value) => ({
@@ -65,21 +65,21 @@ const historyOf = async (world: TestApp, id: string): Promise<string[]> =>
 const patch = async (world: TestApp, id: string, status: string) =>
   expect((await world.call('PATCH', `/v1/issues/${id}`, { body: { status } })).status).toBe(200)
 
-/** The one issue there is. */
+/** Returns the only issue. */
 async function onlyIssue(world: TestApp) {
   const issues = await issuesOf(world)
   expect(issues).toHaveLength(1)
   return issues[0]
 }
 
-/** Fails unless the request is signed with the secret as Standard Webhooks asks for. */
+/** Fails unless the request is signed with the secret as Standard Webhooks requires. */
 function checkSignature({ headers, body }: Received, secret: string): void {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
 }
 
-test('traffic stops, the receiver stumbles, the message arrives once, traffic returns, who was told is told', async () => {
+test('traffic stops, the receiver fails once, the message is delivered once, traffic returns, the same receiver is notified', async () => {
   const answers = [503, 200, 200, 200]
   await using hook = receiver((_request, index) => new Response('busy', { status: answers[index] ?? 500 }))
   await using gone = receiver(() => new Response('gone', { status: 410 }))
@@ -110,7 +110,7 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(issue.title).toBe('Purchases arrive (Google Analytics 4 purchase): 0 events, expected more than 0')
   expect([hook.requests.length, gone.requests.length]).toEqual([1, 1])
   const log = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries
-  // The third says to who is still there that the other one is not.
+  // The third one notifies the working receiver that the other one failed.
   expect(log.map(({ transition }: { transition: string }) => transition)).toEqual([
     'delivery_failed',
     'opened',
@@ -122,7 +122,7 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(retrying).toMatchObject({ attempts: 1, dueAt: time('12:30:06'), lastError: 'HTTP 503', issueId: issue.id })
   expect(log.find(({ status }: { status: string }) => status === 'failed')).toMatchObject({ lastError: 'HTTP 410' })
 
-  // The repeat waits for its time, also across a restart.
+  // The retry waits until it is due, also across a restart.
   await world.at(time('12:30:06') - 1)
   await world.restart()
   await world.at(time('12:30:06') - 1)
@@ -149,7 +149,7 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(hook.requests).toHaveLength(3)
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 1 })
 
-  // Two clear windows end it; only the receiver that heard of the trouble hears of its end.
+  // Two clear windows resolve it; only the receiver that was notified of the issue is notified of its resolution.
   await hits('purchase')
   await world.at(time('12:45:01'))
   await hits('purchase')
@@ -169,7 +169,7 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(await historyOf(world, issue.id)).toEqual(['opened', 'delivery_failed', 'notified', 'resolved', 'notified'])
 })
 
-test('an issue of broken events from its first to its last day, by mail', async () => {
+test('the life cycle of an issue of violating events, by e-mail', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, publicUrl: 'https://watch.example' })
   const { purchases } = await shop(world)
@@ -204,7 +204,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
     expect(text).not.toContain('ann@example.com')
   }
 
-  // More in the same window is counted within a minute. A stop in between costs nothing.
+  // Further violations in the window are counted within a minute, also across a restart.
   await purchases('', '')
   await world.at(time('12:20'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 3, capReached: false })
@@ -212,7 +212,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
   await world.at(time('13:00:01'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 3, capReached: false })
 
-  // Later windows are told at their ends. What the throttle holds back is told by the next notice that goes.
+  // Later windows are reported at their ends. Messages held back by the throttle are included in the next one.
   for (const [hour, occurrences] of [
     ['13', 4],
     ['14', 5],
@@ -228,7 +228,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
   expect(await subjects()).toEqual(['New issue', 'Still happening'])
   expect((await PostalMime.parse(post.mails[1]?.source ?? '')).text).toContain('2 earlier notices')
 
-  // Acknowledged, it counts and stays quiet until it has been clear and fires again.
+  // Acknowledged, it counts without messages until it was clear and fires again.
   await patch(world, id, 'acknowledged')
   await purchases('')
   await world.at(time('17:00:01'))
@@ -238,7 +238,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
   await world.at(time('19:10:01'))
   expect(await onlyIssue(world)).toMatchObject({ status: 'open', occurrences: 8, notificationsSent: 3 })
 
-  // Muted, it counts and stays quiet whatever comes. Killed in between, the program knows as much as before.
+  // Muted, it counts without messages. Nothing is lost in a crash.
   await patch(world, id, 'muted')
   await purchases('', '')
   await world.crash()
@@ -247,13 +247,13 @@ test('an issue of broken events from its first to its last day, by mail', async 
   await world.at(time('20:05'))
   await patch(world, id, 'open')
 
-  // A day without a violation ends it; the wait begins anew where somebody opened it by hand.
+  // A day without a violation resolves it; reopening it manually restarts that time.
   await world.at(time('20:00:01', 1))
   expect(await onlyIssue(world)).toMatchObject({ status: 'open' })
   await world.at(time('21:00:01', 1))
   expect(await onlyIssue(world)).toMatchObject({ status: 'resolved', occurrences: 10, notificationsSent: 4 })
 
-  // It comes back within a week. The notice of a resolution by hand is withdrawn when that is taken back in time.
+  // It is reopened within a week. The message about a manual resolution is withdrawn when that is undone in time.
   await world.at(time('10:00', 5))
   await purchases('')
   await world.at(time('10:00:01', 5))
@@ -269,7 +269,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
   await world.at(time('14:01:10', 5))
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 6 })
 
-  // After more than a week it is another issue.
+  // After more than a week a new issue is opened.
   await world.at(time('14:02', 12))
   await purchases('')
   await world.at(time('14:02:01', 12))
@@ -293,7 +293,7 @@ test('an issue of broken events from its first to its last day, by mail', async 
   ])
 })
 
-test('after three hours of standstill each missed window is judged once, in order', async () => {
+test('after three hours of downtime each missed window is judged once, in order', async () => {
   await using hook = receiver()
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
   const { hits, purchases } = await shop(world)
@@ -312,7 +312,7 @@ test('after three hours of standstill each missed window is judged once, in orde
   await hits('page_view')
   await purchases('')
   await world.at(time('12:50'))
-  // Taken in, and not looked at before the stop: neither moved to the warehouse nor counted on the issue.
+  // Received but not evaluated before the stop: neither moved to the warehouse nor counted on the issue.
   await purchases('', '')
   await world.restart()
   await world.at(time('16:05'))
@@ -329,8 +329,8 @@ test('after three hours of standstill each missed window is judged once, in orde
   expect(await historyOf(world, byAlert(volumeId)[0].id)).toEqual([
     ...['opened', 'fired', 'fired', 'notified', 'notified', 'notified'],
   ])
-  const told = hook.requests.map(({ body }) => JSON.parse(body))
-  const types = (alertId: string) => told.filter(({ data }) => data.alert.id === alertId).map(({ type }) => type)
+  const messages = hook.requests.map(({ body }) => JSON.parse(body))
+  const types = (alertId: string) => messages.filter(({ data }) => data.alert.id === alertId).map(({ type }) => type)
   expect(types(volumeId)).toEqual(['issue.opened', 'issue.repeated', 'issue.repeated'])
   expect(types(validationId)).toEqual(['issue.opened'])
   expect(new Set(hook.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(hook.requests.length)

@@ -11,7 +11,7 @@ const guide = readFileSync(join(import.meta.dir, '../../docs/use/alerts.md'), 'u
 interface Example {
   title: string
   alert: Record<string, unknown>
-  /** A request that breaks the rule and one that does not; none for types that look at more than one event. */
+  /** A request that violates the rule and one that does not; empty for types that judge more than one event. */
   requests: string[]
 }
 
@@ -27,10 +27,10 @@ const examples = guide
     return { title: section.slice(0, section.indexOf('\n')), alert: JSON.parse(json), requests }
   })
 
-/** Of these the guide has alerts to paste; what others need stands in its table. */
+/** Types with example alerts in the guide; other types only have a row in its table. */
 const SHOWN = ['data_validation', 'tag_volume_change', 'volume_threshold', 'volume_anomaly', 'journey']
 
-test('the guide has ten alerts, of every type that it shows, and requests for each that looks at single events', () => {
+test('the guide has ten alerts, of every documented type, and requests for those that judge single events', () => {
   expect(examples.map(({ title }) => title.split('.', 1)[0])).toEqual(
     Array.from({ length: 10 }, (_, at) => `${at + 1}`),
   )
@@ -40,12 +40,12 @@ test('the guide has ten alerts, of every type that it shows, and requests for ea
   }
 })
 
-test('the guide names every type, operator and field of an event', () => {
+test('the guide documents every type, operator and event field', () => {
   const words = [...ALERT_KINDS, ...OPERATORS, ...Object.keys(EVENT_FIELDS).map((field) => `$${field}`)]
   expect(words.filter((word) => !guide.includes(`\`${word}\``))).toEqual([])
 })
 
-test('what each type shows of itself can be saved, but for the property that it names', async () => {
+test('the example of each type can be saved, except for its domain', async () => {
   await using t = await testApp()
   for (const { kind, example } of alertTypes) {
     const made = await t.call('POST', '/v1/alerts', { body: { ...example, domainId: undefined } })
@@ -74,7 +74,7 @@ describe('each alert of the guide', () => {
   })
 })
 
-test('the description of the API has the guide under its heading', async () => {
+test('the API description contains the guide under its heading', async () => {
   await using t = await testApp()
   const { tags } = openApiDocument(t.app.routes)
   const { description = '' } = tags.find(({ name }) => name === 'Alerts') ?? {}

@@ -17,7 +17,7 @@ const validation = { conditions: { logic: 'any', items: [{ parameter: 'value', o
 
 const save = (world: TestApp, body: object) => world.call('POST', '/v1/alerts', { body })
 
-test('the type is documented wherever types are', async () => {
+test('the type is documented wherever types are listed', async () => {
   await using world = await testApp()
   const { body: api } = await world.call('GET', '/openapi.json')
   const { AlertInput, Alert, OrderLimit, IssueEvidence, Issue, AlertPreview } = api.components.schemas
@@ -44,7 +44,7 @@ test('the type is documented wherever types are', async () => {
   )
 })
 
-test('it has a form, which says what is filled in', async () => {
+test('it has a form', async () => {
   await using world = await testApp()
   const { alertTypes } = (await world.call('GET', '/v1/forms')).body
   const form = alertTypes.at(-1)
@@ -73,7 +73,7 @@ test.each<[string, object]>([
   ['limit: not allowed in a data_validation alert', { ...limited, ...validation, alertType: 'data_validation' }],
   ['limit: not allowed in a journey alert', { ...limited, alertType: 'journey' }],
   ['limit: not allowed in a volume_anomaly alert', { ...limited, alertType: 'volume_anomaly' }],
-])('refused at save: %s', async (error, body) => {
+])('rejected when saved: %s', async (error, body) => {
   await using world = await testApp()
   expect(await save(world, body)).toMatchObject({ status: 400, body: { error } })
   const { body: many } = await world.call('POST', '/v1/alerts/bulk', { body: { alerts: [limited, body] } })
@@ -83,7 +83,7 @@ test.each<[string, object]>([
   })
 })
 
-test('saved, judged, told of and shown, in its own words', async () => {
+test('it is saved, judged, reported and shown with its own texts', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, publicUrl: 'https://watch.example' })
   const { body: shop } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
@@ -125,7 +125,7 @@ test('saved, judged, told of and shown, in its own words', async () => {
   })
   const filled = evidence.series.filter(({ observed }: { observed: number }) => observed > 0)
   expect(filled).toEqual([{ start: time('12:00'), observed: 2, expected: 0, low: null, high: 1, partial: false }])
-  // What the type calls personal stands nowhere.
+  // Data that the type declares personal appears nowhere.
   for (const text of [JSON.stringify(evidence), mail.text]) expect(text).not.toContain('4111')
 
   const rule = { ...limited, limit: { parameter: 'value', most: 1000 } }
@@ -136,7 +136,7 @@ test('saved, judged, told of and shown, in its own words', async () => {
     { start: time('12:00'), matchCount: 1, wouldFire: true },
   ])
 
-  // Another limit is another rule, which begins anew; a day of silence is the end of the issue.
+  // A new limit is a new rule, which starts over; a day without violations resolves the issue.
   const { body: changed } = await world.call('PUT', `/v1/alerts/${alert.id}`, { body: rule })
   expect(changed.limit).toEqual(rule.limit)
   expect(world.app.db.prepare('SELECT evaluatedThrough FROM alert').pluck().get()).toBe(world.clock.now())

@@ -105,10 +105,10 @@ function anchorMatcher(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher
  * A step begins at the first event after the beginning of the previous step that matches its anchor, and that event
  * belongs to it. The start of a session lies before its first event, so a step after it may begin with that event; and
  * as a session starts once, a later step that waits for the start is never reached. One event may meet several
- * expectations, but each ordered one needs an event of its own, after that of the ordered one before it.
+ * expectations, but each ordered one needs a separate event, after that of the previous ordered one.
  *
  * Legacy form: when the session has the last step, all others must come before the last event that matches it, in
- * order, each by an event of its own.
+ * order, each by a separate event.
  */
 export function judgeSession(plan: Plan, shape: Shape): Verdict {
   if (plan.form === 'legacy') return judgeLegacySession(plan.matchers, plan.order, shape)

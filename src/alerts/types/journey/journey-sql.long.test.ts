@@ -50,7 +50,7 @@ describe('sessions', () => {
   test.each<[string, string, number]>([
     ['a gap of 29 minutes is one session', `${bad} +28 meta.Purchase`, 0],
     ['a gap of 30 minutes makes two', `${bad} +29 meta.Purchase`, 1],
-    ['each is walked by itself', `${bad} +29 ${bad} +29 ga4.x`, 2],
+    ['each is judged separately', `${bad} +29 ${bad} +29 ga4.x`, 2],
     ['a chain of events without a gap is one, however long', `${bad} ${'+28 ga4.x '.repeat(40)} meta.Purchase`, 0],
   ])('%s', async (_, text, count) => {
     const day = { from: NOON - DAY_MS, to: NOON, complete: true }
