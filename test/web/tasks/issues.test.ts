@@ -73,7 +73,7 @@ test('filters survive a reload, going back and forward, and opening the URL in a
   await type('Search', 'a')
   await choose('Sort by', 'First seen')
   // Single-key shortcuts do not work while a text field is focused.
-  await reach('button', 'Without Severity')
+  await reach('button', 'Remove filter Severity')
   await keys('3')
   await page.waitForFunction(() => location.search.includes('range=7d'))
   const address = new URL(page.url())
@@ -88,7 +88,7 @@ test('filters survive a reload, going back and forward, and opening the URL in a
     await screen.sees('table', 'Issues')
     await lists(screen, 'Alpha', 'Beta', 'Gamma')
     expect(new URL(screen.page.url()).search).toBe(address.search)
-    await screen.sees('button', 'Without Severity')
+    await screen.sees('button', 'Remove filter Severity')
   }
 
   await page.reload()

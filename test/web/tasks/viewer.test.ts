@@ -112,7 +112,7 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
   for (const address of addresses) {
     await goTo(person, address)
     const saysReadOnly = await page.evaluate(() =>
-      /You can look\./.test(document.querySelector('main')?.textContent ?? ''),
+      /Read-only\./.test(document.querySelector('main')?.textContent ?? ''),
     )
     seen.set(address, { controls: await controlsOf(person), saysReadOnly })
   }
