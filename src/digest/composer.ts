@@ -9,7 +9,7 @@ import { gatherFacts } from './gather-facts.ts'
 import { htmlOf } from './render-html.ts'
 import { isWeekly } from './schedule.ts'
 
-export interface ComposerDeps extends InsightParts {
+interface ComposerDeps extends InsightParts {
   clock: Clock
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string

@@ -47,7 +47,7 @@ export interface DigestOrders {
   vendors: readonly VendorTally[]
 }
 
-export interface DigestSuggestion extends Subject {
+interface DigestSuggestion extends Subject {
   name: string
   reason: string
 }

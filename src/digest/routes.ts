@@ -7,7 +7,7 @@ import { nextDue } from './schedule.ts'
 import { isStarted, type MemberId, subscribe, subscriptionOf } from './store.ts'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe.ts'
 
-export interface DigestRouteDeps extends UnsubscribeDeps {
+interface DigestRouteDeps extends UnsubscribeDeps {
   composer: DigestComposer
 }
 

@@ -8,7 +8,7 @@ const WEEKLY_DAY = 1
 const FIRST_DAY = 4
 
 /** Digest of a UTC day: days since the Unix epoch, and when it becomes due. */
-export interface DigestDay {
+interface DigestDay {
   day: number
   from: Instant
 }

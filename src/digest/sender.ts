@@ -17,7 +17,7 @@ import { isWeekly } from './schedule.ts'
 import { dueMails, finishMail, keyOf, messageIdOf, type PendingMail, startMail } from './store.ts'
 import { UNSUBSCRIBE_PATH, unsubscribeToken } from './unsubscribe.ts'
 
-export interface DigestSenderDeps {
+interface DigestSenderDeps {
   db: Db
   box: SecretBox
   composer: DigestComposer

@@ -50,7 +50,7 @@ export function subscribe(
 }
 
 /** An active subscription with the current e-mail address. */
-export interface Subscriber extends MemberId {
+interface Subscriber extends MemberId {
   context: string
   hourUtc: number
   email: string

@@ -12,7 +12,7 @@ import { problemOf } from './problem.ts'
 import { goodSampleOf } from './samples.ts'
 import { seriesOf } from './series.ts'
 
-export type MessageHistoryDeps = InsightParts & { clock: Clock }
+type MessageHistoryDeps = InsightParts & { clock: Clock }
 
 /**
  * Returns a function that fetches event history for messages: part of the issue's evidence. Each part is null if the

@@ -40,7 +40,7 @@ export interface ConfigureDeps {
 }
 
 /** Values shown only when they are created: a secret, and the URL for inbound calls. */
-export interface ShownOnce {
+interface ShownOnce {
   secret?: string
   webhookUrl?: string
 }

@@ -25,7 +25,7 @@ import { providerRoutes } from './provider-routes.ts'
 import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 
-export interface IntegrationRoutesDeps {
+interface IntegrationRoutesDeps {
   db: Db
   clock: Clock
   box: SecretBox

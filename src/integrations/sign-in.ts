@@ -20,7 +20,7 @@ const cookie = wayBackCookie('tagwarden_connect', '/v1/integrations')
 /** Time limit for signing in at the other service. */
 const SIGN_IN_TIMEOUT_MS = 10 * MINUTE_MS
 
-export interface SignInDeps extends InboundDeps {
+interface SignInDeps extends InboundDeps {
   publicUrl: string
   providers?: readonly Provider[]
 }

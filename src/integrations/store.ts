@@ -27,7 +27,7 @@ const COLUMNS = 'id, orgId, provider, label, status, config, createdAt'
 
 const recordOf = (row: IntegrationRow): IntegrationRecord => ({ ...row, config: JSON.parse(row.config) })
 
-export interface NewIntegrationRow extends SplitSettings {
+interface NewIntegrationRow extends SplitSettings {
   orgId: string
   provider: ProviderType
   label: string

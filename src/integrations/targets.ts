@@ -25,7 +25,7 @@ export function findProvider(providers: readonly Provider[], type: string): Prov
 }
 
 /** A provider that integrations can be created for. */
-export type ConfiguredProvider = Provider & Required<Pick<Provider, 'configured'>>
+type ConfiguredProvider = Provider & Required<Pick<Provider, 'configured'>>
 
 /** Fails with `invalid` if this version has no such integrations. */
 export function configuredProvider(providers: readonly Provider[], type: string): ConfiguredProvider {
@@ -34,7 +34,7 @@ export function configuredProvider(providers: readonly Provider[], type: string)
   throw new AppError('invalid', `provider: ${type} is not available in this version`)
 }
 
-export interface ChannelCheck {
+interface ChannelCheck {
   guard: AddressGuard
   /** Provider of an integration of the organization; null if it does not exist. */
   providerOf: (integrationId: string) => string | null

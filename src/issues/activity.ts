@@ -4,7 +4,7 @@ import type { HistoryKind, IssueRecord, IssueStatus } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** Changes of an organization's issues in a time range. Issues have their current values. */
-export interface IssueActivity {
+interface IssueActivity {
   /** Opened or reopened in the range. */
   opened: IssueRecord[]
   /** Resolved in the range and still resolved at its end. */

@@ -12,7 +12,7 @@ export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 export const MAX_HOSTS = 20
 const MAX_TITLE_LENGTH = 300
 
-export const HISTORY_KINDS = [
+const HISTORY_KINDS = [
   'opened',
   'fired',
   'reopened',
@@ -185,7 +185,7 @@ export interface IssueRecord {
 }
 
 /** An issue before its first occurrence, without notes, ticket, notifications or mute. */
-export type NewIssue = Omit<
+type NewIssue = Omit<
   IssueRecord,
   'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey' | 'mutedUntil'
 >

@@ -25,7 +25,7 @@ export const IssueQuerySchema = Closed({
 export type IssueQuery = Static<typeof IssueQuerySchema>
 
 /** Number of open issues by severity. */
-export type OpenCounts = Record<Severity, number>
+type OpenCounts = Record<Severity, number>
 
 /** Columns of each sort order, which are also the values of a cursor: descending, unique per issue. */
 const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {

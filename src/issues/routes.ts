@@ -46,7 +46,7 @@ const IssueBulkResultSchema = Closed(
 )
 
 /** `enqueue` is called inside the transaction of a change, for every notification it causes or withdraws. */
-export interface IssueRoutesDeps {
+interface IssueRoutesDeps {
   db: Db
   /** Unseals targets of channels. */
   box: SecretBox

@@ -36,7 +36,7 @@ export interface RunFinding {
 }
 
 /** An event of a run, shown as the sample of a finding. */
-export interface RunSample {
+interface RunSample {
   vendor: string
   event: string
   account: string | null
@@ -60,7 +60,7 @@ export interface EndedRun {
   events?: readonly RunSample[]
 }
 
-export interface RunFindingDeps {
+interface RunFindingDeps {
   db: Db
   now: Instant
   privacy: Privacy

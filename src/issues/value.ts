@@ -28,7 +28,7 @@ export const issueValueFields = {
 }
 
 const IssueValueObject = Type.Object(issueValueFields)
-export type IssueValue = Static<typeof IssueValueObject>
+type IssueValue = Static<typeof IssueValueObject>
 
 /**
  * Returns sums of the impact values of an organization's issues; 0 if none has a value. Muted issues are not counted.

@@ -14,7 +14,7 @@ import { publicReport } from './report.ts'
 import type { FindShareableRun, ShareableRun } from './shareable-runs.ts'
 import { addShare, revokeShares, type SharedRun, sharedRun } from './store.ts'
 
-export interface ShareRoutesDeps {
+interface ShareRoutesDeps {
   db: Db
   clock: Clock
   publicUrl: string

@@ -18,7 +18,7 @@ export interface RunKey {
 }
 
 /** Content and expiry of a new link. */
-export interface NewShare {
+interface NewShare {
   expiresAt: Instant
   /** Indexes of the steps whose screenshots it shows. */
   screenshots: readonly number[]

@@ -6,7 +6,7 @@ import type { Quota } from '../providers/provider-context.ts'
 /** The other service counts a call when it arrives, which is between its start and its end here. */
 const MARGIN_MS = SECOND_MS
 
-export interface QuotaDeps {
+interface QuotaDeps {
   db: Db
   clock: Clock
   /** Owner of the quota. */

@@ -82,7 +82,7 @@ export function linkedIssues(db: Db, integrationId: string, limit: number): Link
 }
 
 /** Memory of an integration about an issue: of all its channels, or of `target` only. */
-export interface Linked {
+interface Linked {
   integrationId: string
   issueId: string
   target: string | null

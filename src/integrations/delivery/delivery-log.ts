@@ -34,7 +34,7 @@ export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord 
   return row
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   issueId?: string
   status?: DeliveryRecord['status']
   /** Only deliveries about issues of these domains; null or absent: all. */

@@ -12,7 +12,7 @@ import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../me
  * permanently or is out of attempts. `withdrawn` became obsolete before it was sent.
  */
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'withdrawn'] as const
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 export const DeliverySchema = Closed(
   {

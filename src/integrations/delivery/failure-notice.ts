@@ -12,7 +12,7 @@ import type { Provider } from '../providers/provider.ts'
 import { findProvider, parseTarget } from '../targets.ts'
 import { type DeliveryHead, findMessage } from './grouping.ts'
 
-export interface FailureNoticeDeps {
+interface FailureNoticeDeps {
   now: Instant
   /** True if a mail server is configured. */
   mailConfigured: boolean

@@ -18,7 +18,7 @@ export type DeliveryHead = Omit<DeliveryRecord, 'message'>
 
 const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
 
-export interface Opening {
+interface Opening {
   orgId: string
   channel: Channel
   /** When it would be sent on its own. */
@@ -101,7 +101,7 @@ export function lockKeyOf(db: Db, channel: IssueChannel): string {
 }
 
 /** An opening that was sent in a message with others. */
-export interface GroupedOpening {
+interface GroupedOpening {
   deliveryId: string
   issueId: string
   /** Current status of the issue. */

@@ -26,7 +26,7 @@ const LATE_MS = 10 * SECOND_MS
 /** Maximum number of issues queried concurrently. */
 const AT_ONCE = 2
 
-export interface MessageEnricherDeps {
+interface MessageEnricherDeps {
   db: Db
   clock: Clock
   fetchHistory: FetchHistory

@@ -20,7 +20,7 @@ export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
 const parse = parser(NotifySchema)
 
 /** Configuration split into provider settings and the shared `notify` field. */
-export interface SplitConfig {
+interface SplitConfig {
   own: Record<string, unknown>
   shared: { notify?: Transition[] }
 }

@@ -159,7 +159,7 @@ const ORGS_AT_ONCE = 64
 /** Maximum number of queues per page, over all its organizations. */
 const QUEUES_AT_ONCE = 1000
 
-export interface WaitingQueue extends Lane {
+interface WaitingQueue extends Lane {
   queue: Queue
 }
 

@@ -11,7 +11,7 @@ import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
 import { enqueueFailureNotices } from './failure-notice.ts'
 import type { DeliveryHead } from './grouping.ts'
 
-export interface RecordingDeps {
+interface RecordingDeps {
   now: Instant
   /** Returns a number from 0 to below 1. */
   jitter: () => number

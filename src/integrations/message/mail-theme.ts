@@ -104,7 +104,7 @@ ${DARK_STYLES.map(([name, styles]) => `.${name}{${styles}}`).join('\n')}
 }
 ${DARK_STYLES.map(([name, styles]) => `[data-ogsc] .${name}{${styles}}`).join('\n')}`
 
-export interface MailFrame {
+interface MailFrame {
   /** Page title: one line, plain text. */
   title: string
   /** Preview text shown next to the subject in message lists: one line, plain text. */

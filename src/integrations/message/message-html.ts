@@ -7,7 +7,7 @@ import type { Message } from './message.ts'
 import { KIND_TITLES, type MessageRow, rowsOf, subjectOf } from './message-text.ts'
 import { samplesOf } from './sample-html.ts'
 
-export interface MailHtmlOptions {
+interface MailHtmlOptions {
   /** Content-ID of the chart image; null omits the chart. */
   chartId: string | null
 }

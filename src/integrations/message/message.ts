@@ -10,7 +10,7 @@ export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'tes
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
 /** Issue data in a message. */
-export interface MessageIssue {
+interface MessageIssue {
   id: string
   title: string
   status: IssueStatus

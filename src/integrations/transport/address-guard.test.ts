@@ -4,7 +4,7 @@ import { addressGuard, type Resolve, systemResolve } from './address-guard.ts'
 
 const strict = addressGuard([])
 
-/** The system's spelling of a host, or the refusal. */
+/** Normalised URL, or the error message. */
 function check(url: string, allow: string[] = []): string {
   try {
     return addressGuard(allow).checkUrl(url).href
@@ -13,7 +13,7 @@ function check(url: string, allow: string[] = []): string {
   }
 }
 
-/** A resolver that knows these names. */
+/** A resolver for these names. */
 const resolver =
   (names: Record<string, string[]>): Resolve =>
   async (host) => {
@@ -117,13 +117,13 @@ describe('a URL to save', () => {
     ['https://metadata.google.internal/', 'this machine or its cloud'],
     ['https://Metadata.Google.Internal./', 'this machine or its cloud'],
   ]
-  test.each(tricks)('%s is seen through', (url, reason) => {
+  test.each(tricks)('%s is detected', (url, reason) => {
     const answer = check(url)
     expect(answer).toStartWith('refused: host ')
     expect(answer).toContain(reason)
   })
 
-  test('any number that is one of our own addresses is refused, however it is written', () => {
+  test('every spelling of a local address is refused', () => {
     const last = fc.integer({ min: 0, max: 0xff_ffff })
     const radix = fc.constantFrom<[string, number]>(['', 10], ['0x', 16], ['0', 8])
     fc.assert(
@@ -195,7 +195,7 @@ describe('resolved addresses', () => {
   })
   const vet = (url: string, allow: string[] = []) => addressGuard(allow).vet(new URL(url), names)
 
-  test('are all given, with the name and the port', async () => {
+  test('are all returned, with the name and the port', async () => {
     expect(await vet('https://hooks.example.com/x')).toEqual({
       host: 'hooks.example.com',
       port: 443,
@@ -235,13 +235,13 @@ describe('resolved addresses', () => {
     },
   )
 
-  test('are open when all of them are listed, or the name', async () => {
+  test('are allowed if all of them, or the name, are listed', async () => {
     expect((await vet('https://mixed.example/', ['10.0.0.0/8'])).addresses).toHaveLength(2)
     expect((await vet('http://localtest.example/', ['localtest.example'])).addresses).toHaveLength(1)
     await expect(vet('https://mixed6.example/', ['10.0.0.0/8'])).rejects.toThrow('loopback')
   })
 
-  test('of a metadata service are open only by themselves', async () => {
+  test('of a metadata service require an entry of their own', async () => {
     await expect(vet('https://metadata.example/', ['metadata.example'])).rejects.toThrow('metadata')
     expect((await vet('https://metadata.example/', ['169.254.169.254'])).addresses).toHaveLength(1)
   })

@@ -16,7 +16,7 @@ import { destinations, judge } from './address-range.ts'
 export type Resolve = (host: string) => Promise<string[]>
 
 /** A destination that may be connected to, at these addresses only. */
-export interface VettedAddress {
+interface VettedAddress {
   /** Host name for the certificate; IPv6 addresses without brackets. */
   host: string
   port: number

@@ -9,7 +9,7 @@ function address(text: string): Address {
   return parsed
 }
 
-/** The strictest tier of all that an address stands for. */
+/** Strictest tier of all destinations of an address. */
 function tierOf(text: string): Tier {
   const tiers = destinations(address(text)).map((place) => judge(place).tier)
   return tiers.includes('forbidden') ? 'forbidden' : tiers.includes('private') ? 'private' : 'public'
@@ -71,7 +71,7 @@ function groupsOf(v4: string): [string, string] {
   return [hex.slice(0, 4), hex.slice(4)]
 }
 
-describe.each(EMBEDDED)('an IPv4 address inside a %s address is judged by itself', (form, write) => {
+describe.each(EMBEDDED)('an IPv4 address embedded in a %s address is classified as IPv4', (form, write) => {
   test.each([
     ['127.0.0.1', 'forbidden'],
     ['169.254.169.254', 'forbidden'],
@@ -85,7 +85,7 @@ describe.each(EMBEDDED)('an IPv4 address inside a %s address is judged by itself
   test('whatever it is', () => {
     fc.assert(
       fc.property(fc.ipV4(), (v4) => {
-        // `::` and `::1` are places of their own.
+        // `::` and `::1` are not IPv4-compatible addresses.
         fc.pre(form !== 'compatible' || address(v4).value > 1n)
         expect(tierOf(write(...groupsOf(v4)))).toBe(tierOf(v4))
       }),

@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Connector } from './connection.ts'
 
-export interface HttpRequest {
+interface HttpRequest {
   url: URL
   /** Path and query exactly as sent. Default: those of `url`. */
   target?: string

@@ -23,13 +23,13 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A server that answers a connection with these bytes as they are. */
+/** A server that responds with these bytes. */
 async function raw(answer: (socket: Socket) => void) {
   const server = await rawServer(answer)
   return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server[Symbol.dispose]() }
 }
 
-test('sends method, path, headers and the bytes of the body, and answers status, headers and body', async () => {
+test('sends method, path, headers and body, and returns status, headers and body', async () => {
   await using server = receiver(() => new Response('thanks', { status: 201, headers: { 'x-answer': 'a' } }))
   const reply = await post(`${server.url}/in/box?a=1#part`)
   expect(reply).toMatchObject({ kind: 'status', status: 201, body: 'thanks' })
@@ -44,7 +44,7 @@ test('sends method, path, headers and the bytes of the body, and answers status,
   ])
 })
 
-test('a redirect is an answer, and nothing follows it', async () => {
+test('redirects are returned, not followed', async () => {
   await using server = receiver(({ path }) =>
     path === '/secret' ? new Response('inner') : new Response(null, { status: 302, headers: { location: '/secret' } }),
   )
@@ -64,7 +64,7 @@ describe('the guard', () => {
     expect(reply).toMatchObject({ kind: 'error', permanent: true })
   })
 
-  test('judges what a name resolves to, at every attempt', async () => {
+  test('checks resolved addresses at every attempt', async () => {
     const resolve: Resolve = async () => ['10.0.0.1']
     const reply = await post('https://hooks.elsewhere.example/', { resolve })
     expect(reply).toEqual({
@@ -96,7 +96,7 @@ describe('the guard', () => {
     expect(vetted.requests[0]?.headers.host).toBe(`hooks.example.com:${vetted.port}`)
   })
 
-  test('connections are not kept: the next request is vetted anew', async () => {
+  test('connections are not reused, so every request is checked', async () => {
     await using one = receiver(() => new Response('one'))
     await using two = receiver(() => new Response('two'), '127.0.0.2', one.port)
     const url = `http://hooks.example.com:${one.port}/`
@@ -106,14 +106,14 @@ describe('the guard', () => {
   })
 })
 
-test('goes on to the next vetted address when one does not answer', async () => {
+test('tries the next address if one does not respond', async () => {
   await using server = receiver()
   const url = `http://hooks.example.com:${server.port}/`
   const reply = await post(url, { resolve: async () => ['127.0.0.3', '127.0.0.1'] })
   expect(reply).toMatchObject({ kind: 'status', status: 200 })
 })
 
-describe('what goes wrong may go well later', () => {
+describe('temporary failures', () => {
   test('a closed port', async () => {
     const server = receiver()
     await server[Symbol.asyncDispose]()
@@ -160,7 +160,7 @@ describe('what goes wrong may go well later', () => {
   })
 })
 
-test('no more than 64 kB of an answer are read, and the rest is not waited for', async () => {
+test('reads at most 64 kB of a response without waiting for the rest', async () => {
   let closed = () => {}
   const gone = new Promise<void>((resolve) => {
     closed = resolve
@@ -177,7 +177,7 @@ test('no more than 64 kB of an answer are read, and the rest is not waited for',
   await gone
 })
 
-describe('an answer of known size', () => {
+describe('a response with a size limit', () => {
   const ask = async (size: number, maxAnswerBytes: number) => {
     await using server = receiver(() => new Response('x'.repeat(size)))
     const send = httpTransport({ guard: local })

@@ -3,7 +3,7 @@ import { oneLine } from '../message/one-line.ts'
 import { trustedWith } from './authorities.ts'
 import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 
-export interface MailTransportOptions {
+interface MailTransportOptions {
   /**
    * `smtp://user:password@host:port` (STARTTLS if the server offers it) or `smtps://` (implicit TLS). Null or empty:
    * mail is not configured, and every mail fails permanently.

@@ -4,7 +4,7 @@ import { connector } from './connection.ts'
 import { headersOf, sendRequest } from './http-request.ts'
 import { SEND_TIMEOUT_MS } from './transport.ts'
 
-export interface OperatorFetchOptions {
+interface OperatorFetchOptions {
   /** `TAGWARDEN_OUTBOUND_PROXY`; empty for none. */
   proxy: string
   /** `TAGWARDEN_OUTBOUND_CA` as PEM; empty for none. */

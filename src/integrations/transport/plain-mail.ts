@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { escapeHtml } from '../message/mail-theme.ts'
 import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.ts'
 
-export interface PlainMailDeps {
+interface PlainMailDeps {
   transport: Transport
   /** Called when a mail could not be sent. */
   warn(message: string): void

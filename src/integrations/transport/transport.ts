@@ -68,7 +68,7 @@ export interface WebSocketLine {
  * Opens a `ws:` or `wss:` URL. Fails with `invalid` if the address is not allowed, else with `upstream` or
  * `unavailable`.
  */
-export type OpenSocket = (url: string, signal: AbortSignal) => Promise<WebSocketLine>
+type OpenSocket = (url: string, signal: AbortSignal) => Promise<WebSocketLine>
 
 /** Transport of outbound requests. */
 export interface Transport {
