@@ -48,7 +48,7 @@ test('a hostname is active when this collector answers there', async () => {
   }
 })
 
-test('a check that is cut off says nothing', async () => {
+test('an aborted check leaves the status unchanged', async () => {
   const { stopping, job, status } = setUp()
   stopping.abort()
   await job()

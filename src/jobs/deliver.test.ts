@@ -33,7 +33,7 @@ function setUp() {
   return { ...world, sent, stopping, run }
 }
 
-test('what waits is sent, once', async () => {
+test('pending messages are sent once', async () => {
   const { run, sent, tell, summary } = setUp()
   tell('opened')
   await run()
@@ -42,7 +42,7 @@ test('what waits is sent, once', async () => {
   expect(summary()).toEqual(['opened delivered'])
 })
 
-test('nothing more is sent once the program stops', async () => {
+test('nothing is sent after the program stops', async () => {
   const { run, sent, stopping, tell, summary } = setUp()
   tell('opened')
   stopping.abort()

@@ -47,7 +47,7 @@ const bytesOf = (world: TestApp) =>
   )
 
 describe('the disk budget', () => {
-  test('takes whole days, the oldest first, then counts; of the running hour nothing, but it takes in no more', async () => {
+  test('deletes whole days, oldest first, then counts; keeps the current hour, but rejects new batches', async () => {
     await using world = await testApp({ diskBudget: '1' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
@@ -81,7 +81,7 @@ describe('the disk budget', () => {
     expect(await events()).toEqual([])
   })
 
-  test('leaves everything as long as it is kept', async () => {
+  test('deletes nothing while usage is within the budget', async () => {
     await using world = await testApp({ diskBudget: '1GB' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
@@ -94,7 +94,7 @@ describe('the disk budget', () => {
     expect(world.warnings).toEqual([])
   })
 
-  test('takes in again as soon as there is room', async () => {
+  test('accepts batches again when there is space', async () => {
     await using world = await testApp({ diskBudget: '100kB' })
     const { token, events } = await shopOf(world)
     await send(world, token, 'large', 8)
@@ -108,7 +108,7 @@ describe('the disk budget', () => {
     expect(world.warnings.at(-1)).toEndWith('is within its share of the disk budget again')
   })
 
-  test('counts what waits in the spool and what is in files that several share, each for whose it is', async () => {
+  test('attributes the spool and common files to their organizations', async () => {
     await using world = await testApp({ diskBudget: '300kB' })
     const [mine, theirs] = [await shopOf(world), await shopOf(world, 'Theirs')]
     await send(world, mine.token, 'yesterday', 4)
@@ -152,7 +152,7 @@ describe('files of runs', () => {
   }
   const isKept = (world: TestApp, id: string) => existsSync(join(world.folder, 'runs', id, 'requests.har'))
 
-  test('count in the budget of their organization: its oldest go, and nothing of others', async () => {
+  test('count towards the budget of their organization, whose oldest are deleted', async () => {
     await using world = await testApp({ diskBudget: '1000000' })
     const mine = await shopOf(world)
     const theirs = await shopOf(world, 'Theirs')
@@ -171,7 +171,7 @@ describe('files of runs', () => {
     expect(await theirs.events()).toEqual(['theirs'])
   })
 
-  test('of a run that goes on stay', async () => {
+  test('of a running run are kept', async () => {
     await using world = await testApp({ diskBudget: '1000' })
     const id = storeRun(world, aRun(), { end: false })
     const folder = join(world.folder, 'runs', id)

@@ -69,7 +69,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 4, refused: [2] })
   })
 
-  test('that was killed before it began is made up for', async () => {
+  test('that was killed before it started is repeated', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -80,7 +80,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 2, refused: [1] })
   })
 
-  test('keeps the batches in mind, so that a repeat is answered as before and counts once', async () => {
+  test('remembers batches, so a repeat gets the same answer and counts once', async () => {
     const { world, send } = await setUp()
     await using _world = world
     const batch = { batchId: 'the-same-batch' }
@@ -94,7 +94,7 @@ describe('a flush', () => {
     expect(await eventsIn(world)).toBe(2)
   })
 
-  test('of what held no event leaves no file, but the ledger', async () => {
+  test('of a segment without events writes no file, but the ledger', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send({ events: [{}] })
@@ -104,7 +104,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 0, refused: [1] })
   })
 
-  test('happens at the end of the program, whatever the age', async () => {
+  test('runs at the end of the program, regardless of age', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -192,7 +192,7 @@ const quietLog = {
 }
 
 describe('the last flush', () => {
-  test('loads what is on its way and what the collector still had to say, and closes the spool', async () => {
+  test('loads pending batches and refusal counts, and closes the spool', async () => {
     await using stand = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
     // Batches of two hours wait for the disk together.

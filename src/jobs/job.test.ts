@@ -26,7 +26,7 @@ test.concurrent('a job runs again and again, never twice at once, while others g
   expect(most).toBe(1)
 })
 
-test.concurrent('a bell begins a run before its time, one for all that ring together, and one more for what rings meanwhile', async () => {
+test.concurrent('a trigger starts a run early, once for concurrent triggers, and once more for triggers during the run', async () => {
   const trigger = new Emitter()
   const runs: PromiseWithResolvers<void>[] = []
   const yearly: Job = { name: 'work', pattern: '0 0 0 1 1 *', trigger, run: () => begun().promise }

@@ -24,8 +24,8 @@ async function daysLeft(world: TestApp): Promise<string[]> {
   return body.events.map(({ event }: { event: string }) => event).reverse()
 }
 
-describe('what is kept', () => {
-  test('are the events of as many days as are set', async () => {
+describe('retained data', () => {
+  test('are events within the configured retention', async () => {
     await using world = await testApp({ retentionDays: '3' })
     await daysOf(world, 6)
     await world.run('retain')
@@ -38,7 +38,7 @@ describe('what is kept', () => {
     expect(usage.totalEvents).toBe(6)
   })
 
-  test('are batches for a day, so that a repeat is known as one', async () => {
+  test('are batches for a day, so that repeats are recognised', async () => {
     await using world = await testApp()
     const { token } = await daysOf(world, 1)
     const repeat = async () => {
@@ -53,7 +53,7 @@ describe('what is kept', () => {
     expect(await repeat()).toBe(1)
   })
 
-  test('is nothing of an organization that is gone', async () => {
+  test('is nothing of a deleted organization', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })

@@ -158,7 +158,7 @@ test('a start with the right clock after a day ahead says so, is ready, and show
   expect((await world.call('GET', '/readyz', { as: null })).body.clockPutBack).toBeUndefined()
 })
 
-test('whatever the clock does, each event is judged once', async () => {
+test('each event is judged once, whatever the clock does', async () => {
   const step = fc.oneof(
     fc.constant({ kind: 'send' as const, ms: 0 }),
     fc.record({ kind: fc.constant('run' as const), ms: fc.integer({ min: 1, max: 5 }).map((s) => s * SECOND_MS) }),
@@ -198,7 +198,7 @@ test('whatever the clock does, each event is judged once', async () => {
   )
 })
 
-test('what was taken in and not judged yet is judged when the clock is put back', async () => {
+test('received events are judged when the clock is set back', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const { send } = await watched(world, { ...VIOLATION, period: '1d' })
@@ -307,7 +307,7 @@ test('a clock that runs ahead deletes nothing for 7 days of its running, and end
   expect(await eventsOf(world)).toBe(0)
 })
 
-test('an hour that nobody saw is no silence', async () => {
+test('an hour without collection is not treated as silence', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const volume = { name: 'Silence', alertType: 'volume_threshold', volume: { op: 'lte', count: 0 }, period: '1h' }

@@ -62,7 +62,7 @@ describe('a database that is lost', () => {
     expect(existsSync(join(folder, 'tagwarden.db'))).toBe(false)
   })
 
-  test('comes back with everything when it is put back', async () => {
+  test('is complete again when it is restored', async () => {
     const folder = copyOf(whole.path)
     await using before = await startServer(copyOf(whole.path))
     const readable = await readableOf(before.url, whole.apiKey)

@@ -117,7 +117,7 @@ async function runUntil(job: () => void, isSo: () => boolean) {
   }
 }
 
-test('a hundred hooks of one organization hang, and another is told meanwhile', async () => {
+test("a hundred hanging webhooks of one organization do not delay another organization's messages", async () => {
   const hole = await blackHole()
   await using good = receiver()
   const { people, tellOf, job } = setUp(60_000)
@@ -128,7 +128,7 @@ test('a hundred hooks of one organization hang, and another is told meanwhile', 
   expect([hole.open(), hole.accepted()]).toEqual([7, 7])
 })
 
-test('ten organizations with hanging hooks leave a place for the eleventh', async () => {
+test('ten organizations with hanging webhooks leave a slot for an eleventh', async () => {
   const hole = await blackHole()
   await using good = receiver()
   const { db, people, tellOf, job } = setUp(60_000)

@@ -23,7 +23,7 @@ const pathsOf = (manifest: Manifest) =>
     .toSorted()
 
 describe('compaction', () => {
-  test('makes one file for each organization and hour, sorted as questions are asked', async () => {
+  test('writes one sorted file for each organization and hour', async () => {
     await using stand = await WarehouseFixture.open()
     const names = ['b', 'a', 'c']
     for (let n = 0; n < 6; n++) {
@@ -73,7 +73,7 @@ describe('compaction', () => {
     expect(stand.manifest.files().map(({ keys, rows }) => [keys?.length, rows])).toEqual([[256, 120]])
   })
 
-  test('keeps what the manifest says of a file true, whatever is in it', async () => {
+  test('keeps the manifest entry of a file accurate', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(anEvent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 }),
@@ -104,7 +104,7 @@ describe('compaction', () => {
     )
   })
 
-  test('takes in what came late', async () => {
+  test('includes late events', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(some(3))
     await stand.flush()
@@ -181,7 +181,7 @@ describe('every ended hour ends compacted', () => {
     }
   }
 
-  test('whatever its width, size and values', async () => {
+  test('for any width, size and values', async () => {
     const segments = fc.array(aWidth, { minLength: 1, maxLength: 2 }).map((widths) => widths.map(wide))
     await fc.assert(fc.asyncProperty(segments, expectCompacted), { numRuns: 6 })
   })
@@ -204,7 +204,7 @@ describe('every ended hour ends compacted', () => {
     await expectCompacted(Array.from({ length: 22 }, () => captured))
   })
 
-  test('also where the engine has hardly any memory, by halves and at last as the events came', async () => {
+  test('with little engine memory, in halves and finally unsorted', async () => {
     await using loaded = await WarehouseFixture.open()
     for (const segment of [0, 1]) {
       await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
@@ -227,7 +227,7 @@ describe('every ended hour ends compacted', () => {
   })
 })
 
-test('a merge that nothing helps is told once and tried again after pauses, and holds up no other', async () => {
+test('a merge that keeps failing is reported once, retried with delays, and does not block others', async () => {
   await using loaded = await WarehouseFixture.open()
   await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 }))
   await loaded.flush()
@@ -320,7 +320,7 @@ describe('dying while files are merged', () => {
   })
 })
 
-test('what was dropped while it was being merged does not come back', async () => {
+test('files dropped during their merge do not reappear', async () => {
   await using stand = await WarehouseFixture.open()
   for (let n = 0; n < 2; n++) {
     await stand.add(some(2000))

@@ -22,7 +22,7 @@ describe('the column of a key', () => {
     expect(columnName(key)).toBe(name)
   })
 
-  test('is another one for another key, also where names are compared without case, by whatever rule', () => {
+  test('is distinct for distinct keys, also under case-insensitive comparison', () => {
     fc.assert(
       fc.property(aKey, aKey, (a, b) => {
         fc.pre(a !== b)
@@ -36,7 +36,7 @@ describe('the column of a key', () => {
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
   })
 
-  test('can stand beside all others in one table', async () => {
+  test('can be used with all others in one table', async () => {
     const columns = NASTY_KEYS.map((key, at) => `${at} AS ${quoteName(columnName(key))}`).join(', ')
     for (const [at, key] of NASTY_KEYS.entries()) {
       const rows = await parquet.run(`SELECT ${quoteName(columnName(key))} AS n FROM (SELECT ${columns})`)

@@ -27,7 +27,7 @@ describe('what is made of rows', () => {
     },
   )
 
-  test('takes as long as it likes, and others have their turn', async () => {
+  test('yields to the event loop however long it takes', async () => {
     let turns = 0
     const others = setInterval(() => turns++, 0)
     const turnsBefore: number[] = []
@@ -69,14 +69,14 @@ describe('a question', () => {
     expect(read).toBeLessThan(10)
   })
 
-  test('does not begin when nobody waits any more', async () => {
+  test('does not start after its signal aborted', async () => {
     const controller = new AbortController()
     controller.abort()
     await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(abortedError)
     expect(stand.warehouse.runningQueries).toBe(0)
   })
 
-  test('holds up no job, however many there are', async () => {
+  test('does not block jobs, however many queries there are', async () => {
     const controller = new AbortController()
     const asked = Array.from({ length: 20 }, () => stand.warehouse.query(query(ENDLESS), controller.signal))
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })

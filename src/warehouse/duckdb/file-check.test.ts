@@ -22,7 +22,7 @@ function spoil(stand: WarehouseFixture, path: string): void {
   writeFileSync(join(stand.folder, path), bytes)
 }
 
-test('a file of a version that kept no checksum is read as a whole', async () => {
+test('a file without a checksum is decoded completely', async () => {
   const { stand, told } = await filesOf(2)
   await using _ = stand
   for (const table of ['eventFile', 'rollupFile']) stand.db.exec(`UPDATE ${table} SET sum = NULL`)
@@ -39,7 +39,7 @@ test('a file of a version that kept no checksum is read as a whole', async () =>
   expect((await stand.count()).rows).toBe(1)
 })
 
-test('a round looks at each file once a day', async () => {
+test('rounds check each file once a day', async () => {
   const { stand, told } = await filesOf(1)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[0] ?? {}
@@ -66,7 +66,7 @@ test('a query that always fails has its files read once a minute, not each time'
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
-test('a flipped byte does not get into the file that a merge makes', async () => {
+test('a flipped byte is not copied to a merged file', async () => {
   const { stand, told } = await filesOf(3)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[1] ?? {}
@@ -77,7 +77,7 @@ test('a flipped byte does not get into the file that a merge makes', async () =>
   expect([stand.levels(), (await stand.count()).events]).toEqual([['compacted'], 2])
 })
 
-test('seqs and times of events in a damaged file are not used again', async () => {
+test('sequence numbers and times of a damaged file are not reused', async () => {
   const { stand } = await filesOf(1)
   await using _ = stand
   const { path = '', maxSeq = 0, maxReceivedAt = 0 } = stand.manifest.files()[0] ?? {}
@@ -88,7 +88,7 @@ test('seqs and times of events in a damaged file are not used again', async () =
   expect([stand.manifest.lastSeq(), stand.manifest.lastReceivedAt()]).toEqual([maxSeq, maxReceivedAt])
 })
 
-test('the operator reads of each file whose it is, its time, its rows and what is wrong', async () => {
+test("the operator's message names each file with owner, time range, rows and reason", async () => {
   const { stand } = await filesOf(1)
   await using _ = stand
   const [file] = stand.manifest.files()

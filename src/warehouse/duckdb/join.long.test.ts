@@ -49,7 +49,7 @@ const shop = (count: number, params: EventFields['params'], said: EventFields = 
   Array.from({ length: count }, () => ({ orgId: 'org_1', ...said, ...(params && { params }) }))
 
 describe('days of small hours', () => {
-  test('become a file for each organization, and every answer stays', async () => {
+  test('become a file per organization, with the same query results', async () => {
     await using stand = await WarehouseFixture.open()
     await loadHours(stand, [
       [...shop(3, { a: '1', b: '2' }, { id: 'own', ts: 5 }), ...shop(1, { c: '' }, { orgId: 'org_2' })],
@@ -70,7 +70,7 @@ describe('days of small hours', () => {
     expect(stand.manifest.lastSeq()).toBe(stand.events.at(-1)?.seq ?? 0)
   })
 
-  test('stay what they are in every answer, whatever is in them', async () => {
+  test('give the same query results for any events', async () => {
     const anHour = fc.array(anEvent, { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(fc.array(anHour, { minLength: 2, maxLength: 5 }), async (hours) => {
@@ -86,7 +86,7 @@ describe('days of small hours', () => {
     )
   })
 
-  test('take what came late, and keep a key that is rare in the day as one of a map', async () => {
+  test('include late events, and keep a rare key in the map', async () => {
     await using stand = await WarehouseFixture.open()
     await loadHours(stand, [shop(300, { a: '1' }), shop(1, { rare: 'x', a: '2' }), shop(1, { a: '3' })])
     await stand.compact(later(stand))
@@ -159,7 +159,7 @@ async function rewriteAsBefore(stand: WarehouseFixture, path: string, keys: read
   stand.manifest.swap([listed], [{ ...listed, ...(await stand.parquet.measure(path)) }])
 }
 
-test('files of an earlier version are read beside new ones, and joined with them', async () => {
+test('files of an earlier version are read and joined with new ones', async () => {
   await using stand = await WarehouseFixture.open()
   const said = [...shop(2, { a: '1' }), ...shop(1, { b: '2' }, { id: 'own', ts: 5 })]
   await loadHours(stand, [said, said, said])

@@ -105,7 +105,7 @@ const file = (n: number, values: Partial<EventFile> = {}): EventFile => ({
 })
 
 describe('the manifest in memory', () => {
-  test('is what a new one reads, after whatever was entered, swapped or undone; what was handed out stays', () => {
+  test('equals a newly read one after any changes; returned arrays stay unchanged', () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 20 }), (steps) => {
         const db = memoryDb()
@@ -145,7 +145,7 @@ describe('the manifest in memory', () => {
     )
   })
 
-  test('is not read anew for a segment or a merge, however long the history is', () => {
+  test('is not reread for a segment or a merge', () => {
     const manifest = new Manifest(memoryDb())
     manifest.swap([], [file(1), file(2)])
     const [first] = manifest.files()
@@ -155,12 +155,12 @@ describe('the manifest in memory', () => {
     expect(manifest.files()[0]).toBe(first as EventFile)
   })
 
-  test('cannot be changed in a transaction that may still be undone', () => {
+  test("can't be changed within another transaction", () => {
     const db = memoryDb()
     const manifest = new Manifest(db)
     const add = () => manifest.addSegment('000000000001', { file: file(1), rollup: null }, 0, () => undefined)
     for (const change of [add, () => manifest.swap([], [file(1)])]) {
-      expect(() => tx(db, change)).toThrow('a transaction of its own')
+      expect(() => tx(db, change)).toThrow('outside of other transactions')
       expect(contentOf(manifest)).toEqual(contentOf(new Manifest(db)))
     }
   })

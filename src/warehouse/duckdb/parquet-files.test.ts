@@ -19,7 +19,7 @@ function held() {
 /** Lets everything that waits for nothing else go on. */
 const settle = () => Bun.sleep(0)
 
-test('what finds no memory beside others is done again when they have ended, and before anything new', async () => {
+test('work that runs out of memory is repeated after running work and before new work', async () => {
   const queries = new OutOfMemoryRetry()
   const [first, second, third] = [held(), held(), held()]
   const [one, two] = [queries.run(first.work), queries.run(second.work)]
@@ -38,7 +38,7 @@ test('what finds no memory beside others is done again when they have ended, and
   expect(await Promise.all([one, two, three])).toEqual(['one', 'two', 'three'])
 })
 
-test('what fails by itself, for another reason, or once more, fails', async () => {
+test('work fails when it ran alone, fails again, or fails for another reason', async () => {
   const queries = new OutOfMemoryRetry()
   await expect(queries.run(() => Promise.reject(noMemory))).rejects.toBe(noMemory)
   const [other, failing, twice] = [held(), held(), held()]
@@ -55,7 +55,7 @@ test('what fails by itself, for another reason, or once more, fails', async () =
   expect(await queries.run(async () => 'next')).toBe('next')
 })
 
-test('queries that have no room in an engine together are all answered', async () => {
+test("queries that exceed the engine's memory together are all answered", async () => {
   const engine = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', threads: '1' })
   const queries = new OutOfMemoryRetry()
   // A list can't go to the disk; two of them are more than the engine has.

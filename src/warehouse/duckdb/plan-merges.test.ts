@@ -57,7 +57,7 @@ describe('what is sorted together is bounded by what it is unpacked', () => {
     expect(inShort(all, ENDED)).toEqual(expected)
   })
 
-  test('what was kept as it came is done, and joins no day', () => {
+  test('unsorted files are final and join no day', () => {
     const kept = files(3, { level: 'compacted', keys: null })
     expect(inShort(kept, HOUR + 3 * DAY_MS)).toEqual([])
   })
@@ -209,7 +209,7 @@ function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): E
   )
 }
 
-test('no event is merged twice or lost, and in the end there is nothing left to do', () => {
+test('no event is merged twice or lost, and planning ends', () => {
   const aFile = fc.record({
     hour: fc.integer({ min: -50, max: 2 }).map((n) => DAY + DAY_MS + n * HOUR_MS),
     rows: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 5 * M })),
@@ -247,7 +247,7 @@ test('no event is merged twice or lost, and in the end there is nothing left to 
   )
 })
 
-test('what is joined at once is bounded', () => {
+test('the number of rows joined at once is limited', () => {
   const days = Array.from({ length: 90 }, (_, day) => hours(24, { hour: DAY - day * DAY_MS, rows: 10_000 })).flat()
   const merges = planMerges(days, OVER)
   expect(merges.length).toBe(4)

@@ -51,7 +51,7 @@ describe('a parameter', () => {
     )
   })
 
-  test('of every nasty name keeps apart from all others, before and after compaction', async () => {
+  test('with any odd name stays distinct from all others, before and after compaction', async () => {
     await using stand = await WarehouseFixture.open()
     for (const [at, key] of NASTY_KEYS.entries()) await stand.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
     const expected = NASTY_KEYS.map((_, row) => NASTY_KEYS.map((_, at) => (row === at ? `${at}` : null)))
@@ -70,7 +70,7 @@ describe('a parameter', () => {
     ])
   })
 
-  test('that is rare stays in the map beside the columns of the others', async () => {
+  test('that is rare stays in the map', async () => {
     await using stand = await WarehouseFixture.open()
     const events = Array.from({ length: 400 }, (_, n) => ({
       params: {
@@ -99,7 +99,7 @@ describe('a parameter', () => {
     expect(await stand.valuesOf(keys)).toEqual([[null, null, null]])
   })
 
-  test('may be asked for twice', async () => {
+  test('may be requested twice', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{ params: { a: '1' } }])
     const ask = () => stand.query('SELECT "p:a" AS a FROM events', {}, { keys: ['a', 'a'] })
@@ -200,7 +200,7 @@ describe('a query', () => {
     )
   })
 
-  test('reads no file that can hold nothing of it', async () => {
+  test('skips files outside its scope', async () => {
     await using stand = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2']) {
       await stand.add([{ orgId }])

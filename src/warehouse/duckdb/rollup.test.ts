@@ -277,7 +277,7 @@ describe('files of counts', () => {
     expect(await countsOf(stand)).toMatchObject([{ events: 2, sessions: 1 }])
   })
 
-  test('of days take in what came late', async () => {
+  test('of days include late events', async () => {
     await using stand = await WarehouseFixture.open()
     const late = async () => {
       await stand.add([{ event: 'late' }])
@@ -297,7 +297,7 @@ describe('files of counts', () => {
     expect(await stand.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
-  test('of 70 days ago are by the quarter of an hour, and every sum over whole quarters stays', async () => {
+  test('older than 70 days are by quarter of an hour, with the same sums', async () => {
     await using stand = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await stand.add([event])
@@ -409,7 +409,7 @@ describe('files of counts', () => {
     await agree(stand)
   })
 
-  test('say truly what is in them', async () => {
+  test('have accurate manifest entries', async () => {
     await using stand = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 40, seed: 5 })) {
       await stand.add([event])
@@ -441,7 +441,7 @@ describe('files of counts', () => {
     await agree(stand)
   })
 
-  test('that are gone while they are merged do not come back', async () => {
+  test('dropped during their merge do not reappear', async () => {
     await using stand = await WarehouseFixture.open()
     await minutes(stand, 2)
     const [first] = stand.manifest.rollups()
@@ -455,7 +455,7 @@ describe('files of counts', () => {
   })
 })
 
-test('every event is counted exactly once at any moment of its way', async () => {
+test('every event is counted exactly once at any time', async () => {
   await using stand = await WarehouseFixture.open()
   let known = 0
   let over = false

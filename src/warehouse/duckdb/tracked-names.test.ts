@@ -18,8 +18,8 @@ const places = (...all: [event: string, events: number, lastDay: number][]) =>
 const full = (events: number, lastDay: number) =>
   places(...Array.from({ length: MAX_NAMES }, (_, at): [string, number, number] => [`e${at}`, events, lastDay]))
 
-describe('a place among the names that counts keep', () => {
-  test('is given to every name as long as there are places, then to those with the most events', () => {
+describe('a slot among the tracked names', () => {
+  test('is given to every name while slots are free, then to those with the most events', () => {
     const flood = Array.from({ length: 3 * MAX_NAMES }, (_, at) => nameOf(`e${at}`, at))
     const { entering, leaving } = admitNames(places(['known', 1, TODAY]), flood)
     expect([...entering].map(({ events }) => events)).toEqual(
@@ -39,7 +39,7 @@ describe('a place among the names that counts keep', () => {
     expect(admitNames(full(events, lastDay), [nameOf('e7')])).toEqual({ entering: new Set(), leaving: [] })
   })
 
-  test('never leaves a name that just came, nor one that came often before, whatever else comes', () => {
+  test('is not taken from a recent or an established name', () => {
     const aName = fc.tuple(fc.nat(2 * MAX_NAMES), fc.integer({ min: 1, max: 200 }))
     const aPlace = fc.tuple(fc.nat(2 * MAX_NAMES), fc.nat(100), fc.integer({ min: TODAY - 40, max: TODAY }))
     fc.assert(
@@ -88,7 +88,7 @@ async function standWith() {
 const invented = (count: number, of: EventFields = {}): EventFields[] =>
   Array.from({ length: count }, (_, at) => ({ vendor: `v${at}`, event: `e${at}`, ...of }))
 
-describe('names beyond those that counts keep', () => {
+describe('names beyond the limit', () => {
   test('are one name of their vendor, or of none, and every event still counts once', async () => {
     const { stand, add, sums } = await standWith()
     await using _ = stand
@@ -123,7 +123,7 @@ describe('names beyond those that counts keep', () => {
     expect(names).toHaveLength(MAX_NAMES + 20 + 30 + 3)
   })
 
-  test('are so of one domain alone', async () => {
+  test('are limited per domain', async () => {
     const { stand, add, sums } = await standWith()
     await using _ = stand
     await add(invented(MAX_NAMES + 5))
@@ -135,7 +135,7 @@ describe('names beyond those that counts keep', () => {
     ])
   })
 
-  test('get a place on the next day, and a restart knows who has one', async () => {
+  test('get a slot on the next day, and slots survive a restart', async () => {
     const { stand, add, sums } = await standWith()
     await using _ = stand
     await add(Array.from({ length: 100 }, () => ({ vendor: 'Shop', event: 'purchase' })))

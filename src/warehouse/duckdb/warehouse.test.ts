@@ -23,7 +23,7 @@ async function sealedOf(stand: WarehouseFixture): Promise<Segment> {
   return segment
 }
 
-test('where nothing was received, that is known without a query', async () => {
+test('a window without events is known without a query', async () => {
   await using stand = await WarehouseFixture.open()
   const has = (from: number, to: number) => stand.warehouse.hasEvents({ from, to })
   expect(has(0, HOUR + HOUR_MS)).toBe(false)
@@ -136,7 +136,7 @@ describe('loading a segment', () => {
     )
   })
 
-  test('tells the version that production had last, in the order in which it is to be written down', async () => {
+  test('returns the latest production version, in recording order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEvent, { minLength: 1, maxLength: 15 }), async (events) => {
         await using stand = await WarehouseFixture.open()
@@ -339,7 +339,7 @@ describe('a query that fails', () => {
     expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
 
-  test('because it takes too long, is given up, and others go on', async () => {
+  test('because it takes too long is cancelled without affecting others', async () => {
     await using stand = await WarehouseFixture.open({ timeoutMs: 100 })
     await stand.add(some(1))
     const long = stand.query(
@@ -351,7 +351,7 @@ describe('a query that fails', () => {
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
   })
 
-  test('because it takes longer than its caller may ask for, is ended in the engine, and told so', async () => {
+  test("because it exceeds its caller's time limit is cancelled in the engine", async () => {
     await using stand = await WarehouseFixture.open({ callersTimeoutMs: 100 })
     await stand.add(some(1))
     const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'
@@ -366,7 +366,7 @@ describe('a query that fails', () => {
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
   })
 
-  test('because a file is lost, is answered without it, and that is told', async () => {
+  test('because a file is missing is answered without it, and the file is reported', async () => {
     const told: Flaw[] = []
     await using stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
     await stand.add(some(1))
