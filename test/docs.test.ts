@@ -84,7 +84,7 @@ test('files of docs/ that are named anywhere exist', () => {
 
 test('source files that the documents name exist', () => {
   const missing = [...list('docs/**/*.md'), ...list('*.md')].flatMap((path) =>
-    [...read(path).matchAll(/`([\w.-]+\/[\w./-]+\.tsx?)`/g)]
+    [...read(path).matchAll(/(?:`|\.\/run )([\w-][\w.-]*\/[\w./-]+\.tsx?)\b/g)]
       .map(([, file = '']) => file)
       .filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))
       // Relative to `src/web`, on the page about it.
