@@ -98,5 +98,5 @@ test('the notice states the time and the cause', () => {
   expect(gapNotice(gap(AT, AT + HOUR_MS)).subject).toBe(
     'nothing was collected from 2026-01-05T12:00:00.000Z to 2026-01-05T13:00:00.000Z',
   )
-  expect(gapNotice(gap(AT, AT + 1, 'refused')).subject).toContain('refusing what comes in since 2026-01-05T12:00')
+  expect(gapNotice(gap(AT, AT + 1, 'refused')).subject).toContain('rejecting events since 2026-01-05T12:00')
 })

@@ -39,7 +39,7 @@ test('issues are raised by alert types and kinds of runs, each with a unique nam
 })
 
 /** Files that name types as examples, and work without them. */
-const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/begin-with.ts']
+const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/templates.ts']
 
 test('only alert types and examples refer to a type by name or to its own field', async () => {
   const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])

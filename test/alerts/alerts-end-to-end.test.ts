@@ -226,7 +226,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   await world.at(time('16:00:01'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 6, capReached: false, notificationsSent: 2 })
   expect(await subjects()).toEqual(['New issue', 'Still happening'])
-  expect((await PostalMime.parse(post.mails[1]?.source ?? '')).text).toContain('2 earlier notices')
+  expect((await PostalMime.parse(post.mails[1]?.source ?? '')).text).toContain('2 earlier notifications')
 
   // Acknowledged, it counts without messages until it was clear and fires again.
   await patch(world, id, 'acknowledged')

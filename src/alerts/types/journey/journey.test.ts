@@ -47,7 +47,7 @@ describe('refused', () => {
     ['journey.steps[0].anchor.path: ', { journey: { version: 2, steps: [{ anchor: { kind: 'page' }, expect: [] }] } }],
     ['journey.steps[0].anchor.label: ', { journey: stepped([{ kind: 'label', label: '' }]) }],
     [
-      'journey.steps[0].expect[0].data[1].values: equals needs',
+      'journey.steps[0].expect[0].data[1].values: at least one value is required for equals',
       { journey: event({ vendor: 'a', data: [equal('a', 'b'), { parameter: 'a', op: 'equals' }] }) },
     ],
     [
@@ -60,13 +60,13 @@ describe('refused', () => {
     ],
     [
       // Each one alone is far below the cost limit.
-      'journey.steps[0].expect[4].data[0].values[99]: up to here the conditions cost 20001, and a rule may cost 20000',
+      'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, and a rule may cost 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
     ['conditions: not allowed', { conditions: { logic: 'all', items: [equal('a', 'b')] } }],
     [
-      'conditionGroups[1]: has',
+      'conditionGroups[1]: not allowed',
       {
         conditionGroups: [
           { op: 'any', items: [] },

@@ -198,7 +198,7 @@ test.each<[string, object, string]>([
   [
     'a group of conditions',
     { conditionGroups: [{ op: 'any', items: [{ parameter: 'k', op: 'is_blank' }] }] },
-    'conditionGroups[0]: a tag_volume_change alert counts',
+    'conditionGroups[0]: not allowed in a tag_volume_change alert',
   ],
   ['a journey', { journey: { steps: [{ event: 'purchase' }] } }, 'journey: not allowed in a tag_volume_change alert'],
   [
