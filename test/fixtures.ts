@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import fc from 'fast-check'
 import { type Clock, DAY_MS, type Instant } from '../src/core/clock.ts'
-import { type SecretBox, secretBox } from '../src/core/secret-box.ts'
+import { type SecretBox, secretBox, secretHash } from '../src/core/secret-box.ts'
 import { answerErrors } from '../src/http/errors.ts'
 import { noteAddress } from '../src/http/origin.ts'
 import { type Audit, performer } from '../src/http/perform.ts'
@@ -78,6 +78,9 @@ export interface Cast {
   /** More keys of Alice: a read-only one, one that expired, one that was revoked. */
   keys: { readOnly: string; expired: string; revoked: string }
 }
+
+/** Id of the session with this token. */
+export const sessionIdOf = (token: string): string => secretHash(token).toString('hex')
 
 /** Whose keys a person's own are. */
 export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })

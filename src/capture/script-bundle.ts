@@ -1,6 +1,4 @@
 import { join } from 'node:path'
-import type { BunPlugin } from 'bun'
-import { withShortNames } from './own-names.ts'
 
 /** The code that runs on customers' pages, in which the server replaces the names below. */
 export interface ScriptBundle {
@@ -26,23 +24,12 @@ export function scriptBundle(): Promise<ScriptBundle> {
   return built
 }
 
-const shortNames: BunPlugin = {
-  name: 'short names',
-  setup(build) {
-    build.onLoad({ filter: /[/\\]src[/\\]script[/\\][^/\\]+\.ts$/ }, async ({ path }) => ({
-      contents: withShortNames(await Bun.file(path).text()),
-      loader: 'ts',
-    }))
-  },
-}
-
 async function build(name: string, format: 'esm' | 'iife'): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [join(SOURCES, name)],
     target: 'browser',
     format,
     minify: true,
-    plugins: [shortNames],
   })
   return ((await outputs[0]?.text()) ?? '').trim()
 }

@@ -102,19 +102,6 @@ export function listChanges(
   return { changes: items.map(changeOf), nextCursor }
 }
 
-/** Returns the changes of a domain in whose watch window the instant lies, latest first. */
-export function changesAround(
-  db: Db,
-  { orgId, domainId, at }: { orgId: string; domainId: string; at: Instant },
-): ChangeName[] {
-  return prepared<[object], ChangeName>(
-    db,
-    `SELECT id, title, occurredAt FROM change
-     WHERE domainId = @domainId AND orgId = @orgId AND occurredAt <= @at AND endsAt > @at
-     ORDER BY occurredAt DESC, id DESC`,
-  ).all({ orgId, domainId, at })
-}
-
 /** When an issue began, and when it was opened or reopened last. */
 const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fixtures.ts'
+import { cast, memoryDb, ownerOf, sessionIdOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { authenticator, isInForce } from './authenticate.ts'
 import { createKey, revokeKey } from './key-store.ts'
-import { endSession, endSessionsOf, openSession, sessionIdOf } from './session.ts'
+import { endSession, endSessionsOf, openSession } from './session.ts'
 import { addMember, createOrg } from './store.ts'
 
 function setUp() {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { cast, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
+import { cast, memoryDb, sessionIdOf, testBox, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { parser } from '../core/schema.ts'
 import { secretHash } from '../core/secret-box.ts'
-import { endSession, openSession, SignedInSchema, sessionIdOf, signedIn } from './session.ts'
+import { endSession, openSession, SignedInSchema, signedIn } from './session.ts'
 import { addMember, createOrg } from './store.ts'
 
 function setUp() {

@@ -70,11 +70,6 @@ export function endEarlierAccess(
   }
 }
 
-/** Returns the id of a session, which is safe to keep: the SHA-256 of its token in hexadecimal digits. */
-export function sessionIdOf(token: string): string {
-  return secretHash(token).toString('hex')
-}
-
 /**
  * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is where a sign-out ends the
  * session at the provider too, sealed; null for none.
@@ -125,7 +120,7 @@ export function endSessionUrlOf(db: Db, box: SecretBox, sessionId: string): stri
 
 /** A session without its token. */
 export interface SessionRecord {
-  /** As `sessionIdOf` returns it. */
+  /** SHA-256 of the token in hexadecimal digits. */
   id: string
   via: SessionOrigin
   createdAt: Instant

@@ -15,7 +15,8 @@ async function processHolding(folder: string) {
   const module = JSON.stringify(join(import.meta.dir, 'folder-lock.ts'))
   const script = `
     const { lockFolder } = await import(${module})
-    try { lockFolder(${JSON.stringify(folder)}); console.log('held') } catch (error) { console.log(error.message) }
+    // A lock that nothing refers to could be released by the garbage collector.
+    try { globalThis.unlock = lockFolder(${JSON.stringify(folder)}); console.log('held') } catch (error) { console.log(error.message) }
     setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
   const { value } = await child.stdout.getReader().read()

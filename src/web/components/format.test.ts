@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import {
   distanceOf,
-  formatChange,
   formatCompact,
   formatDate,
   formatDuration,
@@ -27,9 +26,6 @@ describe('numbers', () => {
     [formatPercent(0.0996), '10 %'],
     [formatPercent(0.42), '42 %'],
     [formatPercent(1), '100 %'],
-    [formatChange(-0.42), '↓ −42 %'],
-    [formatChange(0.085), '↑ +8.5 %'],
-    [formatChange(0), '0 %'],
     [formatMoney(12400, 'EUR'), '€12,400'],
     [formatMoney(12400, null), '12,400'],
     [formatMoney(9.5, 'EUR'), '€9.50'],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { DARK, LIGHT, type Scheme, TONES, variablesOf } from './tokens.ts'
+import { DARK, LIGHT, type Scheme, variablesOf } from './tokens.ts'
+
+const TONES = ['critical', 'high', 'medium', 'low', 'ok'] as const
 
 type Rgb = readonly [number, number, number]
 type Matrix = readonly [Rgb, Rgb, Rgb]

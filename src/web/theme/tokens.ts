@@ -31,10 +31,6 @@ export interface Tone {
   tint: string
 }
 
-/** Names of the tones: the severities and `ok`. */
-export const TONES = ['critical', 'high', 'medium', 'low', 'ok'] as const
-export type SeverityTone = (typeof TONES)[number]
-
 /** Red, orange and khaki also differ in lightness, so they are distinguishable without colour. */
 export const LIGHT: Scheme = {
   canvas: '#F7F8FA',
