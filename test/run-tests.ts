@@ -206,6 +206,7 @@ const check = () => [
   () => tool('types', TSC, '-p', '.', '--singleThreaded'),
   () => tool('types of the pages', TSC, '-p', 'src/web', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
+  () => tool('unused exports and packages', 'node_modules/knip/bin/knip.js', '--no-progress'),
 ]
 
 const quick = () => tests('tests', { flags: [...PARALLEL, ...NO_EXECUTABLE_TESTS, ...ignoring(LONG_TESTS)] })

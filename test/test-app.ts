@@ -11,7 +11,7 @@ import { type Answer, type Client, emptyDatabase, type TestClock, testClock } fr
 import { until } from './run-program.ts'
 import { readEventStream } from './stream/event-stream-client.ts'
 
-export type JobName =
+type JobName =
   | 'heartbeat'
   | 'flush'
   | 'compact'

@@ -45,7 +45,7 @@ function worth(position: number): number {
 /** The rows at the start that are not scored. */
 const probation = (rows: number) => Math.floor(0.15 * Math.min(rows, 5000))
 
-export interface Score {
+interface Score {
   /** The score of a detector that raises no alarm. */
   nothing: number
   perfect: number
@@ -61,11 +61,7 @@ export interface Score {
  * first detection within a window counts, by how early it is; a missed window costs; every detection outside costs, the
  * less the sooner after a window it comes; the first 15 % of rows, of 5,000 at most, are not scored.
  */
-export function scoreOf(
-  { windows, times }: LabelledSeries,
-  detected: (row: number) => boolean,
-  profile: Profile,
-): Score {
+function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => boolean, profile: Profile): Score {
   const first = probation(times.length)
   const counted = windows.filter(([, last]) => last >= first)
   const score: Score = {
@@ -92,7 +88,7 @@ export function scoreOf(
 }
 
 /** Returns the score over several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
-export function normalised(scores: readonly Score[]): number {
+function normalised(scores: readonly Score[]): number {
   const sum = (field: 'points' | 'nothing' | 'perfect') => scores.reduce((total, score) => total + score[field], 0)
   return (100 * (sum('points') - sum('nothing'))) / (sum('perfect') - sum('nothing'))
 }
@@ -100,7 +96,7 @@ export function normalised(scores: readonly Score[]): number {
 const timeOf = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 
 /** A series of the benchmark with its windows. */
-export function readSeries(name: string): LabelledSeries {
+function readSeries(name: string): LabelledSeries {
   const lines = readFileSync(join(FOLDER, 'data', name), 'utf8')
     .trim()
     .split('\n')

@@ -21,7 +21,7 @@ export interface Size {
   alerts: number
 }
 
-export interface BenchOrg {
+interface BenchOrg {
   id: string
   /** An owner's API key. */
   key: string

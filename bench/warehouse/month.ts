@@ -19,7 +19,7 @@ const STEPS = 10
 
 /** When the month ends, a Monday. */
 export const MONTH_END: Instant = Date.UTC(2026, 1, 2)
-export const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
+const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
 /** Number of events. */
 export const MONTH_EVENTS = PER_HOUR * 24 * DAYS
 /** One in this many purchases lacks its `transaction_id` and is not sent to Meta; one in this many sessions buys. */

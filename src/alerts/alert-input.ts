@@ -1,7 +1,7 @@
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { checkRule, MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { AppError, checkAll } from '../core/error.ts'
-import { Closed, parser, type Static, Type } from '../core/schema.ts'
+import { Closed, parser, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { AlertInputSchema } from './alert-schema.ts'
 import { checkTimezone, parsePeriod } from './period.ts'
@@ -23,7 +23,6 @@ export const AlertBulkInputSchema = Closed(
   { alerts: Type.Array(RawAlertInputSchema, { minItems: 1, maxItems: 500 }) },
   { $id: 'AlertBulkInput' },
 )
-export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 
 /** Checks all fields except those whose shape depends on the type, which the type checks. */
 const readShared = parser(

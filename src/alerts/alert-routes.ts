@@ -81,7 +81,7 @@ export interface AlertRouteDeps {
 }
 
 /** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
-export function alertActions({
+function alertActions({
   db,
   box,
   clock,

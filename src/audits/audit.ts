@@ -184,7 +184,7 @@ const EXAMPLE = {
   summary: { pagesTotal: 1, pagesFailed: 0, vendors: 1, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
 }
 
-export const AuditSchema = Closed(auditFields, { $id: 'Audit', examples: [EXAMPLE] })
+const AuditSchema = Closed(auditFields, { $id: 'Audit', examples: [EXAMPLE] })
 export type Audit = Static<typeof AuditSchema>
 
 export const AuditDetailSchema = Closed(

@@ -106,7 +106,7 @@ export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) =>
 }
 
 /** Returns the settings chosen by the caller. */
-export function settingsOf(audit: Audit): AuditSettings {
+function settingsOf(audit: Audit): AuditSettings {
   const { id: _, status: _1, createdAt: _2, startedAt: _3, finishedAt: _4, durationMs: _5, ...rest } = audit
   const { region: _6, error: _7, summary: _8, ...settings } = rest
   return settings

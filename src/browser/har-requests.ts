@@ -20,7 +20,7 @@ export interface RecordedHit {
 }
 
 /** A body that a recording lacks or has only in part. */
-export interface MissingBody {
+interface MissingBody {
   /** Index in `log.entries`, from 0. */
   entry: number
   /** Continues a sentence that begins with `body:`. */

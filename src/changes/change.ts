@@ -21,7 +21,7 @@ export type EffectKind = (typeof EFFECT_KINDS)[number]
 export const isHarmful = (kind: EffectKind): boolean => (HARMFUL_KINDS as readonly string[]).includes(kind)
 
 /** One difference between the events before and after a change. */
-export const EffectSchema = Closed({
+const EffectSchema = Closed({
   kind: OneOf(EFFECT_KINDS),
   harmful: Type.Boolean(),
   vendor: Type.String(),
@@ -41,7 +41,7 @@ export type Effect = Static<typeof EffectSchema>
 /** The most effects that a verdict names. */
 export const MAX_EFFECTS = 100
 
-export const VerdictSchema = Closed({
+const VerdictSchema = Closed({
   items: Type.Array(EffectSchema, { maxItems: MAX_EFFECTS, description: 'Most effect first' }),
   comparedEvents: Closed({ before: Int(), after: Int() }, { description: 'Weighted counts of production events' }),
 })
@@ -52,8 +52,8 @@ export const NO_VERDICT: Verdict = { items: [], comparedEvents: { before: 0, aft
 /** Fewer events than this on either side at the end of the window: `unclear`. */
 export const ENOUGH_EVENTS = 50
 
-export const MIN_WINDOW_MINUTES = 5
-export const MAX_WINDOW_MINUTES = 10_080
+const MIN_WINDOW_MINUTES = 5
+const MAX_WINDOW_MINUTES = 10_080
 export const DEFAULT_WINDOW_MINUTES = 60
 /** `occurredAt` may be this much ahead of the server's clock. */
 export const MAX_AHEAD_MS = 5 * MINUTE_MS

@@ -22,7 +22,7 @@ const TOGETHER_MS = 30 * SECOND_MS
 const MOST_RELEASES = { version: 1000, library: 50 }
 
 /** A version of a domain, or the address of a vendor's library, and when it was first received. */
-export interface Release {
+interface Release {
   orgId: string
   domainId: string
   source: 'version' | 'library'
@@ -117,7 +117,7 @@ export function librariesSeenQuery(window: Query['window']): Query {
 }
 
 /** Stores what was seen, in the caller's transaction; what is new, and not the first of its kind, is a change. */
-export function noteReleases(db: Db, found: readonly Release[]): void {
+function noteReleases(db: Db, found: readonly Release[]): void {
   const known = prepared<[object], { releases: number; firstAt: Instant | null; isKnown: number }>(
     db,
     `SELECT count(*) AS releases, min(firstSeenAt) AS firstAt, ifnull(sum(ref = @ref), 0) AS isKnown FROM releaseSeen

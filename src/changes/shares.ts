@@ -49,7 +49,7 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
  * The chance that the present share is this far from those of earlier times. How much they vary from time to time is
  * estimated from them, by the method of moments, where there are three or more; else it is `rhoAlone`.
  */
-export function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
+function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
   const times = past.filter(({ trials }) => trials >= MIN_TRIALS).map((one) => (rises ? turned(one) : one))
   const { share, trials } = rises ? turned(now) : now
   const all = times.reduce((sum, one) => sum + one.trials, 0)

@@ -2,7 +2,7 @@
  * What is counted around a change, as tables. Sides: `before` the change; `after` it, all of it; where two versions send at
  * once, what is after it is instead `old` and `new`. Only production events count, and no loads of code.
  */
-export const SIDES = ['before', 'after', 'old', 'new'] as const
+const SIDES = ['before', 'after', 'old', 'new'] as const
 export type Side = (typeof SIDES)[number]
 
 /** Events of one name in one stretch of time. */

@@ -7,7 +7,7 @@ import { effectsOf, lookAt } from './verdict.ts'
 import { isLikeDay } from './window.ts'
 
 /** All days that the program asks for; and some of them, which is faster. */
-export const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)
+const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)
 export const SOME_DAYS = [1, 2, 3, 4, 5, 6, 7, 8, 14, 21, 28]
 
 interface Named {
@@ -19,7 +19,7 @@ const nameKey = ({ vendor, event }: Named) => `${vendor}\n${event}`
 const isNumber = (text: string) => /^[+-]?[\d.]+$/.test(text)
 
 /** What queries say of a shop around a change, counted plainly. */
-export function tablesOf(shop: Shop, doing: Doing, at: Instant, lengthMs: number, days = ALL_DAYS): Tables {
+function tablesOf(shop: Shop, doing: Doing, at: Instant, lengthMs: number, days = ALL_DAYS): Tables {
   const events = shop.events(at - lengthMs, at + lengthMs, doing, at)
   const after = events.filter((event) => event.at >= at)
   const fresh = after.filter(({ version }) => version === 2).length
@@ -138,7 +138,7 @@ function earlierVolumes(shop: Shop, at: Instant, lengthMs: number, days: readonl
 }
 
 /** What the past says of what is suspicious. */
-export function pastOf(
+function pastOf(
   shop: Shop,
   suspicious: readonly ShareCase[],
   at: Instant,

@@ -22,7 +22,7 @@ export interface ServerTimeouts {
 }
 
 /** Answers a request to `path`. */
-export type Answer = (request: Request, path: string) => Promise<Response> | Response
+type Answer = (request: Request, path: string) => Promise<Response> | Response
 
 export interface Listening {
   at: { hostname: string; port: number }

@@ -38,7 +38,7 @@ export interface ChoiceRow {
 }
 
 /** A consent signal applies to the session for this long. */
-export const SIGNAL_MS = 4 * HOUR_MS
+const SIGNAL_MS = 4 * HOUR_MS
 /** Visitors have at least this long to answer the banner before they count as not having chosen. */
 export const CHOICE_MS = 30 * MINUTE_MS
 

@@ -3,7 +3,7 @@ import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
 /** Kinds of consent findings. Their key is `$consent`. */
-export const CONSENT_KINDS = [
+const CONSENT_KINDS = [
   'no_signal',
   'not_set',
   'no_default',

@@ -9,7 +9,7 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
 
 /** Maximum findings of one organization, because senders choose the keys. Further findings are not recorded. */
-export const MAX_FINDINGS = 10_000
+const MAX_FINDINGS = 10_000
 const MAX_EXAMPLE_LENGTH = 200
 
 /** A stored finding. */

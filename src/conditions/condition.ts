@@ -112,7 +112,7 @@ export const ConditionGroupSchema = Closed(
     examples: [{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }],
   },
 )
-export type ConditionGroup = Static<typeof ConditionGroupSchema>
+type ConditionGroup = Static<typeof ConditionGroupSchema>
 
 /** The conditions of an alert. A missing part always holds. */
 export interface Rule {

@@ -40,8 +40,7 @@ export function resolveLabelConditions(conditions: readonly Condition[], members
 }
 
 /** Returns whether any condition names labels. */
-export const hasLabelCondition = (conditions: readonly Condition[]) =>
-  conditions.some(({ parameter }) => parameter === LABEL)
+const hasLabelCondition = (conditions: readonly Condition[]) => conditions.some(({ parameter }) => parameter === LABEL)
 
 /** Returns the members in a condition from `resolveLabels`. Throws when its labels were not resolved. */
 export function membersIn({ values = [] }: Condition): LabelMember[] {

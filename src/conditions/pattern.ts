@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import type { Span } from './email.ts'
 
 /** A pattern that is equivalent to plain text at a fixed position, which is much cheaper to test. */
-export interface Literal {
+interface Literal {
   at: 'anywhere' | 'start' | 'end' | 'whole'
   text: string
 }
@@ -43,7 +43,7 @@ function readLiteral(source: string): Literal | null {
 }
 
 /** True when the literal holds for the text. */
-export function holdsLiteral({ at, text: part }: Literal, text: string): boolean {
+function holdsLiteral({ at, text: part }: Literal, text: string): boolean {
   if (at === 'anywhere') return text.includes(part)
   if (at === 'start') return text.startsWith(part)
   return at === 'end' ? text.endsWith(part) : text === part

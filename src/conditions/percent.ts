@@ -1,6 +1,6 @@
 const encoded = /%([0-7][0-9A-Fa-f])/g
 /** ASCII characters as escaped by JSON and JavaScript, `\u0040`, possibly several times. RE2 syntax. */
-export const ESCAPED_PATTERN = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
+const ESCAPED_PATTERN = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
 const escaped = new RegExp(ESCAPED_PATTERN, 'g')
 
 /** Returns whether decoding can change the text. */

@@ -8,7 +8,6 @@ import type { Privacy } from './privacy.ts'
 
 /** Built-in kinds of personal data. Organizations add kinds with their own patterns. */
 export const PERSONAL_KINDS = ['email', 'phone', 'card', 'iban'] as const
-export type PersonalKind = (typeof PERSONAL_KINDS)[number]
 
 /** A kind of personal data whose form a value has. */
 export interface PersonalForm {

@@ -15,7 +15,7 @@ import type { EventImport } from '../warehouse/event-import.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** A line or row that was rejected. */
-export interface ImportError {
+interface ImportError {
   file: string
   /** Starts at 1. */
   line: number

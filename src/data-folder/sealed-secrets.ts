@@ -11,7 +11,7 @@ import { closedKey, lostKey } from './folder-errors.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
 /** Encrypted secrets in a database: webhook secrets of organizations and secrets of integrations. */
-export interface Sealed {
+interface Sealed {
   orgs: { id: string; secret: Buffer }[]
   integrations: { id: string; orgId: string; secret: Buffer }[]
 }

@@ -43,7 +43,7 @@ import { criteoOneTag } from './criteo-onetag.ts'
 import { customerIo } from './customer-io.ts'
 import { datadogRum } from './datadog-rum.ts'
 import { type Decoded, decodedNothing, decodedOf, type FlatEvent } from './decoded.ts'
-import type { DecodedEvent, Decoder, RawHit, Route } from './decoder.ts'
+import type { Decoder, RawHit } from './decoder.ts'
 import { demandbase } from './demandbase.ts'
 import { didomi } from './didomi.ts'
 import { drift } from './drift.ts'
@@ -160,7 +160,7 @@ import { yandexMetrica } from './yandex-metrica.ts'
 import { zemantaPixel } from './zemanta-pixel.ts'
 import { zoomInfoWebSights } from './zoominfo-websights.ts'
 
-export type { Decoded, DecodedEvent, Decoder, FlatEvent, RawHit, Route }
+export type { Decoded, Decoder, FlatEvent, RawHit }
 
 /** Where two decoders could read the same request, the one that comes first does. */
 export const decoders: readonly Decoder[] = [

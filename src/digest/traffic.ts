@@ -57,11 +57,7 @@ export async function trafficOf(
 }
 
 /** Joins current and earlier counts. `known`: domains that existed a week earlier. */
-export function compared(
-  rows: readonly TotalRow[],
-  rowsBefore: readonly TotalRow[],
-  known: ReadonlySet<string>,
-): NameCount[] {
+function compared(rows: readonly TotalRow[], rowsBefore: readonly TotalRow[], known: ReadonlySet<string>): NameCount[] {
   const beforeOf = new Map(rowsBefore.map((row) => [keyOf(row), row.weight]))
   const nowOf = new Map(rows.map((row) => [keyOf(row), row.weight]))
   const gone = rowsBefore.filter((row) => !nowOf.has(keyOf(row)))

@@ -8,7 +8,7 @@ import type { DomainKey } from './store.ts'
  * `memory`: a session lasts as long as a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab,
  * once the page has allowed storage. `customer`: the page sets its id.
  */
-export const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
+const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
 export type SessionMode = (typeof SESSION_MODES)[number]
 
 const Rate = Type.Union(

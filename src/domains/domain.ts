@@ -14,7 +14,7 @@ export const SYSTEMS = [
 ] as const
 
 /** `waiting`: no event yet; `active`: an event in the last 24 hours; `silent`: events, but none in that time. */
-export const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
+const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
 /**
@@ -25,7 +25,7 @@ export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
 export type RoutingMode = (typeof ROUTING_MODES)[number]
 
 /** Whether a customer's hostname leads to the collector: not checked yet, yes, no. */
-export const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
+const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
 export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 
 /** The sampling rates that can be chosen. */
@@ -35,7 +35,7 @@ export const SAMPLING_RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
 
-export const DomainVendorConfigSchema = Closed(
+const DomainVendorConfigSchema = Closed(
   {
     vendorName: Text(1, 200),
     urlPatternMatches: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),

@@ -7,7 +7,7 @@ import { type Recording, RecordingSchema } from './recording.ts'
 /** Maximum size of a request body with a flow test: a recording of 1 MiB and everything else. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024
 
-export const TEST_STATUSES = ['never_run', 'passed', 'failed'] as const
+const TEST_STATUSES = ['never_run', 'passed', 'failed'] as const
 export type TestStatus = (typeof TEST_STATUSES)[number]
 
 const RECORDING = {
@@ -101,7 +101,7 @@ export type FlowTestInput = Static<typeof FlowTestInputSchema>
 /** Secrets from a caller, by name; null: keep the stored value. */
 export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
-export const HealingSchema = Closed({
+const HealingSchema = Closed({
   step: Int({ description: 'Index in `recording.steps`' }),
   before: Type.String({ description: 'How the step was to find its element' }),
   after: Type.String({ description: 'How it found it' }),

@@ -26,7 +26,7 @@ export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'par
   Partial<Pick<SeenEvent, 'host' | 'path' | 'status' | 'answered'>>
 
 /** Tests of single events for an expectation. */
-export interface EventTests {
+interface EventTests {
   /** Returns whether label, vendor, event and account are as expected. */
   isNamed(event: MatchedEvent): boolean
   /** Returns whether the data is also as expected. */
@@ -54,10 +54,7 @@ export function compileExpectations(expectations: readonly Expectation[], labels
 }
 
 /** Returns the tests of single events. All conditions of `data` must hold. */
-export function compileEvent(
-  { label, vendor, event, account, data = [] }: ExpectedEvent,
-  labels: LabelMembers,
-): EventTests {
+function compileEvent({ label, vendor, event, account, data = [] }: ExpectedEvent, labels: LabelMembers): EventTests {
   const membersOf: MembersOf = (name) => (Object.hasOwn(labels, name) ? (labels[name] ?? []) : [])
   const read = (conditions: readonly Condition[]) => compileFilters(resolveLabelConditions(conditions, membersOf))
   const hasLabel = read(label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }])

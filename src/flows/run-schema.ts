@@ -4,7 +4,7 @@ import { RUN_FINDING_KINDS } from './run.ts'
 export const RUN_STATUSES = ['queued', 'running', 'passed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-export const TRIGGERS = ['api', 'manual', 'schedule', 'change'] as const
+const TRIGGERS = ['api', 'manual', 'schedule', 'change'] as const
 export type Trigger = (typeof TRIGGERS)[number]
 
 const SummarySchema = Closed({
@@ -61,7 +61,7 @@ export function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
 export const RunSchema = Closed(runFields, { $id: 'Run', examples: [EXAMPLE] })
 export type Run = Static<typeof RunSchema>
 
-export const ShareSchema = Closed({
+const ShareSchema = Closed({
   id: Type.String(),
   runId: Type.String(),
   expiresAt: InstantSchema,
@@ -156,7 +156,6 @@ export const RunDetailSchema = Closed(
     ],
   },
 )
-export type RunDetail = Static<typeof RunDetailSchema>
 
 /** A run without its empty fields. */
 const ReportedRunSchema = Closed(

@@ -21,7 +21,7 @@ export type Lane = 'search' | 'insights'
 
 /** So many insights run at once, whoever asks; others wait for so long. */
 const INSIGHTS_AT_ONCE = 2
-export const INSIGHT_WAIT_MS = 10 * SECOND_MS
+const INSIGHT_WAIT_MS = 10 * SECOND_MS
 
 /** Queues queries of the event history, so that no caller and no organization takes all slots, and none waits for insights. */
 export class Questions {

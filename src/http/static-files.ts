@@ -15,7 +15,7 @@ export interface StaticFile {
 /**
  * Preferred first. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1, brotli: https://www.rfc-editor.org/rfc/rfc7932
  */
-export const ENCODINGS = ['br', 'gzip'] as const
+const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
 /** `cache-control` of files with a hash of their content in the name: cached for a year. */
@@ -24,7 +24,7 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 export const REVALIDATED = 'no-cache'
 
 /** The compression level: `fast` during a request, `best` at a build. */
-export type Effort = 'fast' | 'best'
+type Effort = 'fast' | 'best'
 const LEVELS: Record<Effort, { br: number; gzip: 6 | 12 }> = {
   fast: { br: 5, gzip: 6 },
   // libdeflate's highest: https://github.com/ebiggers/libdeflate#compression-levels

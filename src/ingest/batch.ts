@@ -74,7 +74,7 @@ export type PageVendorItem = Static<typeof PageVendorSchema>
 const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
 
 /** The envelope of a batch. Items are validated one by one later, so that an invalid one does not affect the others. */
-export const BatchSchema = Closed({
+const BatchSchema = Closed({
   token: Type.Optional(Type.String()),
   batchId: Type.Optional(Text(8, 64)),
   sentAt: when,
@@ -144,7 +144,7 @@ export interface BatchAnswer {
 }
 
 /** Position of an item in a batch. */
-export interface ItemPlace {
+interface ItemPlace {
   list: ItemList
   index: number
 }

@@ -5,7 +5,7 @@ import type { IssueRecord } from '../issues/issue.ts'
 
 /** What may have caused an issue, in the order in which it is looked for. */
 export const CAUSE_KINDS = ['pipeline', 'traffic', 'container', 'consent', 'vendor', 'release', 'tag'] as const
-export type CauseKind = (typeof CAUSE_KINDS)[number]
+type CauseKind = (typeof CAUSE_KINDS)[number]
 
 /** How long before an issue a finding of consent may begin that caused it, and how far apart a vendor's issues may be. */
 export const TOGETHER_MS = 2 * HOUR_MS
@@ -19,7 +19,7 @@ const GOES_ON_SHARE = 0.25
 const MIN_REPORTS = 20
 
 /** Counts around the beginning of an issue: in the day before, and since, each scaled to one hour. */
-export interface HourlyRates {
+interface HourlyRates {
   before: number
   since: number
 }

@@ -3,7 +3,7 @@ import type { Mask } from './masked.ts'
 import type { ValueList } from './value-lists.ts'
 
 /** A value as it is shown, and how often it occurs. */
-export interface MaskedValue {
+interface MaskedValue {
   value: string
   weight: number
 }
@@ -69,7 +69,7 @@ function differentBeside(
 }
 
 /** Sums that differ in their last digits only, by the order of addition, are equal. */
-export function mostFrequentFirst(a: MaskedValue, b: MaskedValue): number {
+function mostFrequentFirst(a: MaskedValue, b: MaskedValue): number {
   return rounded(b.weight) - rounded(a.weight) || compareTexts(a.value, b.value)
 }
 

@@ -1,6 +1,6 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { Closed, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import { dayOf } from '../orders/reconciliation.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { domainFields, domainsMeant, percentOf } from './asked.ts'
@@ -100,7 +100,6 @@ export const pairedEvents = insight({
 })
 
 type Counts = Record<keyof typeof counts, number>
-export type PairedEvent = Static<typeof PairedEventSchema>
 
 function withShare<C extends Counts>(of: C): C & { matchedPct: number | null } {
   const all = of.matched + of.browserOnly + of.serverOnly

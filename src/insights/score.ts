@@ -13,14 +13,14 @@ export interface SignalHealth {
 }
 
 /** Events of one vendor whose status is known, by weight. */
-export interface VendorStatus {
+interface VendorStatus {
   vendor: string
   known: number
   failed: number
 }
 
 /** Events of one name that break one rule, and all events of that name, by weight. */
-export interface BrokenRule {
+interface BrokenRule {
   alert: string
   severity: Severity
   vendor: string
@@ -30,7 +30,7 @@ export interface BrokenRule {
 }
 
 /** A finding of compliance that nobody ignores. */
-export interface OpenFinding {
+interface OpenFinding {
   vendor: string
   key: string
   kind: string
@@ -58,7 +58,7 @@ export interface Health {
 }
 
 /** `loss`: the share of the score that it takes by itself, 0 to 1. */
-export interface Cause {
+interface Cause {
   loss: number
   text: string
 }
@@ -72,15 +72,15 @@ const SIGNAL_SHARE = 0.2
 /** A signal is low though nobody knows how much is usual. */
 const LOW_WITHOUT_EXPECTATION = 0.5
 /** What a rule takes of accuracy when all of its events break it; the square root of their share otherwise. */
-export const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
+const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
 /** What a finding takes of compliance; kinds that are not named here take `OTHER_FINDING_LOSS`. */
-export const FINDING_LOSS = new Map([
+const FINDING_LOSS = new Map([
   ['email', 0.15],
   ['phone', 0.15],
   ['card', 0.3],
   ['iban', 0.3],
 ])
-export const OTHER_FINDING_LOSS = 0.1
+const OTHER_FINDING_LOSS = 0.1
 
 /**
  * Returns how much of a domain's tags work. Each vendor takes the larger of what its failures and its silent or low

@@ -20,7 +20,7 @@ const MAX_SESSIONS = 200_000
 /** Vendors' events of a node. */
 const MAX_FIRED = 20
 /** The path of all that are not named in a step. */
-export const OTHER_PATHS = '(other)'
+const OTHER_PATHS = '(other)'
 
 const Input = Closed({
   hours: Type.Optional(Int({ minimum: 1, maximum: 336, default: 72, description: 'The last hours, by arrival' })),
@@ -38,7 +38,7 @@ const NodeSchema = Closed({
   }),
 })
 
-export const FlowsSchema = Closed(
+const FlowsSchema = Closed(
   {
     sessionsSampled: Int({ description: 'Sessions that were looked at: all, up to 200,000' }),
     steps: Type.Array(

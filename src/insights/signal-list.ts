@@ -46,7 +46,7 @@ const EXAMPLE = {
   series: [{ start: 1_767_610_800_000, observed: 12, expected: 84.2, low: 51, high: 122, partial: false }],
 }
 
-export const SignalSchema = Closed(
+const SignalSchema = Closed(
   {
     domainId: Type.String(),
     domain: Type.String({ description: 'Its name' }),

@@ -31,13 +31,13 @@ export interface KeyFacts {
 }
 
 /** Presence, and shares of numbers and of the rarest value, that a key must have kept to become a rule. */
-export const MIN_PRESENCE = 0.995
+const MIN_PRESENCE = 0.995
 const MIN_NUMBERS = 0.999
 const MIN_VALUE_SHARE = 0.005
 /** On no day may fewer have had it: such a key comes and goes. */
 const MIN_DAILY_PRESENCE = 0.9
 /** Events that are needed for a rule, and for a list of values. */
-export const MIN_EVENTS = 200
+const MIN_EVENTS = 200
 const MIN_EVENTS_FOR_VALUES = 500
 export const MAX_VALUES = 20
 /** The longest value that a condition takes. */
@@ -168,7 +168,7 @@ export function byMoney(a: Presence, b: Presence): number {
 }
 
 /** True when a rule about single events has a condition on this key of this event, whatever the condition is. */
-export function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
+function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
   if (!alertTypeOf(alert.alertType).judgedOnArrival) return false
   const { vendors = [], filters = [] } = alert
   const domains = domainsOf(alert)

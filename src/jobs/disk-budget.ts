@@ -5,7 +5,7 @@ import { type Drop, planDrops } from '../warehouse/disk-share.ts'
 import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
 
 /** A message to the operator. */
-export interface OperatorNotice {
+interface OperatorNotice {
   subject: string
   text: string
 }

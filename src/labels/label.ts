@@ -5,7 +5,7 @@ export const MAX_LABELS = 500
 export const MAX_MEMBERS = 500
 export const MAX_ALL_MEMBERS = 5000
 
-export const LABEL_KINDS = ['step', 'group', 'owner'] as const
+const LABEL_KINDS = ['step', 'group', 'owner'] as const
 
 const MemberSchema = Closed({
   vendor: Text(1, 200, { description: 'The vendor, spelled exactly', examples: ['Google Analytics 4'] }),
@@ -43,7 +43,7 @@ const EXAMPLE = {
   ],
 } as const
 
-export const LabelSchema = Closed(
+const LabelSchema = Closed(
   {
     id: Type.String(),
     label: Type.String(),

@@ -33,7 +33,7 @@ export interface Caller {
 }
 
 /** The parameters of `tools/call`. */
-export interface ToolCall {
+interface ToolCall {
   name: string
   arguments?: Record<string, unknown> | undefined
 }

@@ -15,7 +15,7 @@ export interface Resources {
 }
 
 /** Limit of the listed resources of each kind. */
-export const MAX_LISTED = 50
+const MAX_LISTED = 50
 /** The largest page of a list. */
 const MAX_PAGE = 200
 

@@ -21,9 +21,9 @@ import { CAPABILITIES } from './server.ts'
  */
 
 /** The revision without a handshake. */
-export const REVISION = '2026-07-28'
+const REVISION = '2026-07-28'
 /** Every revision that the server speaks, newest first. */
-export const REVISIONS = [REVISION, ...HANDSHAKE_REVISIONS]
+const REVISIONS = [REVISION, ...HANDSHAKE_REVISIONS]
 
 /** Error codes that this revision adds. */
 const HEADER_MISMATCH = -32020

@@ -20,7 +20,7 @@ export interface Tool {
   read(args: Record<string, unknown>): CallParts
 }
 
-export interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
+interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
   dryRun: boolean
   /** Of a page of an answer whose route knows no pages; undefined for the first. */
   cursor: string | undefined

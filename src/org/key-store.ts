@@ -7,7 +7,7 @@ import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
 import { checkName } from './org.ts'
 
 /** Maximum number of keys in force of one user in one organization. */
-export const KEYS_MAX = 50
+const KEYS_MAX = 50
 
 /** An unrevoked key that has not expired at `@now`. */
 const IN_FORCE = 'revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)'

@@ -6,7 +6,7 @@ import { ROLES } from '../http/principal.ts'
 export const INVITATION_MS = 7 * DAY_MS
 
 /** `invited`: has not accepted the invitation yet, and has no access until then. */
-export const MEMBER_STATUSES = ['active', 'invited'] as const
+const MEMBER_STATUSES = ['active', 'invited'] as const
 
 const EXAMPLE = {
   id: 'usr_01ke7jhv00b6d8n2r5v7y1j3fq',

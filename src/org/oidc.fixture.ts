@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 export const CLIENT_ID = 'tagwarden'
 export const CLIENT_SECRET = 'correct horse: battery&staple'
 
-export type Sign = (claims: JWTPayload) => Promise<string>
+type Sign = (claims: JWTPayload) => Promise<string>
 
 /** The behaviour of a test provider, which tests may change at any time. */
 export interface ProviderBehaviour {

@@ -49,7 +49,7 @@ export interface Checks {
   verifier: string
 }
 
-export interface FinishedSignIn {
+interface FinishedSignIn {
   user: CompanyUser
   /**
    * Where the browser ends its session at the provider, which redirects it to the callback without parameters. Contains

@@ -9,7 +9,7 @@ import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword } from './user.ts'
 
 /** How long a link works. */
-export const RESET_MS = HOUR_MS
+const RESET_MS = HOUR_MS
 /** The most links that a user is sent while the first of them works: a stranger who asks for them fills no mailbox. */
 const MAX_LINKS = 3
 

@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 /** The lists of vendors, from the full configuration. */
-export type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
+type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
 
 /** Decides which requests of the page are captured. */
 export interface Filter {

@@ -19,7 +19,7 @@ export interface TagReport {
 }
 
 /** An event of this script itself: an item of `events`. */
-export interface Notice {
+interface Notice {
   id: string
   ts: number
   vendor: string

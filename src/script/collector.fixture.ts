@@ -47,7 +47,7 @@ export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
 const FRAME = frameOf('/')
 
 /** A call that has ended, unless `more` changes that; all are of one page. */
-export function callOf(more: Partial<Call> = {}): Call {
+function callOf(more: Partial<Call> = {}): Call {
   return {
     frame: FRAME,
     at: 0,

@@ -6,7 +6,7 @@ import type { Frame, Frames } from './frame.ts'
 import type { Guard } from './guard.ts'
 
 /** A call that was observed before it is made. */
-export interface Sighting {
+interface Sighting {
   /** The URL as the page wrote it; null when it can't be read without running the page's code. */
   address: string | null
   type: string

@@ -8,7 +8,7 @@ import { type Db, prepared } from '../store/database.ts'
 
 /** In this order where several fit equally well. */
 export const FOUND_KINDS = ['issue', 'alert', 'domain', 'vendor', 'event', 'change', 'member'] as const
-export type FoundKind = (typeof FOUND_KINDS)[number]
+type FoundKind = (typeof FOUND_KINDS)[number]
 
 /** Something that was found. */
 export interface Found {

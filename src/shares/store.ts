@@ -7,7 +7,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** Maximum number of valid links per run. */
-export const MAX_LINKS = 50
+const MAX_LINKS = 50
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 

@@ -4,7 +4,7 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
  * `down`: the program did not run. `refused`: the collector could not store events and rejected them. `clock`: the clock
  * showed this time twice, so counts include both.
  */
-export type GapCause = 'down' | 'refused' | 'clock'
+type GapCause = 'down' | 'refused' | 'clock'
 
 /** A collection gap: counts of `fromAt <= t < toAt` are unreliable because of this server. */
 export interface Gap {
@@ -55,7 +55,7 @@ export function mergeGaps(gaps: readonly Gap[]): Gap[] {
 }
 
 /** A clock jump counts towards the age of data only after the program has run this long since. */
-export const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
+const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
  * Returns the time by which the age of data is judged: a jump may be a wrong clock, so it does not count until the

@@ -9,7 +9,7 @@ import type { VerdictRow } from './verdict-row.ts'
 export const MONDAY: Instant = Date.UTC(2026, 0, 5)
 
 /** A fault of a tag: its traffic is multiplied by a factor. */
-export interface Fault {
+interface Fault {
   from: Instant
   to: Instant
   factor: number

@@ -46,7 +46,7 @@ export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
 }
 
 /** A domain whose total traffic is monitored. */
-export type MonitoredDomain = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
+type MonitoredDomain = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
 
 export interface ServerOutageDeps {
   warehouse: History

@@ -2,7 +2,7 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Below this free space a data folder counts as full: the next few batches and their commit would not fit. */
-export const FULL_BELOW_BYTES = 8 * 2 ** 20
+const FULL_BELOW_BYTES = 8 * 2 ** 20
 
 /** Size of the test file; larger than the largest batch (1 MiB). */
 const PROBE_BYTES = 2 * 2 ** 20

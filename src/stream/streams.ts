@@ -12,7 +12,7 @@ export const MAX_STREAMS = 20
 const CHECK_MS = 5 * SECOND_MS
 
 /** Status of an organization's event collection. */
-export interface Pulse {
+interface Pulse {
   at: Instant
   /** Time when the last event was stored; null without events. */
   lastStoredAt: Instant | null

@@ -1,8 +1,8 @@
 import type { WatchedTable } from '../store/row-changes.ts'
 
 /** Columns that are published in addition to the id. */
-export const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const
-export const DELIVERY_COLUMNS = ['issueId', 'status'] as const
+const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const
+const DELIVERY_COLUMNS = ['issueId', 'status'] as const
 
 /** The organization of the domain that a row belongs to. */
 const DOMAINS_ORG = '(SELECT orgId FROM domain WHERE id = ROW.domainId)'

@@ -22,7 +22,7 @@ import { filesOnDisk, findDifferences, isManifestOlder, listedPaths } from './du
 
 /* Checks, examines and relists the files of a warehouse that is not open. */
 
-export { type HourUsage, ListError, type Owner }
+export { ListError, type Owner }
 
 /** Folder, database and spool of a warehouse. */
 export interface WarehouseFolder {

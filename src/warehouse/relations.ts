@@ -32,21 +32,5 @@ export const OTHER = '(other)'
 /** Retention of minutes; older counts are quarters of an hour. A 30-day backtest also learns from the 5 weeks before. */
 export const MINUTES_MS = 70 * DAY_MS
 
-/** Columns of the relation `parameters` after those of `by` and `key`, in order, with their SQL types. */
-export const PARAMETER_COLUMNS = {
-  /** NULL in rows of marks, and for values that the query does not name. */
-  value: 'VARCHAR',
-  /**
-   * In rows of marks only (HyperLogLog, https://doi.org/10.46298/dmtcs.3545): a part of the value's hash, below
-   * `MARK_BUCKETS`, and the maximum number of leading zeros of the rest, plus one.
-   */
-  bucket: 'INTEGER',
-  rank: 'INTEGER',
-  events: 'BIGINT',
-  weight: 'DOUBLE',
-  /** Latest `receivedAt`. */
-  lastAt: 'BIGINT',
-} as const
-
 /** Number of HyperLogLog buckets: a standard error of 1.04 / √8192 = 1.15 %. */
 export const MARK_BUCKETS = 8192

@@ -27,7 +27,7 @@ export interface Route {
   example: unknown
   responses: Readonly<Record<string, Response>>
 }
-export interface Parameter {
+interface Parameter {
   name: string
   in: string
   required: boolean

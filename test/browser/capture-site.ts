@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/core/event.ts'
 import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /** A request of a browser to the collector. */
-export interface CollectorCall {
+interface CollectorCall {
   batchId: string
   /** Status of the response; 0 if the connection was cut. */
   status: number

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
  */
 export type Mode = 'pass' | 'swallow' | Response
 
-export interface SeenBatch {
+interface SeenBatch {
   at: number
   /** Status that the sender got. */
   status: number

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 const WAIT_MS = 60_000
 
 /** One answer, as it came. */
-export interface RawAnswer {
+interface RawAnswer {
   status: number
   /** By lower-case name. */
   headers: Record<string, string>

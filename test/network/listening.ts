@@ -6,7 +6,7 @@ import { originOf } from '../../src/http/origin.ts'
 import { temporaryFolder } from '../run-program.ts'
 
 /** Time limits a test can wait for. */
-export const SHORT_TIMEOUTS: ServerTimeouts = {
+const SHORT_TIMEOUTS: ServerTimeouts = {
   answerMs: 10_000,
   stopMs: 5_000,
   countMs: 20,

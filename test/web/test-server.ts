@@ -29,7 +29,7 @@ export interface TestServer extends AsyncDisposable {
 }
 
 /** Responses being held. */
-export interface Held {
+interface Held {
   /** Number of held responses. */
   count(): number
   /** Releases them and stops holding. */

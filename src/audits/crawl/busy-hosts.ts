@@ -9,7 +9,7 @@ const TRIES = 3
 /** Pause for a host that names none, doubled each time it is busy again. */
 const FIRST_PAUSE_MS = 5 * SECOND_MS
 /** An address is given up when its host requires a longer pause. */
-export const PAUSE_MAX_MS = 120 * SECOND_MS
+const PAUSE_MAX_MS = 120 * SECOND_MS
 /** A host that is busy for this many addresses in a row is given up. */
 const ADDRESSES = 3
 

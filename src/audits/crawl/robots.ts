@@ -3,7 +3,7 @@ import { messageOf } from '../../core/error.ts'
 import { plainEscapes } from './page-address.ts'
 
 /** The name with which robots.txt addresses this crawler. */
-export const ROBOT = 'tagwarden'
+const ROBOT = 'tagwarden'
 
 /** Rules of a host for crawlers (RFC 9309). */
 export interface Robots {
@@ -28,8 +28,8 @@ export const ROBOTS_MAX_BYTES = 500 * 1024
 /** A longer delay would let a short crawl take a day. */
 const DELAY_MAX_MS = 30_000
 
-export const ALLOWS_ALL: Robots = { allows: () => true, delayMs: 0 }
-export const ALLOWS_NONE: Robots = { allows: () => false, delayMs: 0 }
+const ALLOWS_ALL: Robots = { allows: () => true, delayMs: 0 }
+const ALLOWS_NONE: Robots = { allows: () => false, delayMs: 0 }
 
 /** Parses a robots.txt. Invalid lines are ignored; several groups for this crawler are merged. */
 export function parseRobots(text: string): Robots {

@@ -11,7 +11,7 @@ import type { PageEvent } from '../crawl-plan.ts'
 import type { Expected } from '../expected-page.ts'
 
 /** Maximum time for a page to load, answer its banner and fall silent. */
-export const PAGE_MS = 20_000
+const PAGE_MS = 20_000
 /** Maximum time to wait for silence once a page has loaded and sent the expected events. */
 const SILENCE_MAX_MS = 10_000
 /** Timeout for reading and leaving a page; only a page whose scripts never end takes longer. */

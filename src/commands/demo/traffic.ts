@@ -15,7 +15,7 @@ export interface Recorded {
 }
 
 /** The container that goes live while somebody watches: its purchases have no transaction id. */
-export const FAULTY_VERSION = VERSIONS.harmful + 1
+const FAULTY_VERSION = VERSIONS.harmful + 1
 export const FAULTY_AFTER_MS = 12 * SECOND_MS
 
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']

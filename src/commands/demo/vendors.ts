@@ -1,7 +1,7 @@
 import type { HitItem } from '../../ingest/batch.ts'
 
 /** What a page says to a vendor, whatever the event. */
-export interface OnPage {
+interface OnPage {
   url: string
   title: string
   /** The visitor, as Google's cookie names it. */

@@ -156,7 +156,7 @@ function noneWhenGone(error: unknown): ElementHandle<Element>[] {
 }
 
 /** Returns the visible elements that match a selector. An invalid selector matches nothing. */
-export async function matching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
+async function matching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   try {
     return await sift(await allMatching(frame, selector))
   } catch (error) {

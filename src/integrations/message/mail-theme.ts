@@ -34,7 +34,7 @@ interface Colors {
   barBefore: string
 }
 
-export const LIGHT: Colors = {
+const LIGHT: Colors = {
   ...{ page: '#f3f4f6', card: '#ffffff', ink: '#16191d', muted: '#57606a', line: '#e2e5e9', accent: '#0b57d0' },
   ...{ soft: '#f6f7f9', good: '#17693a', onGood: '#e4f5ea', bad: '#b3261e', onBad: '#fdebea' },
   ...{ warn: '#855200', onWarn: '#fdf2de', bar: '#3b78e7', barBefore: '#c6d3ea' },

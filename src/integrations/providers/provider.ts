@@ -38,7 +38,7 @@ export interface Addresses<S> {
 }
 
 /** User-supplied configuration of an integration. */
-export interface Configured<S> {
+interface Configured<S> {
   /** Schema of `config`, with a title and help for each form field. Secret fields are listed in `connect`. */
   schema: TObject
   /**
@@ -60,7 +60,7 @@ export interface Configured<S> {
  * them. `oauth`: the user signs in at the provider, which redirects the browser back with a code. `fields` lists the
  * settings that are stored encrypted and never returned.
  */
-export type Connect<S extends object, T extends object> =
+type Connect<S extends object, T extends object> =
   | { by: 'none' }
   | { by: 'secret'; fields: readonly (keyof S & string)[] }
   | ({ by: 'oauth'; fields: readonly (keyof S & string)[] } & SignIn<S, T>)

@@ -38,7 +38,7 @@ export function receiver(
   }
 }
 
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string
   to: string[]
   /** Headers and body as they came. */

@@ -29,7 +29,7 @@ const MAX_DAYS = 40
  * Plans merges: small files of the current hour, ended hours, ended days, and days whose minutes are no longer needed. No
  * more events will arrive that were received before `closedAt`.
  */
-export function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
+function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
   const counts = files.filter(({ level }) => level !== 'hours')
   const days = Map.groupBy(counts, ({ minMinute }) => startOf(minMinute, DAY_MS))
   const merges = [...days].flatMap(([day, group]): RollupMerge[] => {

@@ -4,7 +4,7 @@ import { commit, type DamagedFile, FileTable } from './file-table.ts'
 import { type NamePlan, TrackedNames } from './tracked-names.ts'
 
 /** `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: an hour or a day of one organization, sorted and shredded. */
-export type FileLevel = 'fresh' | 'merged' | 'compacted'
+type FileLevel = 'fresh' | 'merged' | 'compacted'
 
 /** One Parquet file of events. */
 export interface EventFile {
@@ -35,7 +35,7 @@ export interface EventFile {
  * `fresh`: counts of one segment; `merged`: of several; `hour`: of an ended hour; `day`: of one organization's day;
  * `quarters`: of a day by quarter of an hour; `hours`: of a day by hour, in addition to the others (`hoursPath`).
  */
-export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
+type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
 
 /** One Parquet file of events counted by the minute. */
 export interface RollupFile {

@@ -10,7 +10,7 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS, MAX_SORTED_BYTES, runsOf, SMALL_BYTES } from './plan-merges.ts'
 
 /** Files of `pages` to be merged into one, or one per organization. */
-export interface PageMerge {
+interface PageMerge {
   files: PageFile[]
   level: Exclude<PageFile['level'], 'fresh'>
 }
@@ -18,7 +18,7 @@ export interface PageMerge {
 const FAN_IN = 16
 
 /** Plans merges: small files of the current hour, ended hours, ended days. No more data will arrive from before `closedAt`. */
-export function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
+function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
   const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))
   return [...days].flatMap(([day, group]): PageMerge[] => {
     if (day + DAY_MS <= closedAt) return sortedMerges(group, 'day')

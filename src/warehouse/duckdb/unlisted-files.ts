@@ -36,7 +36,7 @@ export interface FolderDeps {
 }
 
 /** The folders of Parquet files, below the folder of events. */
-export const FOLDERS = ['', `${COUNTS}/`, pagesIn('')] as const
+const FOLDERS = ['', `${COUNTS}/`, pagesIn('')] as const
 
 /** All Parquet files below the folder of events, except drafts; empty when the folder is missing. */
 export function filesOnDisk(folder: string): string[] {
@@ -113,7 +113,7 @@ export function segmentOf(path: string): string | null {
 }
 
 /** Latest `receivedAt` of a file (for counts, start of the latest minute); null when unreadable. */
-export async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string): Promise<Instant | null> {
+async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string): Promise<Instant | null> {
   const column = path.startsWith(`${COUNTS}/`) ? 'minute' : 'receivedAt'
   try {
     const [row] = await parquet.run<{ last: Instant | null }>(

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
-import { listSignInMethods, redeemSignIn } from '#client/sdk.gen'
-import type { SignedIn, SignInMethods } from '#client/types.gen'
+import { redeemSignIn } from '#client/sdk.gen'
+import type { SignedIn } from '#client/types.gen'
 import { errorMessage } from './api-error.ts'
 import { session } from './session.ts'
 
@@ -60,11 +60,6 @@ async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): 
   } catch (error) {
     arrival.failure = errorMessage(error)
   }
-}
-
-/** Returns the sign-in methods of this server. */
-export async function signInMethods(): Promise<SignInMethods> {
-  return (await listSignInMethods({ throwOnError: true })).data
 }
 
 export const LinkParamsContext = createContext<LinkParams>({ setUp: null, invite: null, reset: null, failure: null })

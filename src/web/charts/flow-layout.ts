@@ -20,7 +20,7 @@ export interface FlowNode {
   sessions: number
 }
 
-export interface FlowLink {
+interface FlowLink {
   from: string
   to: string
   sessions: number

@@ -73,7 +73,7 @@ const cardLeft = (x: number, isLeft: boolean): string =>
   isLeft ? `${Math.max(0, x - AWAY_PX - CARD_PX)}px` : `max(0px, min(${x + AWAY_PX}px, 100% - ${CARD_PX}px))`
 
 /** Returns the point that a key moves to; null for other keys. */
-export function keyTarget(key: string, at: number, last: number): number | null {
+function keyTarget(key: string, at: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
     case 'ArrowDown':
@@ -95,7 +95,7 @@ export function keyTarget(key: string, at: number, last: number): number | null 
 }
 
 /** Returns the index of the position nearest to `x`. */
-export function nearest(xs: readonly number[], x: number): number {
+function nearest(xs: readonly number[], x: number): number {
   let found = 0
   for (const [index, place] of xs.entries()) {
     if (Math.abs(place - x) < Math.abs((xs[found] ?? 0) - x)) found = index

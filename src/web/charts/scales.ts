@@ -1,13 +1,5 @@
 import { formatCompact } from '../components/format.ts'
 
-/** Margins of a plot, in pixels. */
-export interface Box {
-  left: number
-  right: number
-  top: number
-  bottom: number
-}
-
 export interface CountTick {
   value: number
   y: number

@@ -69,12 +69,6 @@ export function formatPercent(share: number): string {
   return `${formatNumber(percent, Math.abs(percent) < 9.95 ? 1 : 0)}\u00a0%`
 }
 
-/** Formats a relative change: `↓ −42 %`, `↑ +8.5 %`, `0 %`. */
-export function formatChange(share: number): string {
-  if (share === 0) return formatPercent(0)
-  return share < 0 ? `↓ −${formatPercent(-share)}` : `↑ +${formatPercent(share)}`
-}
-
 /** `€12,400`; without a currency, only the number. Decimals only below 100. */
 export function formatMoney(value: number, currency: string | null): string {
   const digits = Math.abs(value) < 100 && !Number.isInteger(value) ? 2 : 0
@@ -87,7 +81,7 @@ export function formatMoney(value: number, currency: string | null): string {
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
+const DAY = 24 * HOUR
 
 /** `450 ms`, `2.3 s`, `38 min`, `2 h 5 min`, `3 d 4 h`: at most two units. */
 export function formatDuration(ms: number): string {

@@ -3,7 +3,7 @@ import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
 import { STALE_MS } from '../api/queries.ts'
 import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
-import { formatChange, formatDuration, formatMoney, formatNumber, formatPercent, UNKNOWN } from './format.ts'
+import { formatDuration, formatMoney, formatNumber, formatPercent, UNKNOWN } from './format.ts'
 
 /** A value that may be unknown, which is shown as – and never as 0. */
 type Maybe = number | null | undefined
@@ -37,14 +37,11 @@ export function Num({ value, unit, digits }: { value: Maybe; unit?: string; digi
 /** A share from 0 to 1 as a percentage. */
 export const Pct = ({ value }: { value: Maybe }) => <Figure value={value} format={formatPercent} />
 
-/** A relative change, with sign and arrow. */
-export const Change = ({ value }: { value: Maybe }) => <Figure value={value} format={formatChange} />
-
 /** Milliseconds as a duration of at most two units. */
 export const Duration = ({ ms }: { ms: Maybe }) => <Figure value={ms} format={formatDuration} />
 
 /** The organization's currency (ISO 4217); null if unset or loading. */
-export function useCurrency(): string | null {
+function useCurrency(): string | null {
   const { data } = useQuery({ ...getOrganizationOptions(), staleTime: STALE_MS.dictionary })
   return data?.currency ?? null
 }

@@ -25,7 +25,7 @@ export interface Scheme {
 }
 
 /** `solid` for marks, `text` for text, `tint` for its background. */
-export interface Tone {
+interface Tone {
   solid: string
   text: string
   tint: string

@@ -8,7 +8,7 @@ import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-colu
 /** A session ends after this long without an event; later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS
 /** Of a longer session, only the events within this time before its last one are evaluated. */
-export const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
+const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
 /** A session with more events comes from a bot and is not judged: truncated, it would seem to fail. */
 export const MAX_SESSION_EVENTS = 5000
 /** Maximum number of session shapes evaluated per alert and window, most frequent first. */

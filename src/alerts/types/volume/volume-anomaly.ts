@@ -21,9 +21,9 @@ import {
 import { JUDGES_COUNTS, volumeEvidence } from './volume-evidence.ts'
 
 /** In deviations; for alerts without a sensitivity. */
-export const DEFAULT_SENSITIVITY = 4
+const DEFAULT_SENSITIVITY = 4
 
-export const AnomalySchema = Closed(
+const AnomalySchema = Closed(
   {
     vendor: Type.String({
       minLength: 1,

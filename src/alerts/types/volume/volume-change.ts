@@ -23,7 +23,7 @@ import {
 import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
 import { volumeHistoryQuery } from './volume-history.ts'
 
-export const PercentageChangeSchema = Closed(
+const PercentageChangeSchema = Closed(
   {
     direction: OneOf(['increase', 'decrease'], {
       title: 'Fires for',

@@ -19,7 +19,7 @@ import {
 import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
 import { volumeHistoryQuery } from './volume-history.ts'
 
-export const CountThresholdSchema = Closed(
+const CountThresholdSchema = Closed(
   {
     op: OneOf(['lte', 'gte'], {
       title: 'Fires at',

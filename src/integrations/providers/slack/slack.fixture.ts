@@ -15,7 +15,7 @@ import { type HttpOutbound, transport } from '../../transport/transport.ts'
 import { webSockets } from '../../transport/web-socket.ts'
 import { APP_TOKEN, BOT_TOKEN, CHANNEL, type SlackServer, slackServer } from './slack-server.fixture.ts'
 
-export { APP_TOKEN, BOT_TOKEN, CHANNEL, slackServer }
+export { APP_TOKEN, BOT_TOKEN, CHANNEL }
 
 /** The integrations of a server together with a fake Slack. */
 export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {

@@ -2,7 +2,7 @@ import { oneLine } from '../../message/one-line.ts'
 import type { TeamsSettings } from './teams-config.ts'
 
 /** A team in which the bot is installed. */
-export interface Team {
+interface Team {
   /** Also the id of its General channel. */
   id: string
   name: string | null

@@ -123,7 +123,7 @@ async function reply(context: TeamsContext, bot: Bot, thread: Thread, body: stri
 }
 
 /** Starts a conversation in a channel. Null if Teams did not return its id. */
-export async function post(
+async function post(
   context: TeamsContext,
   bot: Bot,
   { id, serviceUrl }: Destination,

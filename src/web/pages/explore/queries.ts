@@ -55,7 +55,7 @@ const HOUR_MS = 3_600_000
 const MAX_HOURS = 744
 
 /** The time range in hours. The API always answers up to now. */
-export const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
+const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
   from ? Math.min(MAX_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
 
 /** Maximum time range of a dictionary, in hours. */

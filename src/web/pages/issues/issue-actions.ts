@@ -29,7 +29,7 @@ const statusPath = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] 
 const DEPENDENT_QUERIES = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
 
 /** Maximum number of issues that the API changes per request. */
-export const MAX_BULK = 500
+const MAX_BULK = 500
 
 /**
  * Sets the status of issues. Issues that can't have it stay unchanged, which the message says. `mutedUntil` (milliseconds since

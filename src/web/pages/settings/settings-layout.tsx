@@ -3,7 +3,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
 
-export type SettingsName = keyof typeof messages.settings.pages
+type SettingsName = keyof typeof messages.settings.pages
 
 const NAMES = Object.keys({
   organization: 0,

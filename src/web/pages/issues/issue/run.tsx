@@ -75,7 +75,7 @@ function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(
 }
 
 /** Index of the step with the most useful screenshot: the first failed one, or the last before it that has one; -1 without screenshots. */
-export function stepToShow(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
+function stepToShow(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
   const failed = steps.findIndex(({ status }) => status === 'failed')
   const until = failed === -1 ? steps : steps.slice(0, failed + 1)
   return until.findLastIndex(({ screenshot }) => screenshot !== null)
