@@ -21,7 +21,7 @@ export interface TestClock extends Clock {
   advance(byMs: number): void
 }
 
-/** Stands still until it is told to move. */
+/** A clock that only moves by `set` and `advance`. */
 export function testClock(start: Instant = TEST_START): TestClock {
   let at = start
   return {
@@ -37,7 +37,7 @@ export function testClock(start: Instant = TEST_START): TestClock {
 
 let emptyBytes: Buffer | null = null
 
-/** The file of a database with the present schema and nothing in it. Made once: migrations take longer than most tests. */
+/** An empty database file with the current schema. Cached, because migrations take longer than most tests. */
 export function emptyDatabase(): Buffer {
   if (emptyBytes) return emptyBytes
   const db = openDatabase(':memory:')
@@ -46,20 +46,20 @@ export function emptyDatabase(): Buffer {
   return emptyBytes
 }
 
-/** A database of its own, in memory, with the present schema. */
+/** A new in-memory database with the current schema. */
 export const memoryDb = (): Db => openDatabase(emptyDatabase())
 
-/** Seals with a key that is the same in every test. */
+/** Seals with a fixed key. */
 export const testBox: SecretBox = secretBox(Buffer.alloc(32, 7))
 
-/** One of the cast, with a full API key that never expires. */
+/** A user with a full API key that never expires. */
 export interface Person {
   userId: string
   email: string
   orgId: string
   role: Role
   keyId: string
-  /** The secret of the key. */
+  /** The API key. */
   key: string
 }
 
@@ -73,9 +73,9 @@ export interface Cast {
   bob: Person
   /** Is a viewer. */
   vera: Person
-  /** Owns another organization and must see nothing of Alice's. */
+  /** Owns another organization and must not see Alice's. */
   mallory: Person
-  /** More keys of Alice: a read-only one, one that expired, one that was revoked. */
+  /** Further keys of Alice. */
   keys: { readOnly: string; expired: string; revoked: string }
 }
 
@@ -85,7 +85,7 @@ export const sessionIdOf = (token: string): string => secretHash(token).toString
 /** Whose keys a person's own are. */
 export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })
 
-/** The same people in every test that needs people. */
+/** Creates two organizations with users of every role. */
 export function cast(db: Db, clock: Clock): Cast {
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
   const elsewhere = createOrg(db, testBox, clock, { name: 'Mallory and Sons' })
@@ -114,7 +114,7 @@ export function cast(db: Db, clock: Clock): Cast {
   }
 }
 
-/** Who may call a route, in the words of the tables in tests. */
+/** Callers in tables of permissions. */
 export const CALLERS = [
   'nobody',
   'stranger',
@@ -129,7 +129,7 @@ export const CALLERS = [
 ] as const
 export type Caller = (typeof CALLERS)[number]
 
-/** The API key that each caller sends; null for none. */
+/** API key of each caller; null for none. */
 export function credentialsOf({ alice, ada, bob, vera, mallory, keys }: Cast): Record<Caller, string | null> {
   return {
     nobody: null,
@@ -156,19 +156,18 @@ export interface Answer {
 export interface Call {
   /** The API key. */
   as?: string | null
-  /** Sent as JSON; a string as it stands. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown
   headers?: Record<string, string>
-  /** From where the call comes. */
+  /** Remote address of the caller. */
   address?: string
 }
 
 export type Client = (method: string, path: string, call?: Call) => Promise<Answer>
 
 /**
- * Calls routes without a network, as the program carries them out, callers known by their API keys unless
- * `authenticate` says otherwise. A bug in a route (what would be a 500), an error with another body than
- * `{"error": string}` and a body that isn't JSON fail the test.
+ * Calls routes without a network. Callers authenticate by API key unless `authenticate` is given. A bug in a route (a 500 in
+ * production), an error body other than `{"error": string}` and a body that isn't JSON fail the test.
  */
 export function client(
   { db, clock, authenticate = authenticator({ db, clock }), audit = () => {} }: ClientParts,
@@ -204,7 +203,7 @@ interface ClientParts {
   audit?: Audit
 }
 
-/** Any JSON value, for routes that must refuse it politely. */
+/** Any JSON value, for routes that must reject it with an error. */
 export const anyJson = fc.jsonValue()
 
 function checkErrorBody(route: string, { status, body }: Answer): void {

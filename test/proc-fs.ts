@@ -1,28 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What `/proc` says of processes: for tests that end some of them. */
+/* Reads `/proc`, for tests that kill processes. */
 
-/** The processes that a process started, and those that they started. */
+/** Descendants of a process. */
 export function startedBy(pid: number): number[] {
   const children = pids().filter((child) => Number(statOf(child)[1]) === pid)
   return children.flatMap((child) => [child, ...startedBy(child)])
 }
 
-/** Its arguments, each with a NUL behind it; empty when it is gone. */
+/** Arguments of a process, each followed by NUL. Empty if the process has exited. */
 export const commandOf = (pid: number): string => textOf(pid, 'cmdline')
 
-/** False also for one that has ended and waits for its parent. */
+/** Whether a process runs. False for a zombie. */
 export const isAlive = (pid: number): boolean => !['Z', undefined].includes(statOf(pid)[0])
 
-/** All processes. */
+/** Ids of all processes. */
 export const pids = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
 
-/** State, parent, group, and so on; empty when it is gone. */
+/** Fields of `/proc/PID/stat` from the state on. Empty if the process has exited. */
 function statOf(pid: number): string[] {
-  // The name before them may have blanks and parentheses.
+  // The name before them can contain blanks and parentheses.
   return textOf(pid, 'stat').split(') ').at(-1)?.split(' ').filter(Boolean) ?? []
 }
 

@@ -4,27 +4,27 @@ import { join, resolve } from 'node:path'
 import type { AlertInput } from '../src/alerts/alert.ts'
 import type { Answer } from './fixtures.ts'
 
-/** The built executable when `TAGWARDEN_BINARY` names it; null: the tests run the sources. */
+/** Path of the executable from `TAGWARDEN_BINARY`. Null: tests run the sources. */
 export const BINARY = process.env.TAGWARDEN_BINARY ? resolve(process.env.TAGWARDEN_BINARY) : null
 
-/** How the program is started: the executable, or Bun with the sources. */
+/** Command that starts the program: the executable, or Bun with the sources. */
 export const PROGRAM: readonly string[] = BINARY
   ? [BINARY]
   : [process.execPath, '--no-env-file', resolve(import.meta.dir, '../src/main.ts')]
 
-/** As `run` sets it for the sources; the executable does so itself. */
+/** `run` sets this for the sources. The executable sets it itself. */
 const WORKERS: Record<string, string> = BINARY ? {} : { UV_THREADPOOL_SIZE: '16' }
 
 const WAIT_MS = 60_000
 const PAUSE_MS = 25
 
-/** An empty folder, gone with everything in it at the end of its block. */
+/** An empty folder. Its disposal deletes it. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'tagwarden-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Asks again and again until the answer is neither null nor false. Fails after `waitMs` with `what` was waited for. */
+/** Polls `ask` until it returns neither null nor false. Throws after `waitMs`, naming `what`. */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | null | false> | T | null | false,
@@ -34,17 +34,17 @@ export async function until<T>(
   for (;;) {
     const answer = await ask()
     if (answer !== null && answer !== false) return answer
-    if (performance.now() > end) throw new Error(`waited ${waitMs} ms in vain for ${what}`)
+    if (performance.now() > end) throw new Error(`timed out after ${waitMs} ms waiting for ${what}`)
     await Bun.sleep(PAUSE_MS)
   }
 }
 
-/** What a process has: nothing of this one's environment but what is named. */
+/** Environment of a process. It inherits only `HOME` from this one. */
 export interface Surroundings {
   program?: readonly string[]
   cwd?: string
   env?: Record<string, string>
-  /** Where a server listens: a port of its own choice unless told. */
+  /** Address to listen on; a free port by default. */
   listen?: string
 }
 
@@ -64,7 +64,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits for its exit. */
 export async function runProgram(args: readonly string[], around: Surroundings = {}, stdin = ''): Promise<Ended> {
   const child = spawn(args, around, stdin)
   const textOf = (stream: ReadableStream) => new Response(stream).text()
@@ -75,18 +75,18 @@ export async function runProgram(args: readonly string[], around: Surroundings =
 export interface Server {
   url: string
   pid: number
-  /** From its start to the line that says it listens. */
+  /** Milliseconds from the start to the line "listening on". */
   readyMs: number
-  /** Its exit code, or 128 and the number of the signal that ended it; null while it runs. */
+  /** Exit code, 128 if a signal ended the process, null while it runs. */
   code(): number | null
-  /** What it logged so far. */
+  /** Log output so far. */
   log(): string
-  /** Ends it as the signal does, and waits for that. */
+  /** Sends the signal and waits for the exit. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `serve`, on a port that is free unless told. Fails with what it logged when it does not come up. */
+/** Starts `serve`. Throws with its output if it doesn't listen. */
 export async function startServer(data: string, around: Surroundings = {}): Promise<Server> {
   const startedAt = performance.now()
   const child = spawn(['serve', '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
@@ -119,7 +119,7 @@ export async function startServer(data: string, around: Surroundings = {}): Prom
   }
 }
 
-/** Returns a port of the loopback address that is free now. */
+/** Returns a free port of the loopback address. */
 export async function freePort(): Promise<string> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const port = String(server.port)
@@ -132,7 +132,7 @@ async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const part of stream) take(decoder.decode(part, { stream: true }))
 }
 
-/** One HTTP request, JSON both ways. Rejects when there is no answer. */
+/** Sends an HTTP request with a JSON body and parses the JSON answer. Rejects without an answer. */
 export async function call(
   method: string,
   url: string,
@@ -156,29 +156,29 @@ export async function call(
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** The same, for what must go well: answers the body, fails on any status that is no success. */
+/** Like `call`, but returns the body and throws on a status of 300 or more. */
 export async function ask(method: string, url: string, as: string, body?: unknown): Promise<Answer['body']> {
   const answer = await call(method, url, { as, body })
   if (answer.status < 300) return answer.body
   throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
 }
 
-/** A property with one alert: whatever holds an e-mail address opens an issue, and a webhook tells of it. */
+/** A domain with an alert that opens an issue for every parameter with an e-mail address and notifies a webhook. */
 export interface Watched {
   domainId: string
-  /** For the collector. */
+  /** Token for the collector. */
   token: string
   alert: AlertInput
 }
 
-/** Makes the first owner in a data folder, and answers the API key. Without a password only the key signs in. */
+/** Creates the first owner in a data folder and returns the API key. Without a password only the key signs in. */
 export async function initialize(data: string, password: string | null = null): Promise<string> {
   const args = ['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json']
   const given = password === null ? [] : ['--password-stdin']
   return JSON.parse((await runProgram([...args, ...given], {}, password ?? '')).stdout).apiKey
 }
 
-/** Makes a watched property. Webhooks go to `hookUrl`, signed with `secret`; the server must be allowed to reach it. */
+/** Creates a `Watched` domain. Webhooks go to `hookUrl`, signed with `secret`. The server must be allowed to reach it. */
 export async function watch(
   server: string,
   apiKey: string,
@@ -203,10 +203,10 @@ export async function watch(
   return { domainId: domain.id, token: domain.token, alert }
 }
 
-/** A secret as Standard Webhooks spells it. */
+/** A secret in the format of Standard Webhooks. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** Every item of a list, page by page. `path` may have a query; `noun` is the list's field. */
+/** Returns all pages of a list. `path` may have a query. `noun` is the field of the items. */
 export async function askAll<T>(server: string, path: string, apiKey: string, noun: string): Promise<T[]> {
   const items: T[] = []
   let cursor: string | null = ''

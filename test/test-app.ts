@@ -34,34 +34,34 @@ type JobName =
   | 'run flow tests'
   | 'unmute issues'
 
-/** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
+/** The whole program in this process, on a new data folder, with a manual clock. Its disposal deletes the folder. */
 export interface TestApp {
-  /** The one that runs now: `restart` and `crash` put another in its place. */
+  /** The running program. `restart` and `crash` replace it. */
   readonly app: App
   readonly clock: TestClock
   readonly owner: { orgId: string; userId: string; apiKey: string }
   /** The data folder. */
   readonly folder: string
-  /** What an operator was warned of. */
+  /** Logged warnings. */
   readonly warnings: readonly string[]
-  /** Every line that was logged, warnings among them. */
+  /** All logged lines, including warnings. */
   readonly lines: readonly string[]
-  /** Calls the API, as the owner unless said otherwise; with `x-org-id`, in another organization of the owner. */
+  /** Calls the API, by default as the owner. The header `x-org-id` selects another organization of the owner. */
   call: Client
   /** Sends a batch to the collector. */
   collect(token: string, batch: object): Promise<Answer>
-  /** Runs jobs, one after the other. */
+  /** Runs jobs one after the other. */
   run(...names: readonly JobName[]): Promise<void>
-  /** Moves the clock, and runs what would run by itself: flush, evaluate, deliver. */
+  /** Sets the clock and runs the jobs that are due: flush, evaluate, deliver. */
   at(instant: number): Promise<void>
-  /** Stops the program, and starts it on the same data folder, to which something may happen meanwhile. */
+  /** Stops the program, optionally changes the data folder, and starts the program on it. */
   restart(meanwhile?: (folder: string) => void | Promise<void>): Promise<void>
-  /** Starts the program on what was on disk at this moment, as if it had been killed. */
+  /** Starts the program on a copy of the data folder as it is on disk now, as if the program had been killed. */
   crash(meanwhile?: (folder: string) => void): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Rates that no test reaches unless it wants to. */
+/** Rate limits that only tests of rate limits reach. */
 const RATES: Partial<Record<SettingName, string>> = {
   rateKeyPerMinute: '10000000',
   rateSigninPerMinute: '1000000',
@@ -69,8 +69,8 @@ const RATES: Partial<Record<SettingName, string>> = {
 }
 
 /**
- * Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. Messages go
- * out as in the program unless `transport` takes them.
+ * Starts the program without an owner's password and without jitter. A logged bug fails the test. Messages are sent as in
+ * production unless `transport` is given.
  */
 export async function testApp(
   settings: Partial<Record<SettingName, string>> = {},
@@ -93,7 +93,7 @@ export async function testApp(
     },
   }
   let folder = join(root, '1')
-  // As a first start makes it, without waiting for the disk after each of its steps.
+  // Like the first start, without waiting for the disk after each step.
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
@@ -132,7 +132,7 @@ export async function testApp(
     warnings,
     lines,
     async call(method, path, { as: named, body, headers = {} } = {}) {
-      // A key acts in its own organization, a session in each of its user's.
+      // An API key acts in one organization, a session in every organization of its user.
       const own = () =>
         headers['x-org-id'] ? openSession(app.db, clock, owner.userId, 'password').token : owner.apiKey
       const as = named === undefined ? own() : named
@@ -187,7 +187,7 @@ function requestOf(
   })
 }
 
-/** A body that is not JSON is answered as the text it is; of a stream, which has no end, the data of its first event. */
+/** Returns a body that isn't JSON as text, and for an event stream the data of its first event. */
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response
   if (headers.get('content-type') === 'text/event-stream') return { status, headers, body: await firstData(response) }

@@ -3,7 +3,7 @@ import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * Every limit that the interface promises: taken at the limit, refused one past it, and the refusal names the field.
+ * Every documented limit: a value at the limit is accepted, one past it is refused with the name of the field.
  */
 
 const world = await testApp()
@@ -50,12 +50,12 @@ interface Limit {
   what: string
   method?: string
   path: string
-  /** Values within, at the border. */
+  /** Accepted values at the limit. */
   taken: unknown[]
-  /** Values just past the border. */
+  /** Refused values just past the limit. */
   refused: unknown[]
   body(value: unknown): object
-  /** What a refusal begins with. */
+  /** Prefix of the refusal. */
   field: string
 }
 
@@ -341,14 +341,14 @@ const LIMITS: Limit[] = [
 describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what, limit) => {
   const { method = 'POST', path, taken, refused, body, field } = limit
 
-  test('is taken at the limit', async () => {
+  test('is accepted at the limit', async () => {
     for (const value of taken) {
       const answer = await world.call(method, path, { body: body(value) })
       expect([answer.status < 300, answer.body.error ?? null]).toEqual([true, null])
     }
   })
 
-  test('is refused past it, with its name', async () => {
+  test('is refused past the limit and named', async () => {
     for (const value of refused) {
       const answer = await world.call(method, path, { body: body(value) })
       expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/: \S/)])
@@ -360,7 +360,7 @@ describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what,
 describe('a list', () => {
   const lists = world.app.routes.filter(({ query }) => query?.properties.limit && query.properties.cursor)
 
-  test('there are some', () => expect(lists.length).toBeGreaterThan(5))
+  test('routes exist', () => expect(lists.length).toBeGreaterThan(5))
 
   const auditId = storeAudit(world.app.db, world.clock.now(), { orgId: domain.orgId, name: 'Shop' })
   const idOf = (path: string) => (path.startsWith('/v1/audits/') ? auditId : domain.id)

@@ -6,22 +6,21 @@ import { describedApi } from './two-tenants.ts'
 import { takenCall } from './valid-calls.ts'
 
 /*
- * No request holds the event loop for long: each route gets the largest bodies that it reads, while another caller asks
- * for `/healthz`. What counts is the processor time of this thread between two turns of the event loop, which does not
- * grow when others use the machine. The goal is 50 ms; the bound leaves room for slower processors, and a parser that
- * reads 8 MiB in one turn takes more.
+ * No request blocks the event loop for long. Each route gets the largest bodies that it accepts while another caller polls
+ * `/healthz`. Measured is the processor time of this thread between two turns of the event loop, which is independent of other
+ * load. The goal is 50 ms. The limit is higher for slower processors, but a parser that reads 8 MiB in one turn exceeds it.
  */
 
 const BOUND_MS = 150
 const ASK_EVERY_MS = 20
-/** Processor time of this thread in nanoseconds, first: https://docs.kernel.org/scheduler/sched-stats.html */
+/** The first field is the processor time of this thread in ns: https://docs.kernel.org/scheduler/sched-stats.html */
 const CPU_TIME = `/proc/self/task/${process.pid}/schedstat`
 const cpuMs = () => Number(readFileSync(CPU_TIME, 'utf8').split(' ')[0]) / 1e6
 
 const { world, routes, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Makes a list or an object of this many bytes. */
+/** Creates a list or an object of this size in bytes. */
 function filled([open, close]: string, item: (n: number) => string, bytes: number): string {
   const items: string[] = []
   let size = 2
@@ -33,7 +32,7 @@ function filled([open, close]: string, item: (n: number) => string, bytes: numbe
   }
 }
 
-/** Bodies that take long to parse, and that no route takes. */
+/** Bodies that are slow to parse and that no route accepts. */
 const SHAPES: Record<string, (bytes: number) => string> = {
   lists: (bytes) => filled('[]', () => '[]', bytes),
   'objects in a list': (bytes) => filled('[]', () => '{"a":1}', bytes),
@@ -48,9 +47,9 @@ interface Sent {
   body: string
 }
 
-/** Sends a request while another caller asks. Returns its status, and the longest turn of the event loop meanwhile. */
+/** Sends a request while another caller polls. Returns its status and the longest turn of the event loop meanwhile. */
 async function longestTurn({ method, path, as, body }: Sent): Promise<{ status: number; ms: number }> {
-  // As it comes from the network.
+  // In chunks, as from the network.
   const bytes = new TextEncoder().encode(body)
   const headers = {
     authorization: `Bearer ${as}`,
@@ -92,7 +91,7 @@ async function expectShortTurns(what: string, sent: Sent, statuses: readonly num
   ])
 }
 
-/** What fits a schema and is as large as it may be; `example` where only some values are taken. */
+/** The largest valid value of a schema. `example` is used where only certain values are valid. */
 function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
   if (schema.anyOf) {
     const branches = schema.anyOf.map((one) => largest(one, example, bytes))
@@ -109,18 +108,18 @@ function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
 const sizeOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
 
 const withBody = routes.filter(({ body }) => body !== null)
-/** Taken or refused for what the value is: not for its size, and not as a bug. */
+/** Statuses of a request that was parsed: neither too large nor a server error. */
 const READ = [200, 201, 202, 400, 401, 404, 406, 409, 422]
-/** Below this nothing takes long. */
+/** Smaller bodies are not tested. */
 const SMALL_BYTES = 20_000
 
-describe.skipIf(!existsSync(CPU_TIME))('others are served while a route reads', () => {
+describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route reads', () => {
   test.each(withBody.map((route) => [route.name, route] as const))('%s', async (_, route: Route) => {
     const home = society()
     const { ids, body } = await takenCall(route, { world, society: home }, society())
     const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
     for (const [shape, make] of Object.entries(SHAPES)) {
-      // 413 too: a HAR may take more memory than its process may.
+      // 413: a HAR may need more memory than its process is allowed.
       await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
     }
     for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
@@ -130,18 +129,18 @@ describe.skipIf(!existsSync(CPU_TIME))('others are served while a route reads', 
     }
   })
 
-  test.each(Object.entries(SHAPES))('assistants send %s', async (shape, make) => {
+  test.each(Object.entries(SHAPES))('MCP request with %s', async (shape, make) => {
     const sent = { method: 'POST', path: '/mcp', as: world.owner.apiKey, body: make(8 * 2 ** 20) }
     await expectShortTurns(shape, sent, READ)
   })
 
-  test.each(Object.entries(SHAPES))('the collector gets %s', async (shape, make) => {
+  test.each(Object.entries(SHAPES))('batch with %s', async (shape, make) => {
     const { body } = await world.call('POST', '/v1/domains', { body: { name: `Collects ${shape}` } })
     const sent = { method: 'POST', path: '/api/v1/events', as: body.token, body: make(2 ** 20) }
     await expectShortTurns(shape, sent, READ)
   })
 
-  /** A rule with as many conditions and values as may be, and its size. */
+  /** A rule with the maximum number of conditions and values, and its size. */
   const alertOf = (name: string, op: string, [conditions = 0, values = 0, length = 0]: readonly number[]) => ({
     ...{ name, alertType: 'data_validation', period: '1h', channels: [{ type: 'email', target: 'ann@example.com' }] },
     conditions: {
@@ -160,7 +159,7 @@ describe.skipIf(!existsSync(CPU_TIME))('others are served while a route reads', 
     await expectShortTurns(op, { ...sent, body: JSON.stringify(alertOf('Large', op, LARGEST)) }, [201])
   })
 
-  test('as many alerts as may be in one body', async () => {
+  test('the maximum number of alerts in one body', async () => {
     const { people } = society()
     const alerts = Array.from({ length: 500 }, (_, n) => alertOf(`Rule ${n}`, 'equals', [16, 10, 90]))
     const sent = { method: 'POST', path: '/v1/alerts/bulk', as: people.owner.session }

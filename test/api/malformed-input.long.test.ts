@@ -9,27 +9,27 @@ import { describedApi, type Person, type Society } from './two-tenants.ts'
 import { NOUNS, oneOf, takenCall } from './valid-calls.ts'
 
 /*
- * Every route that the program describes, as it describes itself: a new one is tested here without a line about it,
- * unless it brings a new noun.
+ * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless its
+ * path has a new kind of id.
  */
 
 const { world, routes, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Hundreds of bodies bring a password that is taken. What a hash costs has tests of its own, as in `test/api/two-tenants.ts`.
+// Hundreds of bodies contain a valid password, so hashes use the cheapest parameters, as in `test/api/two-tenants.ts`.
 const { hash } = Bun.password
 const cheap = spyOn(Bun.password, 'hash').mockImplementation((password) =>
   hash(password, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 }),
 )
 afterAll(() => cheap.mockRestore())
 
-// What other products send has no shape of ours, and counts only with a signature: each has tests of its own.
+// Webhooks of other products have foreign shapes and require a signature. Their rooms test them.
 const ours = routes.filter(({ id }) => !id.startsWith('receiveFrom'))
 const withBody = ours.filter(({ body }) => body !== null)
 const withInput = ours.filter(({ body, parameters }) => body !== null || parameters.length > 0)
 const withId = routes.filter(({ path }) => path.includes('{id}'))
 
-/** Somebody of whom nothing more is asked afterwards, the path of a thing of theirs, and a body that is taken. */
+/** A caller that is used once, the path of one of their resources, and a valid body. */
 interface Prey {
   society: Society
   owner: Person
@@ -38,7 +38,7 @@ interface Prey {
   send(path?: string, call?: Call): ReturnType<typeof world.call>
 }
 
-/** What is made of names counts on: the second of a name would be refused for it. */
+/** Numbers the names, because duplicates are refused. */
 let names = 0
 
 async function preyOf(route: Route): Promise<Prey> {
@@ -54,35 +54,38 @@ async function preyOf(route: Route): Promise<Prey> {
     path,
     body: body && { ...body, ...renamed },
     send(where = path, call = {}) {
-      // The tries that one account has come back.
+      // Restores the attempts of the account.
       if (isSlow(route)) world.clock.advance(6 * SECOND_MS)
       return world.call(route.method, where, { as, ...call })
     },
   }
 }
 
-/** Each call of them counts as a try to sign in, and most that fit cost the hash of a password. */
+/** Routes whose calls count as sign-in attempts. Most valid calls compute a password hash. */
 const isSlow = ({ id }: Route) => TRIES.includes(id)
 const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword', 'resetPassword']
 
-describe('no credential', () => {
+describe('without a credential', () => {
   let ids: Record<string, string>
   beforeAll(async () => {
     ids = await oneOf(NOUNS, { world, society: society() })
   })
 
-  test.each(named(routes.filter(({ isPublic }) => !isPublic)))('%s: 401, whatever the body', async (_name, route) => {
-    for (const as of [null, 'ak_nobody-made-this-key', 'st_x', '', 'a b', 'é'.repeat(3000)]) {
-      for (const body of route.body ? [route.example, '{', {}] : [undefined]) {
-        const answer = await world.call(route.method, pathOf(route, ids), { as, body })
-        expect(answer.status).toBe(401)
-        checkAnswer(route, answer)
+  test.each(named(routes.filter(({ isPublic }) => !isPublic)))(
+    '%s answers 401 for every body',
+    async (_name, route) => {
+      for (const as of [null, 'ak_nobody-made-this-key', 'st_x', '', 'a b', 'é'.repeat(3000)]) {
+        for (const body of route.body ? [route.example, '{', {}] : [undefined]) {
+          const answer = await world.call(route.method, pathOf(route, ids), { as, body })
+          expect(answer.status).toBe(401)
+          checkAnswer(route, answer)
+        }
       }
-    }
-  })
+    },
+  )
 })
 
-describe('the frame of a body', () => {
+describe('a malformed body', () => {
   test.each(named(withBody))('%s', async (_name, route) => {
     const { body: taken = {}, send } = await preyOf(route)
     const sendBody = async (body: unknown, headers: Record<string, string> = {}) => {
@@ -99,7 +102,7 @@ describe('the frame of a body', () => {
       expect(answer).toMatchObject({ status: 415, body: { error: 'content-type: must be application/json' } })
     }
     const frame = '{"surprise":""}'.length
-    // To read megabytes takes a while, and routes without a bound of their own have one in common.
+    // Reading megabytes is slow, and routes without their own limit share one.
     const isFirst = withBody.find(({ maxBodyBytes }) => maxBodyBytes === route.maxBodyBytes) === route
     for (const past of isFirst ? [0, 1] : [1]) {
       const answer = await sendBody(`{"surprise":"${'x'.repeat(route.maxBodyBytes + past - frame)}"}`)
@@ -135,30 +138,30 @@ describe('the frame of a body', () => {
     if (route.bodyRequired) expect((await sendBody('')).status).toBe(400)
   })
 
-  test.each(named(withBody))('%s: of a field that is there twice the last counts', async (_name, route) => {
+  test.each(named(withBody))('%s uses the last of duplicate fields', async (_name, route) => {
     const { body = {}, send } = await preyOf(route)
     const { taken, refused } = twice(route.body ?? {}, body)
     expect((await send(undefined, { body: refused })).status).toBe(400)
-    // What came is read in both cases: a refusal that is left is not for its shape.
+    // Both bodies are parsed. A remaining refusal isn't about their shape.
     expect((await send(undefined, { body: taken })).status).not.toBe(400)
   })
 })
 
-describe('one thing wrong in a body', () => {
-  test.each(named(withBody))('%s: 400 and its name', async (_name, route) => {
+describe('a body with one invalid field', () => {
+  test.each(named(withBody))('%s answers 400 and names the field', async (_name, route) => {
     const cases = route.body && broken(route.body)
     if (!cases) throw new Error('nothing can be wrong with this body')
     const { send } = await preyOf(route)
     await fc.assert(
       fc.asyncProperty(cases, async ({ value, field }) => {
-        // The whole being no object is tested above.
+        // A body that isn't an object is tested above.
         fc.pre(field !== '')
         const { status, body } = await send(undefined, { body: value })
-        // Items of a list that are taken each by itself are refused each by itself.
+        // Items of a batch are refused one by one.
         const isListed = status === 200 && body.failed > 0
         if (!isListed) expect(status).toBe(400)
         const error: string = isListed ? body.errors[0].error : body.error
-        // Of several shapes nobody knows which was meant, so another field may be named first.
+        // With several allowed shapes, the message may name another field first.
         if (hasShapes(route, field)) expect(error).toMatch(/^[a-z]\w*(?:[.[].*)?: /is)
         else expect([': ', '.', '['].some((next) => error.startsWith(field + next)) ? field : error).toBe(field)
       }),
@@ -167,7 +170,7 @@ describe('one thing wrong in a body', () => {
   })
 })
 
-/** True when the field is part of one that may be of several shapes. */
+/** Whether the field is inside a value with several allowed shapes. */
 function hasShapes({ body }: Route, field: string): boolean {
   const schemas = body?.properties?.alerts?.items?.properties ?? body?.properties ?? {}
   const name = field.replace(/^alerts\[0\]\.?/, '').split(/[.[]/)[0] ?? ''
@@ -175,7 +178,7 @@ function hasShapes({ body }: Route, field: string): boolean {
 }
 
 describe('ids', () => {
-  test.each(named(withId))('%s: 404 for what is not there', async (_name, route) => {
+  test.each(named(withId))('%s answers 404 for an unknown id', async (_name, route) => {
     const { body, path, send } = await preyOf(route)
     const [, id = ''] = /_([0-9a-z]{26})/.exec(path) ?? []
     for (const other of ['none', `${id}x`, id.toUpperCase(), '__proto__', 'null']) {
@@ -185,7 +188,7 @@ describe('ids', () => {
     }
   })
 
-  describe('of lists', () => {
+  describe('in filters of lists', () => {
     const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
     let theirs: string[]
     let other: Society
@@ -196,7 +199,7 @@ describe('ids', () => {
       theirs = [one.orgId, ...Object.values(one.people).map(({ userId }) => userId), ...Object.values(ids)]
     })
 
-    test.each(named(lists))('%s shows nothing of another organization', async (_name, route) => {
+    test.each(named(lists))('%s returns nothing from another organization', async (_name, route) => {
       const shown = JSON.stringify((await world.call('GET', route.path, { as: other.people.owner.key })).body)
       for (const id of theirs) expect(shown).not.toContain(id)
     })
@@ -219,7 +222,7 @@ describe('ids', () => {
   )
 })
 
-/** Any path, query and headers, bodies that fit their schema, and any JSON. */
+/** Random paths, queries and headers with valid bodies and random JSON. */
 function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Call]> {
   const asked = route.parameters.filter((one) => one.in === 'query')
   const query = fc.record(
@@ -256,10 +259,10 @@ function fittingBodies(route: Route, { body }: Prey) {
   return [{ weight: 8, arbitrary: fitting }]
 }
 
-/** At least so many calls of each route. */
+/** Minimum number of calls of each route. */
 const CALLS_MIN = 200
 
-describe('at least 200 inputs, each taken or refused as described', () => {
+describe('200 random inputs are accepted or refused as documented', () => {
   test.each(named(withInput))('%s', async (_name, route) => {
     const prey = await preyOf(route)
     const required = route.parameters.filter((one) => one.in === 'query' && one.required)
@@ -270,7 +273,7 @@ describe('at least 200 inputs, each taken or refused as described', () => {
       const answer = await prey.send(path, call)
       calls++
       checkAnswer(route, answer)
-      // Nothing that a caller sends is a trouble of the server's.
+      // No input causes a server error.
       expect([route.name, path.slice(0, 300), answer.status < 500]).toEqual([route.name, path.slice(0, 300), true])
       return answer
     }
@@ -292,7 +295,7 @@ describe('at least 200 inputs, each taken or refused as described', () => {
     expect(calls).toBeGreaterThanOrEqual(CALLS_MIN)
   })
 
-  test('what was taken in does not stop the work that goes on by itself', async () => {
+  test('accepted input does not stop the background jobs', async () => {
     const route = routes.find(({ id }) => id === 'createAlert')
     const { body = {}, owner } = await preyOf(route as Route)
     const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }

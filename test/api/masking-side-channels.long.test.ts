@@ -6,8 +6,8 @@ import { type Answer, TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Two installations whose events differ only in what the mask hides. Whatever a viewer asks, both give the same answer. One
- * that gives another tells what is hidden.
+ * Two servers whose events differ only in masked data. Every answer to a viewer must be the same from both. A difference would
+ * reveal what is hidden.
  */
 
 interface Person {
@@ -18,7 +18,7 @@ interface Person {
   employee: string
 }
 
-/** What the mask makes of these is the same. */
+/** Values with the same masked form. */
 const PEOPLE: readonly [Person, Person] = [
   {
     email: 'jo@shop.example',
@@ -78,7 +78,7 @@ async function sideOf(person: Person): Promise<Side> {
   const user = createUser(db, world.clock, { email: 'viewer@example.com', name: 'Viewer', passwordHash: null })
   addMember(db, world.clock, { orgId, userId: user.id, role: 'viewer' })
   const key = createKey(db, world.clock, { userId: user.id, orgId, name: 'key', expiresInDays: null, readOnly: false })
-  // In compacted files, in fresh ones, and in the spool.
+  // In compacted files, in new files and in the spool.
   for (let n = 0; n < 6; n++) {
     world.clock.advance(n === 3 ? HOUR_MS : MINUTE_MS)
     const { status, body: taken } = await world.collect(body.token, batch(person, n))
@@ -97,7 +97,7 @@ afterAll(async () => {
   for (const { world } of sides) await world[Symbol.asyncDispose]()
 })
 
-/** Ids, which are different everywhere, by their place among all that occur. */
+/** Replaces ids, which differ between the servers, by their order of occurrence. */
 function plain({ status, body }: Answer): unknown {
   const known = new Map<string, string>()
   const named = (id: string) => known.get(id) ?? known.set(id, `#${known.size}`).get(id) ?? ''
@@ -112,9 +112,9 @@ async function answers(ask: (side: Side) => Promise<Answer>): Promise<[unknown, 
   return [one, other]
 }
 
-/** What an attacker tries: parts of the hidden texts, longer and longer, and the whole. */
+/** Guesses of an attacker: growing parts of the hidden texts, and the whole texts. */
 const PROBES = PEOPLE.slice(1).flatMap(({ email, ...other }) => [email.slice(0, 4), email, ...Object.values(other)])
-/** Names of vendors, of events and sessions that have an address in them. */
+/** Names of vendors, events and sessions that contain an e-mail address. */
 const NAMES = PEOPLE.slice(1).flatMap(({ email }) => [`Shop ${email}`, `buy ${email}`, `s ${email}`])
 
 const eventsBy = (name: string) => (probe: string) =>
@@ -146,7 +146,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'personal data': (probe) => `/v1/compliance/pii?vendor=${encodeURIComponent(probe)}`,
 }
 
-test.each(Object.entries(ROUTES))('a viewer learns nothing by %s', async (_, path) => {
+test.each(Object.entries(ROUTES))('a viewer learns nothing from %s', async (_, path) => {
   const isName = path('').match(/(vendor|event|sessionId)=/) !== null
   for (const probe of isName ? NAMES : PROBES) {
     const [one, other] = await answers(({ world, viewer }) => world.call('GET', path(probe), { as: viewer }))
@@ -201,7 +201,7 @@ const RULES: Record<string, object[]> = {
 }
 
 describe.each(Object.entries(RULES))('a rule %s', (_, rules) => {
-  test.each(['preview', 'backtest'])('tells a viewer nothing by %s', async (what) => {
+  test.each(['preview', 'backtest'])('reveals nothing to a viewer by %s', async (what) => {
     for (const rule of rules) {
       const [one, other] = await answers(({ world, viewer }) =>
         world.call('POST', `/v1/alerts/${what}`, { as: viewer, body: { rule } }),
@@ -211,7 +211,7 @@ describe.each(Object.entries(RULES))('a rule %s', (_, rules) => {
   })
 })
 
-test('a viewer finds what they see, and whoever may see more finds more', async () => {
+test('search finds only what the caller may see', async () => {
   const [{ world, viewer } = sides[0] as Side] = sides
   const count = async (query: string, as?: string) => {
     const { body } = await world.call('GET', `/v1/events?limit=100&${query}`, as === undefined ? {} : { as })

@@ -4,26 +4,26 @@ import type { Answer } from '../fixtures.ts'
 import type { TestApp } from '../test-app.ts'
 import { errorsOf, type JsonSchema, valid } from './json-schema.ts'
 
-/** A route as the program describes it to others, with every reference followed. */
+/** A route of the OpenAPI document with all references resolved. */
 export interface Route {
   id: string
   method: string
   path: string
   /** `POST /v1/alerts`. */
   name: string
-  /** Undefined when the description names none. */
+  /** Undefined if the document has none. */
   permission: unknown
-  /** True when the description says that no credential is needed. */
+  /** Whether the route requires no credential. */
   isPublic: boolean
-  /** Of its path and its query; not headers. */
+  /** Path and query parameters, without headers. */
   parameters: readonly Parameter[]
-  /** Of what it takes; null when it takes nothing. */
+  /** Schema of the request body; null without a body. */
   body: JsonSchema | null
-  /** False when it also takes an empty body, and when it takes none. */
+  /** False if the body is optional or there is none. */
   bodyRequired: boolean
-  /** The largest body that it takes. */
+  /** Maximum size of the body in bytes. */
   maxBodyBytes: number
-  /** A body for instance, as the description gives it; undefined when it takes none. */
+  /** The example body; undefined without a body. */
   example: unknown
   responses: Readonly<Record<string, Response>>
 }
@@ -39,7 +39,7 @@ interface Response {
 }
 type Content = Record<string, { schema: JsonSchema; examples?: Record<string, { value: unknown }> }>
 
-/** An operation of the document, with every reference followed. */
+/** An operation of the document with all references resolved. */
 interface Operation {
   operationId: string
   description?: string
@@ -49,7 +49,7 @@ interface Operation {
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, Response>
 }
-/** Of a body whose description names no other limit. */
+/** Default maximum of a body. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 interface Document {
@@ -58,17 +58,17 @@ interface Document {
 
 const names = new WeakMap<object, string>()
 
-/** The name under which the document has a schema; null for one that stands only where it is used. */
+/** Name of a schema component; null for an inline schema. */
 const nameOf = (schema: JsonSchema): string | null => names.get(schema) ?? null
 
-/** The document with what is referred to in the place of each `$ref`. */
+/** The document with each `$ref` replaced by its target. */
 function followed(document: Record<string, unknown>): Document {
   const targets = new Map<string, unknown>()
   const target = (ref: string): unknown => {
     if (!targets.has(ref)) {
       const parts = ref.replace(/^#\//, '').split('/')
       const found = parts.reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], document)
-      if (found === undefined) throw new Error(`${ref} is nowhere in the document`)
+      if (found === undefined) throw new Error(`unresolved reference ${ref}`)
       const value = follow(found)
       targets.set(ref, value)
       names.set(value as object, parts.at(-1) ?? '')
@@ -84,7 +84,7 @@ function followed(document: Record<string, unknown>): Document {
   return { paths: follow(document.paths) as Document['paths'] }
 }
 
-/** All that `/openapi.json` describes, in its order. */
+/** All routes of `/openapi.json` in document order. */
 export async function describedRoutes(world: TestApp): Promise<Route[]> {
   const { body } = await world.call('GET', '/openapi.json', { as: null })
   return Object.entries(followed(body).paths).flatMap(([path, methods]) =>
@@ -111,30 +111,30 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
 /** For `test.each('%s')`. */
 export const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const)
 
-/** What stands in a path beside ids, by name. */
+/** Path parameters other than ids, by name. */
 const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example', token: 'guessed', index: '0' }
 
-/** The path of a route with an id of each thing, and other parts by name; each as it stands in a URL. */
+/** The path of a route with ids by kind and other parameters by name, all URL-encoded. */
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
     const value = others[name] ?? (name === 'id' ? ids[noun] : OTHER_PARTS[name])
-    if (value === undefined) throw new Error(`there is no {${name}} of ${noun}: make one in test/api/two-tenants.ts`)
+    if (value === undefined) throw new Error(`no value for {${name}} of ${noun}: add one in test/api/valid-calls.ts`)
     return `${noun}/${value}`
   })
 }
 
-/** True for a route that can't be asked without naming a domain in its query. */
+/** Whether a route requires a domain in its query. */
 export const needsDomain = ({ parameters }: Route): boolean =>
   parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
 
-/** What the ids of a path are of: `alerts`. */
+/** Kinds of the ids in a path, such as `alerts`. */
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)
 
-/** Fails unless the answer is one that the description of the route promises. */
+/** Fails unless the route documents the status and the shape of the answer. */
 export function checkAnswer(route: Route, { status, headers, body }: Answer): void {
   const response = route.responses[status]
-  if (!response) throw new Error(`${route.name} answers ${status}, which is not described: ${JSON.stringify(body)}`)
+  if (!response) throw new Error(`${route.name} answers ${status}, which is not documented: ${JSON.stringify(body)}`)
   for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
     const text = headers.get(name)
     if (text === null && !required) continue
@@ -146,14 +146,14 @@ export function checkAnswer(route: Route, { status, headers, body }: Answer): vo
   if (status >= 400) checkError(body)
 }
 
-/** Fails unless it is the one shape of an error, in plain words. */
+/** Fails unless the body is `{"error": string}` without internals. */
 export function checkError(body: unknown): void {
   expect(body).toEqual({ error: expect.stringMatching(/\S/) })
-  // Nothing of the machine's inside: no stack, no SQL, no path.
+  // No stack trace, SQL or file path.
   expect((body as { error: string }).error).not.toMatch(/\n\s+at |SELECT |INSERT |UPDATE |SQLITE|\/src\/|node_modules/)
 }
 
-/** A body that is taken, with some of its fields as the schema allows them. */
+/** A valid body in which some fields have other values that the schema allows. */
 export function nearlyTaken(schema: JsonSchema, plain: object): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
     const present = (plain as Record<string, unknown>)[name]

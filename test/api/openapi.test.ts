@@ -10,10 +10,10 @@ import { goldenFiles, goldenPath, REWRITE } from '../golden.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * What the program says of itself, held against others' readings of OpenAPI 3.1 and JSON Schema 2020-12.
+ * Checks the OpenAPI document with independent implementations of OpenAPI 3.1 and JSON Schema 2020-12.
  */
 
-/** As the interface was asked for, where it exists already. */
+/** Required names, as far as they exist. */
 const NAMES = [
   ...['Alert', 'AlertInput', 'AlertBulkInput', 'AlertBulkResult', 'AlertEnabledInput', 'Channel', 'Condition'],
   ...['JourneySpec', 'Issue', 'IssueDetail', 'IssueBulkInput', 'IssuePatch', 'Integration', 'IntegrationInput'],
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Checks values against schemas of the document. A word that JSON Schema does not know, or that has no effect, fails. */
+/** Validates values against schemas of the document. Unknown or ineffective keywords fail. */
 function judge() {
   const moved = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"api#/$defs/'))
@@ -67,14 +67,14 @@ const successes = (): Place[] =>
     ),
   )
 
-test('it is OpenAPI 3.1 in the eyes of others', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const result = await validator.validate(structuredClone(api) as unknown as Record<string, unknown>)
   expect(result.errors ?? []).toEqual([])
   expect([result.valid, validator.version]).toEqual([true, '3.1'])
 })
 
-test('what requires a credential that is no API key says which', () => {
+test('operations that require another credential than an API key name it', () => {
   const others = operations.flatMap(({ at, operation: { security = [] } }) =>
     security.flatMap((one) => Object.keys(one).map((name) => `${at}: ${name}`)),
   )
@@ -86,23 +86,23 @@ test('what requires a credential that is no API key says which', () => {
   ])
 })
 
-test('a linter has nothing to say', async () => {
+test('the document passes a linter', async () => {
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: JSON.stringify(api), config })
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
 })
 
-test('that validator refuses what is none', async () => {
+test('the validator refuses an invalid document', async () => {
   const broken = { ...structuredClone(api), paths: { '/a': { get: { responses: { ok: {} } } } } }
   expect((await new Validator().validate(broken)).valid).toBe(false)
 })
 
 describe('schemas', () => {
-  test('have the names that were asked for', () => {
+  test('have the required names', () => {
     expect(NAMES.filter((name) => !(name in api.components.schemas))).toEqual([])
   })
 
-  test('are JSON Schema without words of others, and their examples and defaults fit', () => {
+  test('are standard JSON Schema with valid examples and defaults', () => {
     const errorsOf = judge()
     const faults: string[] = []
     const walk = (at: string, schema: JsonSchema) => {
@@ -126,7 +126,7 @@ describe('schemas', () => {
     expect(faults).toEqual([])
   })
 
-  test('of alerts say of every field what it is, with an example that fits', () => {
+  test('of alerts have a description and a valid example for every field', () => {
     const errorsOf = judge()
     const faults: string[] = []
     const seen = new Set<string>()
@@ -156,14 +156,14 @@ describe('schemas', () => {
     expect(seen.size).toBeGreaterThanOrEqual(5)
   })
 
-  test('have names where they are all that is sent or answered', () => {
+  test('of whole bodies and answers have names', () => {
     const anonymous = [...bodies(), ...successes()].filter(({ content }) =>
       Object.values(content).some(({ schema }) => !('$ref' in schema) && schema.type !== 'string'),
     )
     expect(anonymous.map(({ at }) => at)).toEqual([])
   })
 
-  test('that are named are used', () => {
+  test('with names are used', () => {
     const text = JSON.stringify(api)
     const unused = Object.keys(api.components.schemas).filter(
       (name) => !text.includes(`"#/components/schemas/${name}"`),
@@ -172,7 +172,7 @@ describe('schemas', () => {
   })
 })
 
-test('every body and every success has an example, and all examples fit', () => {
+test('every body and every successful answer has a valid example', () => {
   const errorsOf = judge()
   const refusals = Object.entries(api.components.responses).map(([at, { content = {} }]) => ({ at, content }))
   const faults = [...bodies(), ...successes(), ...refusals].flatMap(({ at, content }) =>
@@ -184,14 +184,14 @@ test('every body and every success has an example, and all examples fit', () => 
   expect(faults).toEqual([])
 })
 
-test('POST /v1/alerts shows an alert of each type', () => {
+test('POST /v1/alerts has an example of each type of alert', () => {
   const content = api.paths['/v1/alerts']?.post?.requestBody?.content['application/json']
   const types = Object.values(content?.examples ?? {}).map(({ value }) => (value as { alertType: string }).alertType)
   expect(types.sort()).toEqual([...ALERT_KINDS].sort())
 })
 
 describe('operations', () => {
-  test('name every parameter of their path, and no other', () => {
+  test('declare exactly the parameters of their path', () => {
     const faults = operations.filter(({ path, operation: { parameters = [] } }) => {
       const described = parameters.flatMap((one) =>
         'in' in one && one.in === 'path' && one.required ? [one.name] : [],
@@ -202,12 +202,12 @@ describe('operations', () => {
     expect(faults.map(({ at }) => at)).toEqual([])
   })
 
-  test('need a credential unless they are public, and say which permission', () => {
+  test('require a credential and name a permission unless they are public', () => {
     for (const { at, operation } of operations) {
       const { 'x-permission': permission, security, responses } = operation
       expect([at, Object.keys(PERMISSIONS).includes(permission)]).toEqual([at, true])
       const isPublic = PERMISSIONS[permission].from === null
-      // A credential of another kind, such as a token in the query, is named too.
+      // Other credentials, such as a token in the query, are declared too.
       expect([at, security !== undefined]).toEqual([at, isPublic])
       for (const name of (security ?? []).flatMap(Object.keys)) {
         expect(Object.keys(api.components.securitySchemes)).toContain(name)
@@ -217,23 +217,23 @@ describe('operations', () => {
     }
   })
 
-  test('stand under a heading that is explained', () => {
+  test('have a tag with a description', () => {
     const explained = api.tags.filter(({ description }) => description).map(({ name }) => name)
     const used = new Set(operations.flatMap(({ operation }) => operation.tags))
     expect([...used].filter((tag) => !explained.includes(tag))).toEqual([])
   })
 
-  test('have names in camel case, a verb first', () => {
+  test('have ids in camel case that begin with a verb', () => {
     for (const { operation } of operations) expect(operation.operationId).toMatch(/^[a-z]+(?:[A-Z][a-z]+)*$/)
   })
 
-  test('hold every path that the server knows', () => {
+  test('cover every path of the server', () => {
     const routes = world.app.routes.map(({ method, path }) => `${method.toLowerCase()} ${path}`)
     expect(operations.map(({ at }) => at).sort()).toEqual(routes.sort())
   })
 })
 
-test('the server gives it away, to anybody', async () => {
+test('the server serves the document without a credential', async () => {
   const answer = await world.call('GET', '/openapi.json', { as: null })
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(api)))

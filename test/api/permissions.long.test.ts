@@ -8,21 +8,21 @@ import { describedApi, type Society } from './two-tenants.ts'
 import { furnish, make, newAddress, PLANTED, takenCall } from './valid-calls.ts'
 
 /*
- * Every route that the program describes, called by everybody: who may is let through, who may not is not, and nobody
- * sees what is not for them. A new route is tested here without a line about it.
+ * Calls every route of the OpenAPI document with every kind of caller: permitted callers succeed, others are refused, and
+ * nobody sees what isn't theirs. A new route is covered without a change here.
  */
 
 const { world, routes, passwordHash, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Somebody who calls: as whom in the organization that is asked, or as the owner of another one. */
+/** A kind of caller: a role in the organization, or the owner of another organization. */
 interface Caller {
   what: string
-  /** With nothing that is in force: null. */
+  /** Null: no valid credential. */
   role: Role | null
   via?: 'session'
   readOnly?: true
-  /** From another organization; `named`: names the one that is asked in `X-Org-Id`. */
+  /** A caller from another organization. `named`: sends the id of this organization in `X-Org-Id`. */
   stranger?: 'silent' | 'named'
   credential(home: Society): string | null
 }
@@ -33,7 +33,7 @@ const CALLERS: readonly Caller[] = [
   { what: 'an expired key', role: null, credential: ({ expiredKey }) => expiredKey },
   { what: 'a revoked key', role: null, credential: ({ revokedKey }) => revokedKey },
   { what: 'a session that ended', role: null, credential: ({ endedSession }) => endedSession },
-  // A viewer's key only reads, however it was made.
+  // A viewer's key is always read-only.
   { what: "a viewer's key", role: 'viewer', readOnly: true, credential: ({ people }) => people.viewer.key },
   { what: "a member's key", role: 'member', credential: ({ people }) => people.member.key },
   { what: "an admin's key", role: 'admin', credential: ({ people }) => people.admin.key },
@@ -61,7 +61,7 @@ const permissionOf = ({ name, permission }: Route) => {
   return row
 }
 
-/** What the matrix says: a status of a refusal, or null for a call that is taken. */
+/** Expected status of a refusal according to the matrix; null for a permitted call. */
 function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 403 | 404 | null {
   const { from } = permissionOf(route)
   if (from === null) return null
@@ -75,7 +75,7 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
   return stranger && (route.path.includes('{') || needsDomain(route)) ? 404 : null
 }
 
-/** Where the state of things forbids what the matrix allows, and why. */
+/** Permitted calls that the state of the data forbids, with the reason. */
 const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
   setUp: { status: 409, why: 'there is an owner' },
   startSignIn: { status: 404, why: 'no company sign-in is configured' },
@@ -97,9 +97,9 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
 }
 
-/** What else a query has to name. */
+/** Further required query parameters. */
 const CONTAINER = { containerPath: 'accounts/6/containers/71' }
-/** From the digest of somebody who is not there. */
+/** Token from the digest of a deleted user. */
 const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
 const QUERIES: Record<string, Record<string, string>> = {
   getTagDeployment: CONTAINER,
@@ -110,14 +110,14 @@ const QUERIES: Record<string, Record<string, string>> = {
   unsubscribe: LINK,
 }
 
-/** What only some may see, where it is planted. Null: nobody, ever. */
+/** Planted secrets with the lowest role that may see them. Null: nobody. */
 interface Secret {
   what: string
   value: string
   from: Role | null
-  /** Who knows it anyway: it is their own. */
+  /** Callers who own it. */
   userId?: string
-  /** Never for read-only keys. */
+  /** Hidden from read-only keys. */
   fullKey?: true
 }
 
@@ -141,7 +141,7 @@ function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
   ]
 }
 
-/** One of everything, to be looked at only. */
+/** One resource of each kind, for reading only. */
 let exhibit: { home: Society; ids: Record<string, string>; secrets: Secret[] }
 
 beforeAll(async () => {
@@ -162,7 +162,7 @@ beforeAll(async () => {
   exhibit = { home, ids, secrets }
 })
 
-/** The secrets in a text that are not for the caller. */
+/** Secrets in a text that the caller may not see. */
 function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
   const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
     (whose !== undefined && whose === userId) ||
@@ -170,14 +170,14 @@ function leaked(text: string, { role, readOnly }: Caller, userId: string | null,
   return secrets.filter((secret) => text.includes(secret.value) && !mayKnow(secret)).map(({ what }) => what)
 }
 
-/** A call that is taken when the caller may: on things made for it alone, unless it changes nothing. */
+/** A valid call. It has its own resources unless it only reads. */
 async function callOf(route: Route, caller: Caller) {
   const refusal = refusalOf(route, caller)
   const isLook = route.method === 'GET' || refusal === 401 || refusal === 403
   const home = isLook ? exhibit.home : society()
   const own = caller.stranger ? society() : home
   const { userId } = own.people[caller.role ?? 'owner']
-  // Bodies name what is the caller's own, so that nothing but the path is another's.
+  // Bodies refer to the caller's own resources, so only the path is foreign.
   const callers = isLook
     ? { ids: exhibit.ids, body: route.example }
     : await takenCall(route, { world, society: own, userId }, society())
@@ -194,7 +194,7 @@ async function callOf(route: Route, caller: Caller) {
       body: callers.body,
       headers: caller.stranger === 'named' ? { 'x-org-id': home.orgId } : {},
     },
-    // Who signs in is somebody from then on.
+    // Signing in needs no permission.
     userId: caller.role === null && !route.isPublic ? null : userId,
     secrets: isLook ? exhibit.secrets : [...exhibit.secrets, ...secretsOf(home)],
   }
@@ -204,7 +204,7 @@ const calls = routes.flatMap((route) =>
   CALLERS.map((caller) => [`${route.name} by ${caller.what}`, route, caller] as const),
 )
 
-describe('who may', () => {
+describe('permission', () => {
   test.each(calls)('%s', async (_name, route, caller) => {
     const { path, call, userId, secrets } = await callOf(route, caller)
     const answer = await world.call(route.method, path, call)
@@ -215,13 +215,13 @@ describe('who may', () => {
     expect([got, got === refusal ? '' : answer.body]).toEqual([refusal, ''])
     checkAnswer(route, answer)
     const text = JSON.stringify(answer.body)
-    // What is another organization's is nobody's here, whatever the role there.
+    // Resources of another organization are not found, whatever the role there.
     const knower = caller.stranger ? { ...caller, role: null } : caller
     expect(leaked(text, knower, userId, secrets)).toEqual([])
   })
 })
 
-test('everybody sees what is for them, or the search for what is not proves nothing', async () => {
+test('permitted callers see the planted secrets', async () => {
   const { home, ids, secrets } = exhibit
   const looks = routes.filter(({ method }) => method === 'GET')
   for (const { what, role, readOnly, stranger, credential } of CALLERS) {
@@ -236,21 +236,21 @@ test('everybody sees what is for them, or the search for what is not proves noth
   }
 })
 
-describe('the description', () => {
-  test('says of every route what the program holds callers to', () => {
+describe('the OpenAPI document', () => {
+  test('has the enforced permission of every route', () => {
     const described = routes.map(({ name, permission }) => `${name}: ${permission}`)
     const held = world.app.routes.map(({ method, path, access }) => `${method} ${path}: ${access}`)
     expect(described.sort()).toEqual(held.sort())
   })
 
-  test('asks no credential exactly where the matrix asks none', () => {
+  test('requires no credential exactly where the matrix requires none', () => {
     const free = (one: boolean) => (one ? 'free' : 'not')
     for (const route of routes) {
       expect([route.name, free(route.isPublic)]).toEqual([route.name, free(permissionOf(route).from === null)])
     }
   })
 
-  test('a permission that is not in the matrix fails, and so does a thing that nobody can make', async () => {
+  test('an unknown permission and an unknown kind of resource fail', async () => {
     const [route] = routes as [Route]
     for (const permission of [undefined, 'none', 'constructor']) {
       expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
@@ -259,13 +259,13 @@ describe('the description', () => {
     expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('how to make one of gadgets')
   })
 
-  test('every exception is one of a route that there is', () => {
+  test('every exception belongs to an existing route', () => {
     const ids = new Set(routes.map(({ id }) => id))
     expect(Object.keys(OTHERWISE).filter((id) => !ids.has(id))).toEqual([])
   })
 })
 
-describe('above the rows of the matrix', () => {
+describe('rules beyond the matrix', () => {
   const roles = [
     ['an admin', 'admin', 403],
     ['an owner', 'owner', 200],
@@ -276,7 +276,7 @@ describe('above the rows of the matrix', () => {
     const as = people[role].key
     const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
     expect((await change(people.member.userId, { role: 'owner' })).status).toBe(status)
-    // Another owner by now, or one of two.
+    // There is a second owner by now.
     expect((await change(people.owner.userId, { role: 'viewer' })).status).toBe(status)
     const invited = await world.call('POST', '/v1/org/members', {
       as: society().people[role].key,
@@ -296,7 +296,7 @@ describe('above the rows of the matrix', () => {
     expect((await world.call('DELETE', path, { as: home.people[role].key })).status).toBe(status)
   })
 
-  test('keys of others are for admins alone to revoke and to see', async () => {
+  test('only admins see and revoke keys of others', async () => {
     const { people } = society()
     for (const [role, status] of [
       ['viewer', 404],
@@ -311,7 +311,7 @@ describe('above the rows of the matrix', () => {
     expect((await world.call('GET', '/v1/whoami', { as: people.owner.key })).status).toBe(401)
   })
 
-  test('the secret of a key and of an integration are shown when they are made, and never again', async () => {
+  test('secrets of keys and integrations are only shown at creation', async () => {
     const home = society()
     const maker = { world, society: home }
     const key = await make(maker, '/v1/keys', { name: 'a', expiresInDays: 30 })

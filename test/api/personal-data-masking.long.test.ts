@@ -7,9 +7,9 @@ import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
 import { make, oneOf } from './valid-calls.ts'
 
 /*
- * Personal data is planted in every field of every list of a batch, and looked for in all that the program says of it: every
- * answer of every route that reads, every tool, every message and every line of the log. Routes come from the program's own
- * description, so a new one is looked at here without a line about it.
+ * Plants personal data in every field of every list of a batch and searches for it in all output: the answers of every reading
+ * route, every MCP tool, every message and every log line. Routes come from the OpenAPI document, so a new one is covered
+ * without a change here.
  */
 
 const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
@@ -21,16 +21,16 @@ const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
 }
 const ALL = Object.values(PLANTS).map(({ text }) => text)
 const TEXT = ALL.join(';')
-/** In a URL, and once more within it. */
+/** In a URL, and URL-encoded again inside it. */
 const IN_URL = ALL.map(
   (text, n) => `p${n}=${encodeURIComponent(text)}&q${n}=${encodeURIComponent(encodeURIComponent(text))}`,
 ).join('&')
 const IN_PATH = ALL.map((text) => encodeURIComponent(text)).join('/')
 const HOST = '4111111111111111.shop.example'
-/** What members see of events as they came, and nobody else. */
+/** Data that only members see in raw events. */
 const RAW = ['GET /v1/events', 'GET /v1/domains/{id}/live']
 
-/** Which plants a text shows. */
+/** Planted data in a text. */
 function shownIn(text: string): string[] {
   const forms = [text, decoded(text), decoded(decoded(text))]
   return Object.entries(PLANTS).flatMap(([name, { traces }]) => {
@@ -55,7 +55,7 @@ const params = {
   ...Object.fromEntries(ALL.map((text, n) => [`k${n}`, text])),
 }
 
-/** Every field of every list, with all of it. */
+/** A batch with planted data in every field of every list. */
 const batch = (n: number) => ({
   batchId: `${n} ${ALL[4]} ${ALL[0]}`.slice(0, 64),
   sessionId: TEXT,
@@ -119,7 +119,7 @@ const transport = {
     return { kind: 'status', status: 200, headers: {}, body: '' } as const
   },
 }
-/** Of each thing those that a route may be asked about. */
+/** Ids of the existing resources by kind. */
 const ids: Record<string, string[]> = {}
 
 beforeAll(async () => {
@@ -134,7 +134,7 @@ beforeAll(async () => {
   await world.call('PATCH', '/v1/org', { as: key, body: { piiPatterns: patterns } })
   const domain = await make(maker, '/v1/domains', { name: 'Shop' })
   let n = 0
-  // Days with enough of everything for signals to be known.
+  // Enough days and events for signals to exist.
   for (let hour = 0; hour < 8 * 24; hour++) {
     world.clock.advance(HOUR_MS)
     const events = batch(n++).events.slice(1, 6)
@@ -183,13 +183,13 @@ async function someIssues(key: string): Promise<string[]> {
     const { issues } = (await api.world.call('GET', `/v1/issues?limit=1&alertId=${id}`, { as: key })).body
     found.push(...issues.map((issue: { id: string }) => issue.id))
   }
-  // Those of compliance come last, one for each key.
+  // Issues of compliance come last, one per key.
   return found.slice(0, 20)
 }
 
-/** An alert of each type that sees all of it, told to a mail address and a webhook. */
+/** An alert of each type on all planted data, with e-mail and a webhook as channels. */
 async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string): Promise<void> {
-  // The first three are told together, the others by themselves.
+  // The first three are notified together, the others separately.
   const channelsOf = (n: number) => [
     { type: 'email', target: n < 3 ? 'ann@people.example' : `ann${n}@people.example` },
     { type: 'webhook', target: 'https://hooks.example.com/a' },
@@ -230,7 +230,7 @@ async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string):
 
 const reading = () => api.routes.filter(({ method, isPublic }) => method === 'GET' && !isPublic)
 
-/** Every way to ask a route: about each thing that its path names, and by the domain where its query takes one. */
+/** All calls of a route: one per resource in its path, and one per domain if its query has one. */
 async function pathsOf(route: Route): Promise<string[]> {
   const nouns = nounsOf(route)
   const missing = nouns.filter((noun) => !ids[noun])
@@ -254,14 +254,14 @@ async function pathsOf(route: Route): Promise<string[]> {
   )
 }
 
-/** What some routes can't be asked without. */
+/** Required query parameters of some routes. */
 const REQUIRED: Readonly<Record<string, string>> = {
   containerPath: 'accounts/6/containers/71',
   q: 'example',
 }
 
-describe('nothing personal is shown', () => {
-  test('but there is enough that could be', async () => {
+describe('personal data is masked', () => {
+  test('the planted data was stored', async () => {
     for (const type of ['data_validation', 'volume_threshold', 'journey']) {
       const { issues } = (await api.world.call('GET', `/v1/issues?alertType=${type}`, { as: society.people.owner.key }))
         .body
@@ -284,13 +284,13 @@ describe('nothing personal is shown', () => {
     expect(shownIn(JSON.stringify(live.body))).toHaveLength(ALL.length)
   })
 
-  test.each(['viewer', 'owner'] as const)('in answers to the %s', async (role) => {
+  test.each(['viewer', 'owner'] as const)('in answers for the %s', async (role) => {
     const shown: object[] = []
     for (const route of reading()) {
       if (role === 'owner' && RAW.includes(route.name)) continue
       for (const path of await pathsOf(route)) {
         const { status, body } = await api.world.call('GET', path, { as: society.people[role].key })
-        // 409: no tag manager is connected.
+        // 409: Google Tag Manager isn't connected.
         const ok = [200, 403, 404, 409].includes(status)
         expect({ path, ok, body: status < 400 || body }).toMatchObject({ ok: true })
         const found = shownIn(JSON.stringify(body))
@@ -307,7 +307,7 @@ describe('nothing personal is shown', () => {
     expect(shownIn(JSON.stringify(body))).toEqual([])
   })
 
-  test.each(['viewer', 'owner'] as const)('by tools to the %s', async (role) => {
+  test.each(['viewer', 'owner'] as const)('in MCP tools for the %s', async (role) => {
     await using client = await connect(web.url, society.people[role].key)
     const shown: object[] = []
     for (const { id, path, method, query } of api.world.app.routes.filter(({ tool }) => tool)) {

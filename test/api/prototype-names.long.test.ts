@@ -5,13 +5,12 @@ import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
 import { make } from './valid-calls.ts'
 
 /*
- * Every object of JavaScript has a `constructor`, and most tables are objects: asked for a name that came from outside,
- * such a table answers with a function. Here everything that may be named from outside is called by these names, and
- * every route that reads is asked about it.
+ * Every JavaScript object inherits names such as `constructor`, so an object used as a table returns a function for them. This
+ * test uses these names for everything that callers can name, and calls every reading route about it.
  */
 
 const NAMES = ['constructor', '__proto__', 'toString']
-/** Two letters and a digit: what the pattern of our own finds. */
+/** Two letters and a digit: a match of the custom pattern. */
 const STAFF = 'ab7'
 
 let api: DescribedApi
@@ -82,13 +81,13 @@ beforeAll(async () => {
 })
 afterAll(() => api?.world[Symbol.asyncDispose]())
 
-/** Fields of a query that are names given from outside, with what such a name makes of them. */
+/** Query parameters with names from callers, and how each is built from a name. */
 const GIVEN: Readonly<Record<string, (name: string) => string>> = {
   ...{ vendor: String, event: String, key: String, label: String, q: String, account: String },
   param: (name) => `${name}=${name}`,
 }
 
-/** Ways to ask a route: of each name those that say it wherever the query takes one. */
+/** Calls of a route with each name in every query parameter that takes one. */
 function pathsOf(route: Route): string[] {
   const path = pathOf(route, Object.fromEntries(nounsOf(route).map((noun) => [noun, domainId])))
   const known = (fields: Record<string, string>) =>
@@ -103,20 +102,20 @@ function pathsOf(route: Route): string[] {
 
 const FUNCTION = /native code|\[object /
 
-test('every answer is of its shape, and shows no function', async () => {
+test('every answer has the documented shape and contains no function', async () => {
   const { world, routes } = api
   const asked = routes.filter(
     (route) => route.method === 'GET' && !route.isPublic && nounsOf(route).every((noun) => noun === 'domains'),
   )
   for (const path of asked.flatMap(pathsOf)) {
     const { status, body } = await world.call('GET', path, { as: society.people.owner.key })
-    // 409: no tag manager is connected.
+    // 409: Google Tag Manager isn't connected.
     expect({ path, body, ok: [200, 409].includes(status) }).toMatchObject({ ok: true })
     expect(JSON.stringify(body)).not.toMatch(FUNCTION)
   }
 })
 
-test('an alert judges them by their own values', async () => {
+test('an alert checks parameters with these names by their values', async () => {
   const { world } = api
   const as = society.people.owner.key
   const { issues } = (await world.call('GET', '/v1/issues?alertType=data_validation&limit=200', { as })).body

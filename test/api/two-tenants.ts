@@ -9,10 +9,10 @@ import { sessionIdOf } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { describedRoutes, type Route } from './openapi-routes.ts'
 
-/** Everybody's password here, and that of the examples in the description. */
+/** Password of every user, also used in the examples of the OpenAPI document. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** One person of an organization, by their credentials. */
+/** A member of an organization with their credentials. */
 export interface Person {
   userId: string
   email: string
@@ -21,19 +21,19 @@ export interface Person {
   session: string
 }
 
-/** An organization of its own with one person of each role. */
+/** An organization with one member per role. */
 export interface Society {
   orgId: string
   name: string
   people: Record<Role, Person>
-  /** Others of the owner: one that can only read, one that expired, one that was revoked, a session that ended. */
+  /** Further credentials of the owner: a read-only key, an expired key, a revoked key and an ended session. */
   readOnlyKey: string
   expiredKey: string
   revokedKey: string
   endedSession: string
 }
 
-/** The program, the routes that it describes, and a way to make organizations in it. */
+/** The program, the routes of its OpenAPI document, and a function that creates organizations. */
 export interface DescribedApi {
   world: TestApp
   routes: readonly Route[]
@@ -41,7 +41,7 @@ export interface DescribedApi {
   society(): Society
 }
 
-/** Answers as a receiver that takes everything, but for `gone.example.com`, which refuses for good. */
+/** A receiver that accepts everything, except `gone.example.com`, which answers 410. */
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200
@@ -49,11 +49,11 @@ const receiver = {
   },
 }
 
-/** Starts it. Nothing is sent to anybody, unless `transport` sends it. */
+/** Starts the program. Messages go to `transport` only. */
 export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
-  // No browser is started, whatever the machine has.
+  // Never starts a browser.
   const world = await testApp({ chromium: '/nowhere/chromium' }, { transport })
-  // Everybody has it, and thousands of calls ask for it: a hash says what it costs, and this one little.
+  // Thousands of calls verify this hash, so it uses the cheapest parameters.
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
   let made = 0
   const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))

@@ -18,11 +18,11 @@ import type { TestApp } from '../test-app.ts'
 import { nounsOf, type Route } from './openapi-routes.ts'
 import { PASSWORD, type Person, type Society } from './two-tenants.ts'
 
-/** Where something is made, by whose key, and for which of its people. */
+/** The organization in which a resource is created, the key that creates it, and the member it belongs to. */
 interface Maker {
   world: TestApp
   society: Society
-  /** Whose it is, where that matters; by default the owner's. */
+  /** Owner of personal resources; the organization's owner by default. */
   userId?: string
 }
 
@@ -35,7 +35,7 @@ const alert = {
   channels: [{ type: 'email', target: 'ann@example.com' }],
 }
 
-/** As the owner; answers the body. */
+/** Calls the API as the owner and returns the body. */
 export async function make({ world, society }: Maker, path: string, body: object) {
   const answer = await world.call('POST', path, { as: society.people.owner.key, body })
   expect({ path, ...answer }).toMatchObject({ path, status: 201 })
@@ -56,7 +56,7 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
   return body.issues[0].id
 }
 
-/** With a healed step that waits for approval. */
+/** A flow test with a healed step that waits for approval. */
 async function makeFlowTest(maker: Maker): Promise<string> {
   const steps = [
     { type: 'navigate', url: 'https://shop.example/' },
@@ -74,7 +74,7 @@ const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
 const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 
-/** How one of each thing is made that routes take an id of; answers the id. */
+/** Creates one resource of each kind that occurs as an id in a route, and returns its id. */
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
@@ -103,7 +103,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
   tests: (maker) => makeFlowTest(maker),
-  // One that passed, of which everything can be asked for.
+  // A passed run that has every sub-resource.
   async runs({ world, society: { orgId } }) {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
@@ -116,15 +116,15 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   },
 }
 
-/** Everything that ids are of. */
+/** Kinds of resources that have ids. */
 export const NOUNS = Object.keys(MAKERS)
 
-/** One of each of these things, new: their ids by noun. Fails for a noun that nobody said how to make. */
+/** Creates a resource of each kind and returns the ids by kind. Throws for an unknown kind. */
 export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Record<string, string>> {
   const ids: Record<string, string> = {}
   for (const noun of new Set(nouns)) {
     const makeIt = MAKERS[noun]
-    if (!makeIt) throw new Error(`nobody said how to make one of ${noun}: say it in test/api/two-tenants.ts`)
+    if (!makeIt) throw new Error(`can't create ${noun}: add it to MAKERS in test/api/valid-calls.ts`)
     ids[noun] = await makeIt(maker)
   }
   return ids
@@ -136,23 +136,23 @@ const PREFIXES: Record<string, string> = {
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 
-/** What the ids in the example of a route's body are of. */
+/** Kinds of the ids in the example body of a route. */
 const nounsOfBody = ({ example }: Route): string[] =>
   [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
 
-/** The example of a route's body, with these ids in the place of its own; undefined for a route that takes none. */
+/** The example body of a route with its ids replaced. Undefined for a route without a body. */
 function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (example === undefined) return undefined
   const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
   return JSON.parse(text)
 }
 
-/** An invitation into an organization for this address: its token. */
+/** Invites an address to an organization and returns the token. */
 function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
   return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
 }
 
-/** Fields of bodies of which the description's example can't know what is taken. */
+/** Body fields whose valid values depend on the test's data. */
 const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
@@ -178,12 +178,12 @@ const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string,
 const callerOf = ({ society: { people }, userId }: Maker): Person =>
   Object.values(people).find((person) => person.userId === userId) ?? people.owner
 
-/** An address that nobody has. */
+/** An unused e-mail address. */
 export const newAddress = () => `guest-${++made}@people.example`
 
 /**
- * Ids for the path of a call, and a body that is taken, of things made for it alone. `elsewhere` is an organization that
- * the caller does not belong to.
+ * Ids for the path of a call and a valid body, on resources created for this call. `elsewhere` is an organization that the
+ * caller isn't a member of.
  */
 export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
   const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
@@ -191,7 +191,7 @@ export async function takenCall(route: Route, maker: Maker, elsewhere: Society) 
   return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
 }
 
-/** Channels and settings that only some may see, in an organization where there is one of everything. */
+/** Adds channels and settings with restricted visibility to an organization that has one resource of each kind. */
 export const PLANTED = {
   mail: 'planted@targets.example',
   hook: 'https://hooks.example.com/planted-target',
@@ -203,7 +203,7 @@ export const PLANTED = {
   invited: 'planted-invitation@people.example',
 }
 
-/** One of everything, with what is planted in it; answers the ids, and secrets that came up on the way. */
+/** Creates one resource of each kind with planted secrets. Returns the ids and the generated secrets. */
 export async function furnish(maker: Maker) {
   const ids = await oneOf(NOUNS, maker)
   ids.integrations = (

@@ -2,10 +2,10 @@ import { captureConfigOf } from '../../src/capture/capture-config.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
 import { makeFilter } from '../../src/script/address.ts'
 
-/** Vendors' requests that only servers send, which the browser script leaves alone. */
+/** Requests that only servers send. The browser script ignores them. */
 const FROM_SERVERS: Partial<Record<string, RegExp>> = { Plausible: /^\{"name"/ }
 
-/** What the browser script on a page of the shop captures, with the lists of vendors loaded. */
+/** Filter of the browser script on a page of the shop, with the vendor lists loaded. */
 const config = captureConfigOf(
   { vendors: [], capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } },
   { token: 'pt_1', collectUrl: 'https://collect.example/' },
@@ -13,17 +13,17 @@ const config = captureConfigOf(
 const filter = makeFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
 filter.learn(config)
 
-/** What becomes of a request to a host of the site. */
+/** How a request to a host of the site is treated. */
 export interface OnOwnHost {
-  /** The vendor that is recognised; null when none is. */
+  /** The recognised vendor; null for none. */
   vendor: string | null
-  /** True when the request carries an event, or loads the vendor's code. */
+  /** Whether the request contains an event or loads the vendor's code. */
   carries: boolean
-  /** True when the browser script captures it. */
+  /** Whether the browser script captures the request. */
   isCaptured: boolean
 }
 
-/** Sends a request to a host of the shop in place of the vendor's; the first label of the host name stays. */
+/** Replaces the vendor's host by one of the shop and keeps the first label of the host name. */
 export function onOwnHost(url: string, body = ''): OnOwnHost {
   const own = URL.parse(url)
   if (!own) return { vendor: null, carries: false, isCaptured: false }

@@ -99,6 +99,6 @@ function parseAnswer(received: Buffer): { answer: RawAnswer; length: number } | 
 
 async function bounded<T>(what: string, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`waited ${WAIT_MS} ms in vain for ${what}`)), WAIT_MS)
+  const timer = setTimeout(() => late.reject(new Error(`timed out after ${WAIT_MS} ms waiting for ${what}`)), WAIT_MS)
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }

@@ -8,20 +8,20 @@ export interface SentEvent {
   data: any
 }
 
-/** A stream that is read in the background. */
+/** An event stream, read in the background. */
 export interface StreamSubscription {
-  /** All events so far. */
+  /** Events received so far. */
   readonly events: readonly SentEvent[]
-  /** The same without pulses. */
+  /** Received events without pulses. */
   readonly changes: readonly SentEvent[]
   readonly isEnded: boolean
-  /** Waits until so many changes came, and returns them. */
+  /** Waits for this number of changes and returns them. */
   changesWhen(what: string, isThere: (changes: readonly SentEvent[]) => boolean): Promise<readonly SentEvent[]>
   ended(): Promise<void>
   leave(): Promise<void>
 }
 
-/** Reads server-sent events as https://html.spec.whatwg.org/multipage/server-sent-events.html has them. */
+/** Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export function readEventStream(response: Response): StreamSubscription {
   if (!response.body) throw new Error(`no stream: ${response.status}`)
   const reader = response.body.getReader()
@@ -58,7 +58,7 @@ export function readEventStream(response: Response): StreamSubscription {
   }
 }
 
-/** The event of a frame; none for one without data. */
+/** Parses a frame. Undefined for a frame without data. */
 export function eventOf(frame: string): SentEvent[] {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? ''
   const data = field('data')
