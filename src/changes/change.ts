@@ -4,8 +4,8 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 /**
- * `watching`: its watch window runs, and nothing harmful is sure; `regressed`: something harmful is; `clean`: the window
- * ended without; `unclear`: it ended with too few events.
+ * `watching`: the watch window is running and no harmful effect is certain; `regressed`: a harmful effect is certain;
+ * `clean`: the window ended without one; `unclear`: it ended with too few events.
  */
 export const CHANGE_STATUSES = ['watching', 'regressed', 'clean', 'unclear'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
@@ -25,20 +25,20 @@ const EffectSchema = Closed({
   kind: OneOf(EFFECT_KINDS),
   harmful: Type.Boolean(),
   vendor: Type.String(),
-  event: Type.String({ description: 'Empty where it is about a vendor as a whole' }),
+  event: Type.String({ description: 'Empty when it concerns a whole vendor' }),
   key: Nullable(Type.String()),
   before: Type.Number({
     description:
-      'Of keys the share of events that have them (of `key_type`: the share of values of the former type), of rates the ' +
-      'rate, 0 to 1; of events the number expected',
+      'For keys, the share of events that have them (for `key_type`, the share of values of the former type); for rates, the ' +
+      'rate, 0 to 1; for events, the expected number',
   }),
-  after: Type.Number({ description: 'As `before`; of events the number seen' }),
-  effect: Type.Number({ minimum: 0, maximum: 1, description: 'How much is different: 1 is all of it' }),
+  after: Type.Number({ description: 'Like `before`; for events, the observed number' }),
+  effect: Type.Number({ minimum: 0, maximum: 1, description: 'Size of the difference, up to 1 for a complete loss' }),
   detail: Type.String({ description: 'One sentence' }),
 })
 export type Effect = Static<typeof EffectSchema>
 
-/** The most effects that a verdict names. */
+/** Maximum number of effects in a verdict. */
 export const MAX_EFFECTS = 100
 
 const VerdictSchema = Closed({
@@ -49,30 +49,33 @@ export type Verdict = Static<typeof VerdictSchema>
 
 export const NO_VERDICT: Verdict = { items: [], comparedEvents: { before: 0, after: 0 } }
 
-/** Fewer events than this on either side at the end of the window: `unclear`. */
+/** Minimum number of events on each side at the end of the window; with fewer the verdict is `unclear`. */
 export const ENOUGH_EVENTS = 50
 
 const MIN_WINDOW_MINUTES = 5
 const MAX_WINDOW_MINUTES = 10_080
 export const DEFAULT_WINDOW_MINUTES = 60
-/** `occurredAt` may be this much ahead of the server's clock. */
+/** How far `occurredAt` may be ahead of the server's clock. */
 export const MAX_AHEAD_MS = 5 * MINUTE_MS
 
 export const ChangeInputSchema = Closed(
   {
     domainId: Text(1, 100),
-    source: Text(1, 40, { description: 'Which pipeline tells: of a–z, 0–9, `_` and `-`' }),
-    ref: Text(1, 200, { description: 'What it is called there; the same source and ref of a domain are one change' }),
+    source: Text(1, 40, { description: 'Pipeline that reports the change: characters a–z, 0–9, `_` and `-`' }),
+    ref: Text(1, 200, { description: 'Its identifier there; the same source and ref of a domain are the same change' }),
     title: Text(1, 200),
     occurredAt: Type.Optional(
-      InstantInput({ minimum: 0, description: 'Default now; not before events are kept, at most 5 minutes ahead' }),
+      InstantInput({
+        minimum: 0,
+        description: 'Default: now. Not before the retention time of events, and at most 5 minutes ahead',
+      }),
     ),
     windowMinutes: Type.Optional(
       Int({
         minimum: MIN_WINDOW_MINUTES,
         maximum: MAX_WINDOW_MINUTES,
         default: DEFAULT_WINDOW_MINUTES,
-        description: 'It is watched for this long',
+        description: 'Length of the watch window',
       }),
     ),
   },
@@ -94,12 +97,12 @@ export type ChangeInput = Static<typeof ChangeInputSchema>
 export const ChangeSchema = Closed(
   {
     id: Type.String(),
-    domain: Type.String({ description: 'The name of the domain' }),
+    domain: Type.String({ description: 'Name of the domain' }),
     domainId: Type.String(),
     source: Type.String({
       description:
-        'As its pipeline said; `version`: a new version in traffic, `library`: a vendor’s library under a new address, ' +
-        '`tagwarden`: a setting of the domain that somebody changed here',
+        'As reported by its pipeline; `version`: a new version in the traffic; `library`: a vendor’s library at a new address; ' +
+        '`tagwarden`: a setting of the domain that was changed in Tagwarden',
     }),
     ref: Type.String(),
     title: Type.String(),
@@ -132,7 +135,8 @@ export const ChangeSchema = Closed(
               before: 1,
               after: 0,
               effect: 1,
-              detail: 'Google Analytics 4 purchase has ep.transaction_id in 0 % of its events, before in 100 %.',
+              detail:
+                'Google Analytics 4 purchase has ep.transaction_id in 0 % of its events, compared with 100 % before.',
             },
           ],
           comparedEvents: { before: 4200, after: 4350 },
@@ -143,11 +147,11 @@ export const ChangeSchema = Closed(
 )
 export type Change = Static<typeof ChangeSchema>
 
-/** A change as others show it beside what it may explain. */
+/** The part of a change shown next to what it may explain. */
 export const ChangeNameSchema = Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema })
 export type ChangeName = Static<typeof ChangeNameSchema>
 
-/** Returns a change as people see it: personal data in what others named is masked. */
+/** Returns a change as shown to people, with personal data in names masked. */
 export function maskedChange(change: Change, privacy: Privacy): Change {
   const mask = (text: string) => maskPersonal(text, '', privacy)
   const items = change.findings.items.map((item) => ({
@@ -167,7 +171,7 @@ export function maskedNames(changes: readonly ChangeName[], privacy: Privacy): C
   return changes.map((change) => ({ ...change, title: maskPersonal(change.title, '', privacy) }))
 }
 
-/** What is known of a change when it is noted. */
+/** Fields of a change when it is recorded. */
 export interface NewChange {
   orgId: string
   domainId: string

@@ -4,16 +4,21 @@ import type { SessionRow, Side } from './tables.ts'
 import { normalTail } from './tail.ts'
 import type { Expectation } from './volumes.ts'
 
-/** So many times as many events a session, and as many in all as expected, are doubled ones. */
+/**
+ * Events per session, and events in total compared with the expectation, must both have increased by this factor to
+ * count as doubled.
+ */
 const SMALLEST_RATIO = 1.4
 const SMALLEST_RISE = 1.3
 const MIN_SESSIONS = 8
-/** By how much events a session vary from time to time, as a share. */
+/** Usual variation of events per session, as a share. */
 const SPREAD = 0.06
-/** Beside the names that vote on how sessions as a whole changed, one vote for as before; a vendor has one. */
+/**
+ * Weight of one extra vote for "unchanged" among the names that vote on how sessions changed; a vendor has one vote.
+ */
 const PRIOR_VOTE = 0.9
 
-/** Events of one name a session that has any, and how uncertain that is, as a share. */
+/** Events of one name per session that has any, and its uncertainty as a share. */
 interface Rate {
   sessions: number
   events: number
@@ -30,13 +35,13 @@ function rateOf(rows: readonly SessionRow[]): Rate {
   return { sessions, events, mean, error: mean > 0 ? Math.sqrt(variance / sessions) / mean : 1 }
 }
 
-/** Events of one name a session, on both sides. */
+/** Events of one name per session, on both sides. */
 interface Pair {
   vendor: string
   event: string
   former: Rate
   present: Rate
-  /** How many times as many, as a logarithm. */
+  /** Logarithm of the factor. */
   change: number
 }
 
@@ -50,8 +55,8 @@ function pairOf(rows: readonly SessionRow[]): Pair | null {
 }
 
 /**
- * Events that sessions send more often than before: a tag that fires twice. Longer sessions of other visitors move all
- * names alike, so that is taken off; and the number of events in all must have risen too.
+ * Finds events that sessions send more often than before: a tag that fires twice. Longer sessions change all names
+ * alike, so the common change is removed; the total number of events must also have increased.
  */
 export function doubleSuspects(rows: readonly SessionRow[], expectations: readonly Expectation[]): Suspect[] {
   const pairs = [...Map.groupBy(rows, nameKey).values()].flatMap((own) => pairOf(own) ?? [])

@@ -13,17 +13,17 @@ export interface JudgeParts {
   db: Db
   clock: Clock
   warehouse: History
-  /** Up to when events are known. */
+  /** Time up to which events are known. */
   watermark(): Instant
 }
 
-/** So many are judged in a round; the others follow in the next one. */
+/** Maximum number of changes judged per round; the others follow in the next one. */
 const AT_ONCE = 20
 const RETRY_MS = 10 * SECOND_MS
 
 /**
- * Looks at the changes that are due: in their watch windows, and at their ends. A look that fails is tried again, and
- * costs the others nothing; the round then rejects at its end. Doing it again changes nothing.
+ * Judges the changes that are due, during and at the end of their watch windows. A failed change is retried and does
+ * not affect the others; the round then rejects at its end. Repeating a round changes nothing.
  */
 export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): Promise<void> {
   const { db, clock } = parts
@@ -53,7 +53,7 @@ async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: Wat
   const findings = await findingsOf({ orgId, domainId, at: occurredAt, lengthMs }, change, {
     history: warehouse,
     youngAlerts: alertsChangedSince(db, orgId, occurredAt - lengthMs),
-    // Half for the end, the other half for all looks before.
+    // Half for the final judgement, the other half for all earlier ones.
     error: isEnd ? ERROR / 2 : ERROR / 2 / Math.max(1, looks.length - 1),
   })
   const kept = keptFindings(change, findings)
@@ -73,7 +73,7 @@ async function findingsOf(
   return { items: effectsOf(look, past, error), comparedEvents: around.compared }
 }
 
-/** What was sure once stays: a change that regressed is told by what it did then. */
+/** A regression stays: a change that regressed keeps its effects. */
 function keptFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
   if (status !== 'regressed' || present.items.some(({ harmful }) => harmful)) return present
   const former = findings.items.filter(({ harmful }) => harmful)

@@ -1,4 +1,4 @@
-/** Returns the median; 0 of none. */
+/** Returns the median; 0 for no values. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
@@ -6,7 +6,7 @@ export function medianOf(values: readonly number[]): number {
   return Number.isInteger(half) ? ((sorted[half - 1] ?? 0) + (sorted[half] ?? 0)) / 2 : (sorted[Math.floor(half)] ?? 0)
 }
 
-/** Returns the value below and above which lies at most half of the weight; 0 of none. */
+/** Returns the weighted median; 0 for no values. */
 export function weightedMedian(votes: readonly { value: number; weight: number }[]): number {
   const half = votes.reduce((sum, { weight }) => sum + weight, 0) / 2
   let sum = 0

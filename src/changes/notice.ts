@@ -7,17 +7,17 @@ import { noteChange } from './store.ts'
 export interface NoticeParts {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents'>
-  /** Up to when events are known. */
+  /** Time up to which events are known. */
   watermark(): Instant
 }
 
-/** So much of the past is looked through at once. */
+/** Length of the history scanned at once. */
 const SLICE_MS = DAY_MS
-/** What a page loads together when a vendor is first seen is no change. */
+/** Libraries that a page loads together when a vendor first appears are not a change. */
 const TOGETHER_MS = 30 * SECOND_MS
 /**
- * A domain's token is public, and some addresses are made for each visitor: so many releases of one thing are known, and
- * later ones are none.
+ * Maximum number of known releases per domain and vendor, because a domain's token is public and some addresses are
+ * generated for each visitor. Later ones are ignored.
  */
 const MOST_RELEASES = { version: 1000, library: 50 }
 
@@ -26,13 +26,13 @@ interface Release {
   orgId: string
   domainId: string
   source: 'version' | 'library'
-  /** Of a library the vendor; of a version empty. */
+  /** The vendor of a library; empty for a version. */
   subject: string
   ref: string
   at: Instant
 }
 
-/** Looks through what has come for versions and libraries that are new, and notes them as changes. */
+/** Scans new events for new versions and libraries, and records them as changes. */
 export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, stopping?: AbortSignal): Promise<void> {
   const end = watermark()
   for (;;) {
@@ -50,8 +50,8 @@ export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, 
 }
 
 /**
- * Has everything looked through again, after events of the past came in: what is known of releases is forgotten, and what
- * was noted as a change stays one.
+ * Resets the known releases after events of the past were imported, so that everything is scanned again. Recorded
+ * changes are kept.
  */
 export function lookThroughAgain(db: Db): void {
   tx(db, () => {
@@ -116,7 +116,7 @@ export function librariesSeenQuery(window: Query['window']): Query {
   })
 }
 
-/** Stores what was seen, in the caller's transaction; what is new, and not the first of its kind, is a change. */
+/** Stores releases in the caller's transaction; a new release that is not the first of its kind is a change. */
 function noteReleases(db: Db, found: readonly Release[]): void {
   const known = prepared<[object], { releases: number; firstAt: Instant | null; isKnown: number }>(
     db,

@@ -4,23 +4,23 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { ChangeWindow } from './window.ts'
 import { lagSql, pastFrom } from './window.ts'
 
-/** How a look reads events. */
+/** Options for reading events. */
 export interface Reading extends ChangeWindow {
-  /** Of so many sessions one is read. */
+  /** One in this many sessions is read. */
   oneIn: number
-  /** Versions that are compared with the others of the same time; none: before is compared with after. */
+  /** Versions to compare with concurrent other versions; empty: before is compared with after. */
   newVersions: readonly number[]
-  /** Alerts that were made or changed in the meantime: what breaks their rules says nothing. */
+  /** Alerts created or changed meanwhile, whose violations say nothing about the change. */
   youngAlerts: readonly string[]
 }
 
-/** Who sends: a session; else a customer; else every event is one of its own. */
+/** The sender: a session, else a customer, else the event itself. */
 const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
-/** How many events of a session count for its share in what hangs together. */
+/** Events of a session that count as correlated, at most 50. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
 const WEIGHT_SQUARE = 'CASE WHEN own > 50 THEN weight * weight * 50 / own ELSE weight * weight END'
-/** Sessions that begin within so many parts of the time are compared with each other. */
+/** Sessions that begin in the same part of the time are compared; this is the number of parts. */
 export const BLOCKS = 6
 
 const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at - lengthMs, to: at + lengthMs })
@@ -30,7 +30,7 @@ function scopeOf({ domainId, oneIn = 1 }: Pick<Reading, 'domainId'> & { oneIn?: 
   return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampled].join(' AND ')
 }
 
-/** Events of each version on both sides, and how many there are in all. */
+/** Returns the query for events by version on both sides, and their total. */
 export function versionsQuery(window: ChangeWindow): Query {
   return query('changes.versions', {
     orgId: window.orgId,
@@ -43,7 +43,7 @@ export function versionsQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Which side an event is on. */
+/** Returns the side of an event. */
 function sideSql({ at, newVersions }: Reading, binder: Binder): string {
   if (newVersions.length === 0) return `CASE WHEN receivedAt < ${at} THEN 'before' ELSE 'after' END`
   const fresh = newVersions.map((version) => binder.bind(version)).join(', ')
@@ -58,7 +58,7 @@ function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Bind
 
 const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
 
-/** Rows of `SessionRow`. */
+/** Returns the query for `SessionRow`. */
 export function sessionsQuery(reading: Reading): Query {
   const { orgId, at, lengthMs } = reading
   return query('changes.sessions', {
@@ -85,7 +85,7 @@ export function sessionsQuery(reading: Reading): Query {
   })
 }
 
-/** The names of parameters around the change. */
+/** Returns the query for the names of parameters around the change. */
 export function keyNamesQuery(window: ChangeWindow): Query {
   return query('changes.key-names', {
     over: 'names',
@@ -95,7 +95,7 @@ export function keyNamesQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Sums for each of some keys, as columns with their place behind: weights of events that have it, and of its types. */
+/** Returns sums for each of some keys as numbered columns: weights of events that have it, and by type of its value. */
 function keyColumns(keys: readonly string[], binder: Binder): string {
   const { isBlank, isNumber } = textTests(binder)
   return keys
@@ -111,7 +111,7 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
     .join(', ')
 }
 
-/** Rows of `KeyRow` for these keys, of events of these names; an empty list stands for all. */
+/** Returns the query for `KeyRow` for these keys and event names; an empty list means all. */
 export function keysQuery(
   reading: Reading,
   { keys, events }: { keys: readonly string[]; events: readonly string[] },
@@ -134,7 +134,9 @@ export function keysQuery(
   })
 }
 
-/** Sessions of each vendor in which a parameter of consent was granted at least once, or else denied. */
+/**
+ * Returns the query for sessions of each vendor in which a consent parameter was granted at least once, or only denied.
+ */
 export function consentQuery(reading: Reading, key: string): Query {
   return query('changes.consent', {
     orgId: reading.orgId,
@@ -156,7 +158,7 @@ export function consentQuery(reading: Reading, key: string): Query {
   })
 }
 
-/** Counts of each name at the same hours of earlier days. */
+/** Returns the query for counts of each name in the same hours of earlier days. */
 export function volumesQuery(window: ChangeWindow): Query {
   const minute = 60_000
   const whole = {
@@ -178,7 +180,7 @@ export function volumesQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Sums of some names and keys at the same hours of earlier days. */
+/** Returns the query for sums of some names and keys in the same hours of earlier days. */
 export function pastQuery(
   reading: Reading,
   { vendors, events, keys }: { vendors: readonly string[]; events: readonly string[]; keys: readonly string[] },

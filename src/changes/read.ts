@@ -13,28 +13,28 @@ import type { ShareCase } from './share-cases.ts'
 import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
 import { type ChangeWindow, isLikeDay } from './window.ts'
 
-/** About so many events are read of what is compared: more make nothing surer. */
+/** Approximate number of events read; more do not improve the certainty. */
 const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
-/** Rarer events can't be compared, and their names may be any number: their keys are not read. */
+/** Rarer events can't be compared, and there may be any number of their names, so their keys are not read. */
 const MIN_EVENTS = 5
-/** Suspicious names and keys of which the past is asked, at most. */
+/** Maximum number of suspicious names and keys whose history is read. */
 const MOST_SUSPICIOUS = 60
 const MOST_NEW_VERSIONS = 20
-/** Versions send at once when each has this share of the events after the change, and so many. */
+/** Versions are concurrent when each has at least this share of the events after the change, and this number. */
 const SHARE_OF_BOTH = 0.05
 const EVENTS_OF_BOTH = 50
-/** A version that had no more than this share of its events before the change is new. */
+/** A version with at most this share of its events before the change is new. */
 const SHARE_BEFORE = 0.01
 
 const CONSENT_KEYS = ['consent.ad_storage', 'consent.analytics_storage']
 
-/** What a look found. */
+/** The data of one judgement. */
 export interface Around {
   tables: Tables
   /** Weighted counts of events on both sides, rounded. */
   compared: { before: number; after: number }
-  /** Rows of earlier times of what is suspicious. */
+  /** Rows of the history of suspicious names and keys. */
   past(suspicious: readonly ShareCase[]): Promise<PastRow[]>
 }
 
@@ -45,7 +45,7 @@ interface VersionRow {
   weight: number
 }
 
-/** Reads what is compared: up to some hundred thousand events, and counts of earlier days. */
+/** Reads the data to compare: up to some hundred thousand events, and counts of earlier days. */
 export async function readAround(
   window: ChangeWindow,
   { version, youngAlerts }: { version: number | null; youngAlerts: readonly string[] },
@@ -75,7 +75,7 @@ export async function readAround(
   return { tables, compared, past: (suspicious) => readPast(reading, suspicious, history) }
 }
 
-/** The new ones where two send at once; none where one does. */
+/** Returns the new versions when two are concurrent; otherwise none. */
 function newVersionsOf(rows: readonly VersionRow[], named: number | null): number[] {
   const events = (of: (row: VersionRow) => boolean) => rows.reduce((sum, row) => sum + (of(row) ? row.events : 0), 0)
   const after = [
@@ -93,7 +93,7 @@ function newVersionsOf(rows: readonly VersionRow[], named: number | null): numbe
   return Math.min(ofNew, ofOld) >= enough && fresh.length <= MOST_NEW_VERSIONS ? fresh : []
 }
 
-/** Counts on the day itself, which sessions say to the millisecond. */
+/** Counts on the day itself, which sessions give to the millisecond. */
 function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   return sessions.map(({ vendor, event, side, events, weight }) => ({
     ...{ vendor, event, lag: 0, events },
@@ -102,7 +102,7 @@ function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   }))
 }
 
-/** The names of events of which enough came to compare their keys. */
+/** Returns the names of events frequent enough to compare their keys. */
 function frequentNames(sessions: readonly SessionRow[]): string[] {
   const totals = new Map<string, number>()
   for (const { event, events } of sessions) totals.set(event, (totals.get(event) ?? 0) + events)
@@ -112,7 +112,7 @@ function frequentNames(sessions: readonly SessionRow[]): string[] {
 async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
   const rows = await history.query<{ name: string }>(keyNamesQuery(window))
   const names = rows.map(({ name }) => name).sort()
-  // Made-up names are many; those of an implementation are short.
+  // Made-up names are numerous; those of an implementation are short.
   return names.length <= MOST_KEYS ? names : names.toSorted((a, b) => a.length - b.length).slice(0, MOST_KEYS)
 }
 
@@ -147,7 +147,7 @@ async function readPast(reading: Reading, suspicious: readonly ShareCase[], hist
   }))
 }
 
-/** The number of a version from the ref of a change; null when it is none. */
+/** Returns the number of a version from the ref of a change; null when it is not a number. */
 export function versionIn(ref: string): number | null {
   const version = Number(ref)
   return ref.trim() !== '' && Number.isFinite(version) ? version : null

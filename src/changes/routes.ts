@@ -22,9 +22,9 @@ import { type ChangeFilter, findChange, listChanges, noteChange } from './store.
 export interface ChangeParts {
   db: Db
   clock: Clock
-  /** How long events are kept. */
+  /** Retention time of events. */
   retentionMs: number
-  /** Returns what the organization takes for personal data. */
+  /** Returns the privacy settings of the organization. */
   privacyOf(orgId: string): Privacy
 }
 
@@ -44,7 +44,7 @@ const ChangeList = Closed(
 
 /** Routes for changes of domains and their verdicts. */
 export function changeRoutes(parts: ChangeParts): Route[] {
-  /** Answers of changes that were there already. */
+  /** Marks responses for changes that already existed. */
   const repeats = new WeakSet<object>()
   return [
     route({
@@ -53,7 +53,7 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       path: '/v1/changes',
       access: 'read',
       tag,
-      summary: 'Changes of domains with what they did to the events, newest first',
+      summary: 'List changes of domains with their effects on events, newest first',
       refusals: ['notFound'],
       tool: true,
       query: ListQuery,
@@ -71,10 +71,10 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       path: '/v1/changes',
       access: 'edit',
       tag,
-      summary: 'Tell of a change, for a deployment pipeline: what it does to the events is watched',
+      summary: 'Report a change, for example from a deployment pipeline, and watch its effects on events',
       description:
-        'The events of the watch window are held against those before it, and against what the hour and weekday usually ' +
-        'bring. The same domain, source and ref again answers the change that is there, with 200.',
+        'Events of the watch window are compared with those before it and with what is usual for the hour and weekday. ' +
+        'Repeating a domain, source and ref returns the existing change with 200.',
       refusals: ['notFound'],
       tool: true,
       body: ChangeInputSchema,
@@ -95,17 +95,21 @@ function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, inpu
   const now = clock.now()
   const { occurredAt = now, ...rest } = input
   if (!/^[a-z0-9_-]+$/.test(input.source))
-    throw new AppError('invalid', 'source: has other characters than a–z, 0–9, _ and -')
+    throw new AppError('invalid', 'source: only the characters a–z, 0–9, _ and - are allowed')
   if (occurredAt < now - retentionMs)
-    throw new AppError('invalid', `occurredAt: events are kept from ${timeText(now - retentionMs)} on`)
-  if (occurredAt > now + MAX_AHEAD_MS) throw new AppError('invalid', 'occurredAt: is more than 5 minutes ahead')
+    throw new AppError(
+      'invalid',
+      `occurredAt: must not be before ${timeText(now - retentionMs)}, the start of the stored events`,
+    )
+  if (occurredAt > now + MAX_AHEAD_MS)
+    throw new AppError('invalid', 'occurredAt: must not be more than 5 minutes ahead')
   const noted = noteChange(db, now, { ...rest, orgId, occurredAt })
   const change: Change | null = noted && findChange(db, { orgId, id: noted.id })
   if (!noted || !change) throw new AppError('notFound', 'domainId: no such domain')
   return { change, isNew: noted.isNew }
 }
 
-/** Fails with `notFound` when the organization lacks what is named. */
+/** Throws `notFound` when the organization lacks the named domain or project. */
 function requireScope({ db, clock }: ChangeParts, orgId: string, { domainId, projectId }: ChangeFilter): void {
   if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })

@@ -2,13 +2,13 @@ import type { EffectKind } from './change.ts'
 import { nameKey } from './suspect.ts'
 import type { ConsentRow, KeyRow, SessionRow, Side, Tables } from './tables.ts'
 
-/** A share, and of how many independent events it is one. */
+/** A share, and the number of independent events behind it. */
 export interface Share {
   share: number
   trials: number
 }
 
-/** A share that is held against an earlier one. */
+/** A share compared with an earlier one. */
 export interface ShareCase {
   kind: EffectKind
   vendor: string
@@ -16,21 +16,21 @@ export interface ShareCase {
   key: string | null
   former: Share
   present: Share
-  /** Where versions that send at once are compared: the share before, which the present one must differ from too. */
+  /** For concurrent versions: the share before, from which the present one must also differ. */
   earlier: Share | null
   /** Sums of weights of the events that have it. */
   counts: { former: number; present: number }
-  /** Of `key_type` the former type. */
+  /** For `key_type`: the former type. */
   type?: ValueType
 }
 
-/** Fewer independent events than this on a side say nothing of a share. */
+/** Minimum number of independent events on a side; with fewer a share says nothing. */
 export const MIN_TRIALS = 5
-/** Versions are held against each other where both have so many independent events. */
+/** Versions are compared when both have at least this number of independent events. */
 const MIN_CONCURRENT = 20
-/** A key is usual from this share on. */
+/** A key is usual from this share. */
 export const MIN_SHARE = 0.05
-/** A type is a key's own when this share of its values has it. */
+/** A type belongs to a key when at least this share of its values has it. */
 const MIN_TYPE = 0.9
 
 /** Sums of one name's events on one side. */
@@ -42,11 +42,14 @@ function sumOf(rows: readonly NameSums[]): NameSums {
   return sum
 }
 
-/** Events of a session hang together: as many independent ones as there were if all of a session say the same. */
+/**
+ * Events of a session are correlated: returns the number of independent events, assuming that all events of a session
+ * agree.
+ */
 export const trialsOf = ({ weight, weightSquares }: Pick<NameSums, 'weight' | 'weightSquares'>): number =>
   weightSquares > 0 ? weight ** 2 / weightSquares : 0
 
-/** What is compared, made of the rows of some sides. `earlier` is null where versions are not compared. */
+/** What is compared, from the rows of some sides. `earlier` is null unless versions are compared. */
 interface Compared<T> {
   former: T
   present: T
@@ -64,7 +67,7 @@ const mapped = <T, U>({ former, present, earlier }: Compared<T>, of: (one: T) =>
   earlier: earlier && of(earlier),
 })
 
-/** Returns every share that is compared: keys, their types, failures, violations and consent. */
+/** Returns every compared share: keys, their types, failures, violations and consent. */
 export function shareCases({ sessions, keys, consent }: Tables): ShareCase[] {
   const keysOf = Map.groupBy(keys, nameKey)
   const ofNames = [...Map.groupBy(sessions, nameKey)].flatMap(([name, rows]) =>
@@ -140,13 +143,13 @@ function keyCases(name: Pick<ShareCase, 'vendor' | 'event' | 'key'>, sums: Compa
 const VALUE_TYPES = ['numbers', 'booleans', 'texts'] as const
 type ValueType = (typeof VALUE_TYPES)[number]
 
-/** The share of a key's values that have a type. */
+/** Returns the share of a key's values that have a type. */
 export function typeShare({ weight, numbers, booleans }: KeySums, type: ValueType): number {
   if (weight <= 0) return 0
   return (type === 'texts' ? weight - numbers - booleans : { numbers, booleans }[type]) / weight
 }
 
-/** Of sessions that say whether they consent, the share that does. */
+/** Returns the share of sessions with a consent signal that consent. */
 function consentCases(rows: readonly ConsentRow[]): ShareCase[] {
   const groups = Map.groupBy(rows, ({ vendor, key }) => JSON.stringify([vendor, key]))
   return [...groups.values()].flatMap((own): ShareCase[] => {

@@ -4,24 +4,27 @@ import type { Suspect } from './suspect.ts'
 import type { PastRow } from './tables.ts'
 import { shareTail } from './tail.ts'
 
-/** How much shares of one time hang together, where the past does not say it. */
+/** Assumed correlation of shares at one time, when the history does not show it. */
 const RHO_ALONE = 0.01
 const RHO_LEAST = 0.002
 const RHO_MOST = 0.5
-/** With so many earlier times smaller differences matter. */
+/** With this many earlier times, smaller differences matter. */
 const ENOUGH_PAST = 6
-/** Fewer earlier times say nothing of how much a share varies. */
+/** Minimum number of earlier times that show how much a share varies. */
 const SOME_PAST = 3
 
 const RISES: ReadonlySet<EffectKind> = new Set(['failures_rose', 'violations_rose', 'key_new'])
 
-/** Log odds, kept finite by half an event. */
+/** Log odds, kept finite by adding half an event. */
 function logOdds({ share, trials }: Share): number {
   const hits = share * trials
   return Math.log((hits + 0.5) / (trials - hits + 0.5))
 }
 
-/** Whether a difference is large enough to matter, however sure it is. `times`: how many earlier times are known. */
+/**
+ * Returns whether a difference is large enough to matter, however certain it is. `times`: number of known earlier
+ * times.
+ */
 function matters({ kind, former, present, counts, earlier }: ShareCase, times: number): boolean {
   const [p, q] = [former.share, present.share]
   switch (kind) {
@@ -38,7 +41,7 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
       const isLarge = p - q >= 0.1 || (p >= 0.95 && p - q >= 0.03) || q <= 0.2 * p
       const isKnown = times >= ENOUGH_PAST || earlier !== null
       const isClear = logOdds(former) - logOdds(present) >= (isKnown ? 1 : 2)
-      // Visitors of another kind have an optional key less often; the others still send it.
+      // Other visitors may have an optional key less often; the rest still send it.
       const isMixture = p < 0.9 && earlier === null && counts.present >= 0.8 * counts.former
       return isLarge && isClear && !isMixture && (p >= 0.9 || !isKnown || q <= 0.7 * p)
     }
@@ -46,8 +49,8 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
 }
 
 /**
- * The chance that the present share is this far from those of earlier times. How much they vary from time to time is
- * estimated from them, by the method of moments, where there are three or more; else it is `rhoAlone`.
+ * Returns the probability that the present share is this far from those of earlier times by chance. Their variation is
+ * estimated with the method of moments when there are three or more; otherwise it is `rhoAlone`.
  */
 function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
   const times = past.filter(({ trials }) => trials >= MIN_TRIALS).map((one) => (rises ? turned(one) : one))
@@ -68,29 +71,29 @@ function rhoOf(times: readonly Share[], usual: number, all: number): number {
   const distance = times.reduce((sum, { share, trials }) => sum + trials * (share - usual) ** 2, 0) / variance
   const per = times.reduce((sum, { trials }) => sum + (1 - trials / all) * (trials - 1), 0)
   const estimate = per > 0 ? (distance - (times.length - 1)) / per : 0
-  // Few times may by chance have been alike.
+  // Few earlier times may be alike by chance.
   return Math.max(RHO_LEAST, RHO_ALONE / times.length, estimate * (1 + 2 / times.length))
 }
 
-/** The chance of a case by what was before, or by the old version and what was before. */
+/** Returns the probability of a case given the history, or the old version and the history. */
 function chanceOf({ kind, former, present, earlier }: ShareCase, times: readonly Share[]): number {
   const isRise = RISES.has(kind)
   if (earlier === null) return shareChance([former, ...times], present, isRise)
   const concurrent = shareChance([former], present, isRise, RHO_LEAST)
   if (earlier.trials < MIN_TRIALS) return concurrent
-  // What comes and goes by itself may do so while one version takes the place of the other.
+  // Keys that come and go may do so while one version replaces the other.
   return Math.max(concurrent, shareChance([earlier, ...times], present, isRise))
 }
 
-/** Differences that would be sure enough to ask the past about. */
+/** P-value below which the history of a difference is read. */
 const SUSPICIOUS = 1e-3
 
-/** Returns the cases of which the past must be asked. */
+/** Returns the cases whose history must be read. */
 export function suspiciousCases(cases: readonly ShareCase[]): ShareCase[] {
   return cases.filter((one) => one.kind !== 'key_new' && matters(one, ENOUGH_PAST) && chanceOf(one, []) <= SUSPICIOUS)
 }
 
-/** Judges one case. `past`: rows of earlier times; empty where nothing is known of them. */
+/** Judges one case. `past`: rows of earlier times; empty when unknown. */
 export function suspectOf(one: ShareCase, past: readonly PastRow[]): Suspect {
   const { kind, vendor, event, key, former, present } = one
   const times = pastShares(one, past)
@@ -135,7 +138,7 @@ const ALWAYS = 0.9
 const HARDLY = 0.1
 const STAYED = 2
 
-/** Without the times before a key came that nearly all events have had since. */
+/** Returns the earlier times without those before the introduction of a key that nearly all events have had since. */
 function sinceItCame(former: Share, times: readonly Share[]): Share[] {
   const absent = times.findIndex(({ share }) => share < ALWAYS)
   if (former.share < ALWAYS || absent < STAYED) return [...times]

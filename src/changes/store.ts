@@ -26,8 +26,8 @@ const CHANGE_COLUMNS = `change.id, domain.name AS domain, change.domainId, sourc
   status, findings`
 
 /**
- * Stores a change that is watched from now on, and returns its id. The same domain, source and ref again: the id of the
- * one that is there, with nothing changed. Null when the domain does not exist, or is of another organization.
+ * Stores a change to be watched, and returns its id. For an existing domain, source and ref, returns the id of the
+ * existing change and changes nothing. Null when the domain does not exist or belongs to another organization.
  */
 export function noteChange(db: Db, now: Instant, change: NewChange): { id: string; isNew: boolean } | null {
   const { windowMinutes = DEFAULT_WINDOW_MINUTES, occurredAt } = change
@@ -55,7 +55,7 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
   })
 }
 
-/** Notes in the present transaction that somebody changed a setting of a domain here. */
+/** Records, in the current transaction, that a setting of a domain was changed in Tagwarden. */
 export function noteSetting(db: Db, now: Instant, { orgId, id }: { orgId: string; id: string }, what: string): void {
   const ref = `${new Date(now).toISOString()} ${what}`
   noteChange(db, now, { orgId, domainId: id, source: 'tagwarden', ref, title: what, occurredAt: now })
@@ -77,7 +77,7 @@ export interface ChangeFilter {
   status?: ChangeStatus
 }
 
-/** Returns one page of changes, newest first. Fails with `invalid` for a cursor of another list. */
+/** Returns one page of changes, newest first. Throws `invalid` for a cursor of another list. */
 export function listChanges(
   db: Db,
   orgId: string,
@@ -102,11 +102,11 @@ export function listChanges(
   return { changes: items.map(changeOf), nextCursor }
 }
 
-/** When an issue began, and when it was opened or reopened last. */
+/** When an issue began, and when it was last opened or reopened. */
 const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
 
-/** Tests and audits also walk hosts of a domain that its visitors do not see. */
+/** Tests and audits may also visit hosts of a domain that its visitors do not. */
 const IS_OF_ITS_HOSTS = `(@hosts IS NULL
   OR NOT EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId)
   OR EXISTS (SELECT 1 FROM json_each(@hosts) JOIN hostname ON hostname = value AND domainId = @domainId))`
@@ -116,13 +116,13 @@ const CHANGES_OF_ISSUE = `SELECT id, title, occurredAt FROM change
      AND EXISTS (SELECT 1 FROM (${OPENINGS}) WHERE occurredAt <= at AND endsAt > at)
    ORDER BY occurredAt DESC, id DESC`
 
-/** Of an issue. */
+/** Id of the issue. */
 interface Opened {
   id: string
   orgId: string
   domainId: string | null
   firstSeenAt: Instant
-  /** With their ports where they have any; null or empty when unknown. */
+  /** With ports when they have any; null or empty when unknown. */
   hosts: readonly string[] | null
 }
 
@@ -132,20 +132,23 @@ const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
 })
 
 /**
- * Returns the changes in whose watch windows an issue opened, latest first: its first occurrence lies in one, or its last
- * opening does, which is later where windows are judged at their end. None for an issue of no single domain, or of hosts
- * from which its domain, which has others, never sent an event.
+ * Returns the changes in whose watch windows an issue began or was last opened, latest first. An issue may open later
+ * than it began, because windows are judged at their end. None for an issue without a single domain, or of hosts from
+ * which its domain never sent an event.
  */
 export function changesOfIssue(db: Db, issue: Opened): ChangeName[] {
   return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all(boundsOf(issue))
 }
 
-/** Returns the latest of `changesOfIssue`, however many there are; null when there is none. */
+/** Returns the latest of `changesOfIssue`; null when there is none. */
 export function latestChangeOfIssue(db: Db, issue: Opened): ChangeName | null {
   return prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get(boundsOf(issue)) ?? null
 }
 
-/** Returns changes with `from <= occurredAt < to`, oldest first, at most `limit`: the latest. `domainId` null: of all domains. */
+/**
+ * Returns at most `limit` changes with `from <= occurredAt < to`, oldest first, preferring the latest. `domainId` null:
+ * all domains.
+ */
 export function changesWithin(
   db: Db,
   {
@@ -167,16 +170,16 @@ export function changesWithin(
     .reverse()
 }
 
-/** As `changesWithin`, with what they did, newest first. */
+/** Like `changesWithin`, with their effects, newest first. */
 export function changesIn(db: Db, orgId: string, scope: Omit<Parameters<typeof changesWithin>[1], 'orgId'>): Change[] {
   const ids = changesWithin(db, { orgId, ...scope }).map(({ id }) => id)
   return ids.reverse().flatMap((id) => findChange(db, { orgId, id }) ?? [])
 }
 
-/** The most changes of a time that are told of. */
+/** Maximum number of changes returned for a time span. */
 const MAX_WATCHED = 200
 
-/** Returns the changes whose watch window overlaps `from <= t < to`, latest first; at most 200. */
+/** Returns at most 200 changes whose watch window overlaps `from <= t < to`, latest first. */
 export function changesWatched(db: Db, orgId: string, { from, to }: { from: Instant; to: Instant }): Change[] {
   return prepared<[object], ChangeRow>(
     db,
@@ -201,7 +204,10 @@ export interface WatchedChange {
   findings: Verdict
 }
 
-/** Returns changes to be judged now, at most `limit`: domains take turns, and of one the change that waits longest is first. */
+/**
+ * Returns at most `limit` changes to be judged now: domains take turns, and within a domain the change that has waited
+ * longest comes first.
+ */
 export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[] {
   return prepared<[number, number], Omit<WatchedChange, 'findings'> & { findings: string }>(
     db,
@@ -212,7 +218,7 @@ export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[]
     .map((row) => ({ ...row, findings: JSON.parse(row.findings) }))
 }
 
-/** Stores a verdict, and when it is judged next; null: never again. */
+/** Stores a verdict, and when the change is judged next; null: never again. */
 export function storeVerdict(
   db: Db,
   id: string,
@@ -224,12 +230,12 @@ export function storeVerdict(
   ).run({ id, status, lookAt, findings: JSON.stringify(findings) })
 }
 
-/** Judges a change again at another time, after a look failed. */
+/** Postpones a judgement after a failure. */
 export function postponeLook(db: Db, id: string, lookAt: Instant): void {
   prepared<[number, string]>(db, 'UPDATE change SET lookAt = ? WHERE id = ?').run(lookAt, id)
 }
 
-/** Deletes changes that are older than records are kept. */
+/** Deletes changes older than the retention time. */
 export function removeOldChanges(db: Db, now: Instant): void {
   db.prepare('DELETE FROM change WHERE occurredAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -1,6 +1,6 @@
 import type { EffectKind } from './change.ts'
 
-/** A difference that was looked for, and how sure it is. */
+/** A tested difference and its certainty. */
 export interface Suspect {
   kind: EffectKind
   vendor: string
@@ -10,13 +10,13 @@ export interface Suspect {
   after: number
   /** 0 to 1. */
   effect: number
-  /** The chance of a difference like it where nothing changed. */
+  /** Probability of such a difference by chance. */
   chance: number
-  /** Whether it is large enough to matter. */
+  /** True when it is large enough to matter. */
   matters: boolean
-  /** True for an optional key of which the past says nothing. */
+  /** True for an optional key without a history. */
   isUnknownKey?: boolean
 }
 
-/** The same text for the same vendor and event. */
+/** Identifies the vendor and event. */
 export const nameKey = ({ vendor, event }: { vendor: string; event: string }): string => JSON.stringify([vendor, event])

@@ -1,6 +1,6 @@
 /**
- * Tails of distributions: how likely a value this far out, or farther, is by chance. Every function answers a probability
- * from 0 to 1; counts need not be whole.
+ * Tail probabilities of distributions: how likely a value at least this extreme is by chance. Every function returns a
+ * probability from 0 to 1; counts need not be integers.
  */
 
 const LANCZOS = [
@@ -47,7 +47,7 @@ function betaFraction(x: number, a: number, b: number): number {
   return result
 }
 
-/** The share of a normal distribution above `z`; accurate to 1e-7 of itself: https://dlmf.nist.gov/7.17 */
+/** Returns the share of a normal distribution above `z`, with a relative error of 1e-7: https://dlmf.nist.gov/7.17 */
 export function normalTail(z: number): number {
   if (z < 0) return 1 - normalTail(-z)
   // Numerical Recipes, erfc by a Chebyshev fit, relative error below 1.2e-7.
@@ -62,8 +62,8 @@ export function normalTail(z: number): number {
 }
 
 /**
- * The chance of a count of at most `count` (`side` low) or at least `count` (high), where `mean` is expected and the
- * expectation itself is uncertain by `spread` (its standard deviation as a share of it, above 0): a negative binomial.
+ * Returns the probability of a count of at most `count` (`side` low) or at least `count` (high) when `mean` is expected
+ * with a relative standard deviation of `spread` above 0: a negative binomial.
  */
 export function countTail(side: 'low' | 'high', count: number, mean: number, spread: number): number {
   const size = 1 / spread ** 2
@@ -72,12 +72,12 @@ export function countTail(side: 'low' | 'high', count: number, mean: number, spr
   return count <= 0 ? 1 : incompleteBeta(1 - p, count, size)
 }
 
-/** Beyond so many trials a share is as sure as it gets. */
+/** Maximum number of trials; more do not make a share more certain. */
 const MOST_TRIALS = 20_000
 
 /**
- * The chance of at most `hits` of `trials`, where the share is `share` and varies from time to time with the correlation
- * `rho` (0 to 1) between trials of one time: a beta-binomial.
+ * Returns the probability of at most `hits` of `trials` when the share is `share` and varies over time with the
+ * correlation `rho` (0 to 1) between trials of one time: a beta-binomial.
  */
 export function shareTail(hits: number, trials: number, share: number, rho: number): number {
   const scale = Math.min(1, MOST_TRIALS / trials)
@@ -90,7 +90,7 @@ export function shareTail(hits: number, trials: number, share: number, rho: numb
   for (let at = k; at >= 0; at--) {
     const term = Math.exp(base - logGamma(at + 1) - logGamma(n - at + 1) + logGamma(at + a) + logGamma(n - at + b))
     sum += term
-    // Below the middle the terms fall, unless shares near 0 are likely too.
+    // Below the middle the terms decrease, unless shares near 0 are also likely.
     if (at < share * n && term < sum * 1e-12 && a >= 1) break
   }
   return Math.min(1, sum)

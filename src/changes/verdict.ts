@@ -8,25 +8,25 @@ import type { PastRow, Tables } from './tables.ts'
 import { concurrentExpectations } from './versions.ts'
 import { type Expectation, expectationsOf, volumeSuspects } from './volumes.ts'
 
-/** The chance that a change which did nothing is accused: over all that is looked at, and all times it is looked at. */
+/** Probability of accusing a change without effects, over all comparisons and all judgements. */
 export const ERROR = 0.01
 
-/** What a look at a change compares, before the past is asked of what is suspicious. */
+/** The comparisons of a judgement, before the history of suspicious ones is read. */
 export interface Look {
   cases: readonly ShareCase[]
-  /** Those of which rows of the past are wanted. */
+  /** Those whose history is needed. */
   suspicious: readonly ShareCase[]
   expectations: readonly Expectation[]
   tables: Tables
 }
 
-/** Returns what is compared, and what of the past is to be asked. */
+/** Returns the comparisons, and those whose history is needed. */
 export function lookAt(tables: Tables): Look {
   const cases = shareCases(tables)
   return { cases, suspicious: suspiciousCases(cases), expectations: allExpectations(tables), tables }
 }
 
-/** Where versions send at once, the old one says what is expected. */
+/** For concurrent versions, the old one defines the expectation. */
 function allExpectations(tables: Tables): Expectation[] {
   const concurrent = concurrentExpectations(tables.sessions)
   const known = new Set(concurrent.map(nameKey))
@@ -34,8 +34,8 @@ function allExpectations(tables: Tables): Expectation[] {
 }
 
 /**
- * Returns the differences that are sure and matter, most effect first. `error`: the chance that this look may accuse
- * where nothing changed. `past`: rows of earlier times of what is suspicious.
+ * Returns the certain and relevant differences, largest effect first. `error`: the probability with which this
+ * judgement may accuse without a cause. `past`: history of suspicious names and keys.
  */
 export function effectsOf({ cases, expectations, tables }: Look, past: readonly PastRow[], error: number): Effect[] {
   const shares = cases.map((one) => suspectOf(one, past))
@@ -56,21 +56,21 @@ export function effectsOf({ cases, expectations, tables }: Look, past: readonly 
     .slice(0, MAX_EFFECTS)
 }
 
-/** Holm 1979, https://www.jstor.org/stable/4615733: of so many tests none is wrong but with this chance. */
+/** Holm 1979, https://www.jstor.org/stable/4615733: limits the probability of any wrong test among many. */
 function sureOf(suspects: readonly Suspect[], error: number): Suspect[] {
   const sorted = suspects.toSorted((a, b) => a.chance - b.chance)
   const end = sorted.findIndex(({ chance }, at) => chance > error / (sorted.length - at))
   return sorted.slice(0, end < 0 ? sorted.length : end).filter(({ matters }) => matters)
 }
 
-/** Twice as many events are one thing to tell, and so is an event of which nothing comes. */
+/** Doubled events are one effect, and so is a lost event. */
 function withoutEchoes(sure: readonly Suspect[]): Suspect[] {
   const of = (kind: Suspect['kind']) => new Set(sure.filter((one) => one.kind === kind).map(nameKey))
   const [doubled, lost, fresh] = [of('event_doubled'), of('event_lost'), of('event_new')]
   const vendorsOf = (key: string | null) =>
     new Set(sure.flatMap((one) => (one.kind === 'key_lost' && one.key === key ? [one.vendor] : []))).size
   return sure.filter((one) => {
-    // What ends with several vendors alike, and perhaps always came and went, is not the change's doing.
+    // Differences common to several vendors, which may always have come and gone, are not caused by the change.
     if (one.isUnknownKey && vendorsOf(one.key) > 1) return false
     if (one.kind === 'event_rose') return !doubled.has(nameKey(one))
     if (one.kind === 'key_new') return !fresh.has(nameKey(one))
@@ -96,26 +96,26 @@ function sentenceOf({ kind, vendor, event, key, before, after }: Suspect): strin
   const [expected, seen] = [countText(Math.round(before)), countText(Math.round(after))]
   switch (kind) {
     case 'event_lost':
-      return `${name} no longer comes: ${seen} events where ${expected} were expected.`
+      return `${name} is no longer sent: ${seen} events instead of the expected ${expected}.`
     case 'event_fell':
-      return `${name} came ${seen} times where ${expected} were expected.`
+      return `${name} was sent ${seen} times instead of the expected ${expected}.`
     case 'event_doubled':
-      return `${name} is sent more often a session: ${seen} events where ${expected} were expected.`
+      return `${name} is sent more often per session: ${seen} events instead of the expected ${expected}.`
     case 'event_rose':
-      return `${name} came ${seen} times where at most ${expected} were expected.`
+      return `${name} was sent ${seen} times instead of at most ${expected}.`
     case 'event_new':
       return `${name} is new: ${seen} events.`
     case 'key_lost':
-      return `${name} has ${key} in ${percent(after)} of its events, before in ${percent(before)}.`
+      return `${name} has ${key} in ${percent(after)} of its events, compared with ${percent(before)} before.`
     case 'key_new':
       return `${name} has ${key} in ${percent(after)} of its events, which is new.`
     case 'key_type':
-      return `${name}: ${percent(after)} of the values of ${key} have their former type, before ${percent(before)}.`
+      return `${name}: ${percent(after)} of the values of ${key} have their former type, compared with ${percent(before)} before.`
     case 'failures_rose':
-      return `${name} failed in ${percent(after)} of the events whose outcome is known, before in ${percent(before)}.`
+      return `${name} failed in ${percent(after)} of the events with a known outcome, compared with ${percent(before)} before.`
     case 'violations_rose':
-      return `${name} broke rules in ${percent(after)} of its events, before in ${percent(before)}.`
+      return `${name} broke rules in ${percent(after)} of its events, compared with ${percent(before)} before.`
     case 'consent_fell':
-      return `${name}: ${key} was granted in ${percent(after)} of the sessions that say it, before in ${percent(before)}.`
+      return `${name}: ${key} was granted in ${percent(after)} of the sessions that report it, compared with ${percent(before)} before.`
   }
 }

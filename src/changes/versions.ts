@@ -2,17 +2,17 @@ import { nameKey } from './suspect.ts'
 import type { SessionRow } from './tables.ts'
 import type { Expectation } from './volumes.ts'
 
-/** So many sessions of each version must have begun in a part of the time for it to be compared. */
+/** Minimum number of sessions of each version that began in a part of the time for it to be compared. */
 const MIN_SESSIONS = 3
-/** Fewer independent events expected of the new version: the time before says more. */
+/** With fewer independent events expected of the new version, the time before is more informative. */
 const MIN_EXPECTED = 8
-/** The share of a name's events that must carry a version. */
+/** Minimum share of a name's events that carry a version. */
 const MOSTLY = 0.8
 const LEAST_SPREAD = 0.05
 
 /**
- * Where two versions send at once: what sessions of the new one were expected to send, by those of the old one that began
- * at the same time, by name. Names that say too little of it are left out.
+ * For concurrent versions: the events expected of the new version, by name, from sessions of the old one that began in
+ * the same part of the time. Names with too little data are left out.
  */
 export function concurrentExpectations(rows: readonly SessionRow[]): Expectation[] {
   const began = rows.filter(({ block }) => block >= 0)

@@ -3,41 +3,41 @@ import { nameKey, type Suspect } from './suspect.ts'
 import type { SessionRow, Tables, VolumeRow } from './tables.ts'
 import { countTail } from './tail.ts'
 
-/** What was expected of one name, and what came. */
+/** Expected and observed events of one name. */
 export interface Expectation {
   vendor: string
   event: string
-  /** Weighted; the least and the most that the past and the rest of the traffic make likely. */
+  /** Weighted; the lower and upper bound given the history and the rest of the traffic. */
   low: number
   high: number
   seen: number
-  /** By how much the expectation is uncertain, as a share of it. */
+  /** Uncertainty of the expectation, as a share of it. */
   spread: number
-  /** How many events one independent event stands for: its weight times those of its session. */
+  /** Number of events that one independent event stands for: its weight times the events of its session. */
   unit: number
-  /** Usual at this hour of like days, and how much that varies; null where the past does not know. */
+  /** Usual count at this hour of similar days, and its variation; null when unknown. */
   usual: { count: number; spread: number } | null
   /** True when no earlier time had such an event. */
   isNew: boolean
 }
 
-/** Fewer independent events expected: a fall says nothing. */
+/** With fewer independent events expected, a drop says nothing. */
 const MIN_EXPECTED = 8
 const LARGEST_FALL = 0.7
 const LOST = 0.05
 const SMALLEST_RISE = 1.5
-/** Counts that are less likely than this at the hour of like days are unusual. */
+/** Counts less likely than this at the hour of similar days are unusual. */
 const UNUSUAL = 0.01
-/** What is uncertain of an expectation in any case, and where the past does not say it; as shares of the expectation. */
+/** Minimum uncertainty of an expectation, and the uncertainty without a history; as shares of the expectation. */
 const LEAST_SPREAD = 0.07
 const UNKNOWN_SPREAD = 0.12
-/** How many days the spread above counts for. */
+/** Number of days for which the spread above counts. */
 const PRIOR_DAYS = 4
-/** From so many days on they say how much a name varies. */
+/** From this many days on they show how much a name varies. */
 const MANY_DAYS = 7
-/** Days that are needed to know a season. */
+/** Minimum number of days to know a season. */
 const ENOUGH_DAYS = 3
-/** Beside the names that vote on how the traffic as a whole moved, one vote for as usual; a vendor has one. */
+/** One extra vote for "unchanged" among the names that vote on how traffic as a whole moved; a vendor has one vote. */
 const PRIOR_VOTE = 0.9
 const MIN_VOTER = 10
 
@@ -74,10 +74,10 @@ function seriesOf(rows: readonly VolumeRow[]): Series[] {
 
 const dayOf = ({ days }: Series, lag: number) => days.get(lag) ?? NO_PAIR
 
-/** By how much counts changed, as a logarithm; finite where one of them is 0. */
+/** Logarithm of the change of counts, finite when one of them is 0. */
 const logChange = ({ before, after }: DayPair) => Math.log((after + 0.5) / (before + 0.5))
 
-/** How all traffic moved on a day, robustly: the names of each vendor share one vote. Null where there was none. */
+/** Robust movement of all traffic on a day: the names of each vendor share one vote. Null without traffic. */
 function commonMove(all: readonly Series[], lag: number, prior: number | null): number | null {
   const voters = all.filter((series) => {
     const { before, after } = dayOf(series, lag)
@@ -92,15 +92,15 @@ function commonMove(all: readonly Series[], lag: number, prior: number | null): 
   return weightedMedian(prior === null ? ballot : [...ballot, { value: prior, weight: PRIOR_VOTE }])
 }
 
-/** What is the same for all names. */
+/** Values common to all names. */
 interface Frame {
   all: readonly Series[]
-  /** Lags of days with traffic, and how it moved on them. */
+  /** Lags of days with traffic, and the movement on each. */
   moves: ReadonlyMap<number, number>
-  /** How it usually moves at this time, and how it moved now. */
+  /** Usual movement at this time, and the present one. */
   season: number
   now: number
-  /** The average weight of an event after the change. */
+  /** Average weight of an event after the change. */
   weightEach: number
   isLikeDay(lag: number): boolean
 }
@@ -122,13 +122,13 @@ function frameOf({ volumes, isLikeDay }: Tables): Frame {
   return { all, moves, season, now: commonMove(all, 0, season) ?? season, weightEach, isLikeDay }
 }
 
-/** How one name moves against the rest of the traffic at this time of day, learned from earlier days. */
+/** Movement of one name relative to the rest of the traffic at this time of day, learned from earlier days. */
 interface Habit {
   move: number
-  /** Variance of one day's move, null where unknown; and what of it is beyond chance. */
+  /** Variance of one day's movement, null when unknown, and its part beyond chance. */
   total: number | null
   variance: number | null
-  /** What chance alone makes of it: the average of one divided by the events before. */
+  /** Variance due to chance alone: the average of one divided by the events before. */
   chance: number
   days: number
 }
@@ -158,7 +158,7 @@ function habitOf(series: Series, { moves, isLikeDay }: Frame): Habit {
   }
 }
 
-/** Returns what was expected of each name that came before or after the change. */
+/** Returns the expectation for each name seen before or after the change. */
 export function expectationsOf(tables: Tables): Expectation[] {
   const frame = frameOf(tables)
   const habits = new Map(frame.all.map((series) => [series, habitOf(series, frame)]))
@@ -175,17 +175,17 @@ export function expectationsOf(tables: Tables): Expectation[] {
   })
 }
 
-/** How many events hang together on average: those of one session. */
+/** Average number of correlated events: those of one session. */
 function perSession(rows: readonly SessionRow[]): number {
   const squares = rows.reduce((sum, row) => sum + row.squares, 0)
   const events = rows.reduce((sum, row) => sum + row.events, 0)
   return events > 0 ? Math.max(1, squares / events) : 1
 }
 
-/** Fewer events say too little of how they were sampled. */
+/** With fewer events the sampling is unknown. */
 const ENOUGH_EVENTS = 30
 
-/** For how many events one stands. */
+/** Returns the number of events that one event stands for. */
 function eventWeight({ after, afterEvents, before, beforeEvents }: DayPair, average: number): number {
   const own = afterEvents > 0 ? after / afterEvents : before / Math.max(1, beforeEvents)
   return afterEvents >= ENOUGH_EVENTS ? own : Math.max(own, average)
@@ -219,8 +219,8 @@ function expectationOf(
 }
 
 /**
- * How far a move may be from the habit, as a variance: of many days what they say; of few what all names say together, and
- * chance. The habit itself is uncertain too.
+ * Returns the variance within which a movement may deviate from the habit: from many days their own, from few days that
+ * of all names, plus chance and the uncertainty of the habit.
  */
 function varianceOf(
   { total, variance, chance: usualChance, days }: Habit,
@@ -230,12 +230,12 @@ function varianceOf(
   const beyond = ((variance ?? 0) * known + pooled * PRIOR_DAYS) / (known + PRIOR_DAYS)
   const model = beyond + (days >= ENOUGH_DAYS ? beyond / days : UNKNOWN_SPREAD ** 2) + perSession * chance
   if (total === null || days < MANY_DAYS) return model
-  // Fewer events today than on those days vary more.
+  // Fewer events than on those days vary more.
   const said = total * (1 + 1 / days) + perSession * Math.max(0, chance - usualChance)
   return (said * days + model * PRIOR_DAYS) / (days + PRIOR_DAYS)
 }
 
-/** How many there are at this hour of like days, moved as the traffic moved today. */
+/** Returns the usual count at this hour of similar days, adjusted by today's traffic. */
 function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame): Expectation['usual'] {
   const lags = [...moves.keys()].filter(isLikeDay)
   const days = lags.length >= ENOUGH_DAYS ? lags : [...moves.keys()]
@@ -259,7 +259,7 @@ function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame):
   return { count: count * Math.exp(level + now - season), spread }
 }
 
-/** Days from the first one on that had it, if it came and stayed. */
+/** Returns the days from the first one that had the name, if it stayed. */
 function sinceItCame(series: Series, days: readonly number[]): number[] {
   const has = (lag: number) => dayOf(series, lag).before + dayOf(series, lag).after > 0
   const sorted = days.toSorted((a, b) => a - b)
@@ -267,7 +267,7 @@ function sinceItCame(series: Series, days: readonly number[]): number[] {
   return gone >= ENOUGH_DAYS && !sorted.slice(gone).some(has) ? sorted.slice(0, gone) : sorted
 }
 
-/** Judges what came of one name against what was expected of it. */
+/** Compares the observed events of one name with its expectation. */
 export function volumeSuspects(expectation: Expectation): Suspect[] {
   const { vendor, event, low, high, seen, spread, unit, usual, isNew } = expectation
   const about = { vendor, event, key: null, after: seen }
@@ -279,7 +279,7 @@ export function volumeSuspects(expectation: Expectation): Suspect[] {
     expected > 0 ? countTail(side, seen / unit, expected / unit, uncertain) : 1
   const expected = Math.min(low, usual?.count ?? low)
   const fallen = seen <= LARGEST_FALL * expected && expected / unit >= MIN_EXPECTED
-  // What is not unlikely at this hour is no fall, whatever came in the time before.
+  // A count that is not unlikely at this hour is not a drop, whatever the count before.
   const isUnusual = !usual || tail('low', usual.count, Math.hypot(usual.spread, spread)) <= UNUSUAL
   const fallChance = isUnusual ? tail('low', low, spread) : 1
   const risen = seen >= SMALLEST_RISE * high && (seen - high) / unit >= MIN_EXPECTED

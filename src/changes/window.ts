@@ -1,36 +1,36 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 
 /**
- * The time around a change that is compared: as long before it as it is watched already, and the same hours of earlier
- * days.
+ * The time around a change that is compared: the time already watched, the same length before it, and the same hours of
+ * earlier days.
  */
 export interface ChangeWindow {
   orgId: string
   domainId: string
-  /** When the change was. */
+  /** Time of the change. */
   at: Instant
-  /** How long it is looked at, before and after. */
+  /** Length of the compared time, before and after. */
   lengthMs: number
 }
 
 const LIKE_DAYS_BACK = 28
 const WEEKS_BACK = 56
 
-/** How many days lie between earlier times that are compared: they must not overlap. */
+/** Days between compared earlier times, which must not overlap. */
 export function lagDays({ lengthMs }: Pick<ChangeWindow, 'lengthMs'>): number {
   if (2 * lengthMs <= DAY_MS) return 1
   return 2 * lengthMs <= 7 * DAY_MS ? 7 : 14
 }
 
-/** The most days that earlier times lie back. */
+/** Maximum age of earlier times in days. */
 export const mostDaysBack = (window: ChangeWindow): number => (lagDays(window) === 1 ? LIKE_DAYS_BACK : WEEKS_BACK)
 
-/** From the earliest of the earlier times on. */
+/** Start of the earliest earlier time. */
 export function pastFrom(window: ChangeWindow): Instant {
   return window.at - mostDaysBack(window) * DAY_MS - window.lengthMs
 }
 
-/** SQL of how many days earlier than the change an instant lies, and whether it is in one of the compared times. */
+/** Returns SQL for the lag of an instant in days before the change, and whether it is in one of the compared times. */
 export function lagSql(window: ChangeWindow, instant: string, quotient: (number: string, divisor: number) => string) {
   const stepMs = lagDays(window) * DAY_MS
   const back = `(${window.at + window.lengthMs - 1} - ${instant})`
@@ -45,7 +45,7 @@ export function lagSql(window: ChangeWindow, instant: string, quotient: (number:
 
 const isWeekend = (instant: Instant) => [0, 6].includes(new Date(instant).getUTCDay())
 
-/** Whether the day so many days earlier is of the same kind, working day or weekend (UTC). */
+/** Returns whether the day this many days earlier is of the same kind, working day or weekend (UTC). */
 export const isLikeDay =
   ({ at }: Pick<ChangeWindow, 'at'>) =>
   (lag: number): boolean =>
@@ -55,7 +55,7 @@ const FIRST_LOOK = 0.05
 const GROWTH = 1.3
 const SHORTEST_MS = HOUR_MS / 60
 
-/** How long after a change it is looked at, growing, the end of its window last. */
+/** Returns the increasing times after a change at which it is judged; the last is the end of its window. */
 export function looksOf(windowMs: number): number[] {
   const looks: number[] = []
   for (

@@ -6,43 +6,43 @@ import { domainIdsNamed } from '../domains/project-store.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Sources } from './insight.ts'
 
-/** What several insights are asked in the same words. */
+/** Query fields shared by several insights. */
 
-/** The query field `hours`: how far back. */
+/** Returns the query field `hours`, the length of the time range. */
 export const hoursField = (byDefault: number, maximum: number) =>
   Type.Optional(
     Int({
       minimum: 1,
       maximum,
       default: byDefault,
-      description: 'So far back, by arrival. More than events are kept shows what is kept',
+      description: 'Length of the time range up to now, by time of arrival. Limited by the retention time',
     }),
   )
 
-/** An optional query field. */
+/** Returns an optional query field. */
 export const textField = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ maxLength, description }))
 
-/** The query fields that say which domains are meant. */
+/** Query fields that select domains. */
 export const domainFields = {
-  domainId: textField(100, 'Only this domain; left out: all'),
-  projectId: textField(100, 'Only domains of this project; left out: all'),
+  domainId: textField(100, 'Only this domain; default: all'),
+  projectId: textField(100, 'Only domains of this project; default: all'),
 }
 
-/** Which domains are asked about; those of which both hold. */
+/** Requested domains: those that match both fields. */
 export interface DomainsAsked {
   domainId?: string | undefined
   projectId?: string | undefined
 }
 
-/** The last `hours` up to now, this millisecond included. */
+/** Returns the last `hours` up to and including the current millisecond. */
 export function lastHours(hours: number, now: Instant): Query['window'] {
   return { from: now + 1 - hours * HOUR_MS, to: now + 1 }
 }
 
 /**
- * Returns the domains that are asked about, in no order: all, where none is named. Fails with `notFound` for a domain or a
- * project that is not.
+ * Returns the requested domains in no particular order; all without a filter. Throws `notFound` for an unknown domain
+ * or project.
  */
 export function domainsMeant(
   { db, domains }: Pick<Sources, 'db' | 'domains'>,
@@ -57,7 +57,7 @@ export function domainsMeant(
   return named === null ? meant : meant.filter(({ id }) => named.includes(id))
 }
 
-/** The same as ids; null where none is named, which means also domains that were deleted. */
+/** Returns their ids; null without a filter, which also includes deleted domains. */
 export function domainsNamed(
   sources: Pick<Sources, 'db' | 'domains'>,
   orgId: string,
@@ -67,7 +67,7 @@ export function domainsNamed(
   return domainsMeant(sources, orgId, asked).map(({ id }) => id)
 }
 
-/** A part of a whole as a percentage with one decimal; 0 of nothing. */
+/** Returns a part of a whole as a percentage with one decimal; 0 when the whole is 0. */
 export function percentOf(part: number, whole: number): number {
   return whole > 0 ? Math.round((part / whole) * 1000) / 10 : 0
 }

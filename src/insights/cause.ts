@@ -3,46 +3,52 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { countText, shareText } from '../core/text.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 
-/** What may have caused an issue, in the order in which it is looked for. */
+/** Possible causes of an issue, in the order in which they are tested. */
 export const CAUSE_KINDS = ['pipeline', 'traffic', 'container', 'consent', 'vendor', 'release', 'tag'] as const
 type CauseKind = (typeof CAUSE_KINDS)[number]
 
-/** How long before an issue a finding of consent may begin that caused it, and how far apart a vendor's issues may be. */
+/**
+ * How long before an issue a consent finding may begin to be its cause, and how far apart issues of a vendor may begin
+ * to share a cause.
+ */
 export const TOGETHER_MS = 2 * HOUR_MS
-/** The share of a vendor's requests that fail, above which, when it has doubled, the vendor is the cause. */
+/** Share of failed requests of a vendor above which, once it has doubled, the vendor is the cause. */
 const MIN_FAILURE_SHARE = 0.1
 const FAILURE_RISE = 2
-/** Tag-manager reports have stopped when no more than this share of the usual is left, while other events go on. */
+/** Tag manager reports have stopped when at most this share of the usual number is left while other events continue. */
 const STOPPED_SHARE = 0.05
 const GOES_ON_SHARE = 0.25
-/** Reports must have been this many in the time before, or their absence says nothing. */
+/** Minimum number of reports before the issue; with fewer their absence says nothing. */
 const MIN_REPORTS = 20
 
-/** Counts around the beginning of an issue: in the day before, and since, each scaled to one hour. */
+/** Counts around the beginning of an issue, in the day before and since, each per hour. */
 interface HourlyRates {
   before: number
   since: number
 }
 
-/** What is known around the beginning of one issue. */
+/** Facts about the beginning of one issue. */
 export interface IssueFacts {
   issue: Pick<IssueRecord, 'id' | 'domainId' | 'firstSeenAt' | 'severity' | 'impactValue' | 'title' | 'evidence'>
   /** Name of its domain; null when it has none. */
   domain: string | null
-  /** A gap of collection at its beginning. */
+  /** A gap in collection at its beginning. */
   gap: { fromAt: Instant } | null
   /** The issue about the whole traffic of its domain: itself, or the one that explains it. */
   traffic: { issueId: string; title: string } | null
-  /** Reports of the tag manager and other events of its domain; null when unknown. `reported`: reports in the day before. */
+  /**
+   * Reports of the tag manager and other events of its domain; null when unknown. `reported`: reports in the day
+   * before.
+   */
   container: { reports: HourlyRates; others: HourlyRates; reported: number } | null
   /**
-   * The latest finding of consent in its domain that began in the 2 hours before; null as well when the consent of the
-   * vendor was not known on an earlier day, because then nothing changed.
+   * The most recent consent finding in its domain that began in the 2 hours before; null also when the vendor's consent
+   * was not known on an earlier day, because then nothing changed.
    */
   consent: { vendor: string; kind: string; firstSeenAt: Instant } | null
-  /** Shares of its vendor's requests that failed, 0 to 1; null when unknown. */
+  /** Shares of failed requests of its vendor, 0 to 1; null when unknown. */
   failures: { before: number; since: number } | null
-  /** The latest change in whose watch window it began. */
+  /** The most recent change whose watch window contains its beginning. */
   change: { id: string; title: string; occurredAt: Instant } | null
 }
 
@@ -63,7 +69,7 @@ export interface Cause {
   title: string
   detail: string
   since: Instant
-  /** Null when its issues are of several domains. */
+  /** Null when its issues belong to several domains. */
   domainId: string | null
   vendor: string | null
   changeId: string | null
@@ -75,8 +81,8 @@ export interface Cause {
 const RANK: Readonly<Record<Severity, number>> = { critical: 3, high: 2, medium: 1, low: 0 }
 
 /**
- * Returns the causes of these issues, the gravest first. Each issue is in one: the first kind that holds for it. `all`:
- * every open and acknowledged issue of the organization, these included.
+ * Returns the causes of these issues, most severe first. Each issue has one cause, the first kind that applies. `all`:
+ * every open and acknowledged issue of the organization, including these.
  */
 export function causesOf(
   facts: readonly IssueFacts[],
@@ -92,10 +98,10 @@ export function causesOf(
     .sort((a, b) => RANK[b.severity] - RANK[a.severity] || b.impactValue - a.impactValue || b.since - a.since)
 }
 
-/** An issue as the others of its vendor see it. */
+/** The part of an issue compared with other issues of its vendor. */
 export type Peer = Pick<IssueRecord, 'domainId' | 'firstSeenAt'>
 
-/** Returns the cause of one issue. `peers`: the open and acknowledged issues of its vendor, itself included. */
+/** Returns the cause of one issue. `peers`: open and acknowledged issues of its vendor, including itself. */
 export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   const { issue, gap, traffic, consent, change } = facts
   const vendor = issue.evidence?.vendor ?? null
@@ -117,7 +123,7 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
     return { ...none, kind: 'consent', key, title, since: firstSeenAt, vendor: consent.vendor }
   }
   if (vendor !== null && (isOfSeveralDomains(facts, peers) || hasFailures(facts))) {
-    return { ...none, kind: 'vendor', key: `vendor ${vendor}`, title: `${vendor} itself is in trouble`, vendor }
+    return { ...none, kind: 'vendor', key: `vendor ${vendor}`, title: `${vendor} has a problem`, vendor }
   }
   if (change) {
     const { id, title, occurredAt } = change
@@ -127,7 +133,7 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
 }
 
-/** What a vendor does since a finding of consent began, by the kind of the finding. */
+/** Describes what a vendor has done since a consent finding began, by kind of finding. */
 const CONSENT_CHANGES: Readonly<Record<string, string>> = {
   no_signal: 'sends requests without a consent signal',
   not_set: 'sends requests while consent is not set',
@@ -141,17 +147,17 @@ function consentChange({ vendor, kind }: { vendor: string; kind: string }): stri
   return `${vendor} now ${CONSENT_CHANGES[kind] ?? 'differs'}`
 }
 
-/** Returns the cause of one issue as a sentence with its full stop; null when there is none beyond the tag itself. */
+/** Returns the cause of one issue as a sentence; null when there is no cause beyond the tag itself. */
 export function causeSentence(facts: IssueFacts, { kind, title }: Rung): string | null {
   const failures = hasFailures(facts) ? facts.failures : null
   const sentences: Readonly<Record<CauseKind, string | null>> = {
     pipeline: `${title} when it began.`,
     traffic: `All traffic of the domain dropped: ${title}.`,
-    container: `${title}, while other events went on.`,
+    container: `${title} while other events continued.`,
     consent: `${title}, within 2 hours before it began.`,
     vendor: failures
       ? `${title}: ${shareText(failures.since)} of the requests to it failed when it began.`
-      : `${title}: another domain has an issue of it that began within 2 hours.`,
+      : `${title}: another domain has an issue with it that began within 2 hours.`,
     release: `It began in the watch window of a change: ${title}.`,
     tag: null,
   }
@@ -164,7 +170,7 @@ function hasStopped({ container }: IssueFacts): boolean {
   return reports.since <= reports.before * STOPPED_SHARE && others.since > others.before * GOES_ON_SHARE
 }
 
-/** True when another domain has an issue of the same vendor that began within 2 hours. */
+/** Returns whether another domain has an issue with the same vendor that began within 2 hours. */
 function isOfSeveralDomains({ issue }: IssueFacts, peers: readonly Peer[]): boolean {
   return peers.some(
     ({ domainId, firstSeenAt }) =>
@@ -197,7 +203,7 @@ function causeOf(members: readonly (IssueFacts & { rung: Rung })[]): Cause {
   }
 }
 
-/** Returns one sentence: how many issues, and why they are thought to have this cause. */
+/** Returns one sentence: the number of issues, and why they are attributed to this cause. */
 function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): string {
   const count = `${countText(members.length)} ${members.length === 1 ? 'issue' : 'issues'}`
   const domains = new Set(members.map(({ issue }) => issue.domainId)).size
@@ -205,7 +211,7 @@ function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): strin
   const why: Readonly<Record<CauseKind, string>> = {
     pipeline: 'began when this server could not collect',
     traffic: 'began when all traffic of the domain dropped',
-    container: 'began when the tag manager stopped reporting, while other events went on',
+    container: 'began when the tag manager stopped reporting while other events continued',
     consent: 'began within 2 hours after consent changed',
     vendor:
       failures > 0

@@ -50,7 +50,7 @@ test('without an issue there is no cause; of an unknown domain it is refused', a
 test.each<[string, Parameters<typeof visit>[2], object]>([
   ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
   ['container', { bad: 1 }, { title: 'Reports of the tag manager stopped on Shop', vendor: null }],
-  ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta itself is in trouble', vendor: 'Meta' }],
+  ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta has a problem', vendor: 'Meta' }],
 ])('%s, after a usual day', async (kind, last, expected) => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')

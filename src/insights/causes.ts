@@ -11,14 +11,14 @@ import { factsOf } from './issue-facts.ts'
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),
   title: Type.String(),
-  detail: Type.String({ description: 'One sentence: how many issues, and why they are thought to have this cause' }),
+  detail: Type.String({ description: 'One sentence: the number of issues, and why they are attributed to this cause' }),
   since: InstantSchema,
-  domainId: Nullable(Type.String({ description: 'Null when its issues are of several domains' })),
+  domainId: Nullable(Type.String({ description: 'Null when its issues belong to several domains' })),
   vendor: Nullable(Type.String()),
   changeId: Nullable(Type.String()),
-  issueIds: Type.Array(Type.String(), { description: 'Open and acknowledged ones, the oldest first' }),
-  severity: OneOf(SEVERITIES, { description: 'The worst of its issues' }),
-  impactValue: Type.Number({ description: 'Of its issues, added up' }),
+  issueIds: Type.Array(Type.String(), { description: 'Open and acknowledged issues, oldest first' }),
+  severity: OneOf(SEVERITIES, { description: 'Highest severity of its issues' }),
+  impactValue: Type.Number({ description: 'Sum of the impact values of its issues' }),
 })
 
 const CauseListSchema = Closed(
@@ -46,10 +46,10 @@ const CauseListSchema = Closed(
   },
 )
 
-/** What caused the issues that are open or acknowledged: each is in exactly one cause. */
+/** The causes of open and acknowledged issues. Each issue has exactly one cause. */
 export const causes = insight({
   id: 'listCauses',
-  summary: 'What caused the open issues: one entry for all that have the same cause',
+  summary: 'List the probable causes of open issues, grouped by cause',
   description:
     'The first of these that holds for an issue: `pipeline` (this server could not collect), `traffic` (the whole domain ' +
     'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
@@ -69,12 +69,12 @@ export const causes = insight({
 
 export const IssueCauseSchema = Closed(
   { kind: OneOf(CAUSE_KINDS), title: Type.String(), changeId: Nullable(Type.String()) },
-  { description: 'What caused it, as in `GET /v1/insights/causes`; null unless it is open or acknowledged' },
+  { description: 'The probable cause, as in `GET /v1/insights/causes`; null unless it is open or acknowledged' },
 )
 
 export interface IssueCause {
   cause: Static<typeof IssueCauseSchema>
-  /** The same for people; null when there is none beyond the tag itself. */
+  /** The cause as a sentence for people; null when there is none beyond the tag itself. */
   sentence: string | null
 }
 

@@ -12,11 +12,11 @@ export interface Stretch {
   end: Instant
 }
 
-/** How long counts are kept. */
+/** Retention time of counts. */
 export const COUNTS_KEPT_MS = 400 * DAY_MS
 const QUARTER_MS = 15 * MINUTE_MS
 
-/** Returns the first instant from which counts are stored finely enough for such windows. */
+/** Returns the first instant from which counts are detailed enough for such windows. */
 export function countsKeptFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
   return now - (lengthMs % QUARTER_MS === 0 ? COUNTS_KEPT_MS : MINUTES_MS)
 }
@@ -27,11 +27,11 @@ export interface Sums {
   pageViews: number
 }
 
-/** What is summed; for `events`, `pageViews` is always 0. */
+/** The summed relation. For `events`, `pageViews` is always 0. */
 export interface Counted {
   over: 'counts' | 'events'
   orgId: string
-  /** Returns the WHERE expression as `sql`, with what it reads. */
+  /** Returns the WHERE expression as `sql`, with the columns it reads. */
   where(binder: Binder): Statement
 }
 
@@ -42,7 +42,7 @@ export function countsIn(orgId: string, scope: EventScope): Counted {
 }
 
 /**
- * Returns the sums in each of these adjacent buckets, in order, by one query. Minutes that the history has merged to
+ * Returns the sums in each of these adjacent buckets, in order, with one query. Minutes that the history has merged to
  * quarters of an hour count at the start of the quarter.
  */
 export async function sumsIn(buckets: readonly Stretch[], counted: Counted, history: History): Promise<Sums[]> {
@@ -71,7 +71,7 @@ function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Quer
   })
 }
 
-/** Used as bucket length in the query: it fits days of 23 and 25 hours, and zones that are not whole hours apart. */
+/** Bucket length of the query, which fits days of 23 and 25 hours and zones with fractional offsets. */
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)
 }

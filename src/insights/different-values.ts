@@ -4,7 +4,7 @@ import { MARK_BUCKETS } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { formOf, type ListScope } from './value-lists.ts'
 
-/** Buckets of the parameters of one name, of one vendor, that have the same rank. */
+/** Number of buckets with the same rank, of the parameters of one name and vendor. */
 interface RankRow {
   vendor: string
   key: string
@@ -14,13 +14,13 @@ interface RankRow {
   lastAt: Instant
 }
 
-/** The parameters of one name, of one vendor, of which only sums are known. */
+/** The parameters of one name and vendor, of which only sums are known. */
 export interface Estimated {
   vendor: string
   key: string
   weight: number
   lastAt: Instant
-  /** About how many different values: nine of ten are off by less than 2 %. */
+  /** Estimated number of distinct values; nine of ten estimates are off by less than 2 %. */
   different: number
 }
 
@@ -57,9 +57,9 @@ function ranksQuery(scope: ListScope, keys: readonly string[]): Query {
 }
 
 /**
- * Estimates how many different values were put into buckets, from how many buckets have which rank: algorithm 6 of Otmar
- * Ertl, New cardinality estimation algorithms for HyperLogLog sketches, https://arxiv.org/abs/1702.01284. Without its
- * correction for ranks beyond 51 bits, which no value reaches here.
+ * Estimates the number of distinct values from the number of buckets of each rank: algorithm 6 of Otmar Ertl, New
+ * cardinality estimation algorithms for HyperLogLog sketches, https://arxiv.org/abs/1702.01284. The correction for
+ * ranks beyond 51 bits, which no value reaches here, is left out.
  */
 export function estimateOf(ranks: readonly Pick<RankRow, 'rank' | 'buckets'>[]): number {
   const filled = ranks.reduce((sum, { buckets }) => sum + buckets, 0)

@@ -19,48 +19,50 @@ import {
 
 export const DICTIONARY_HOURS = { default: 24, most: 168 }
 const MAX_KEYS = 500
-/** More different values are estimated. */
+/** Above this number, distinct values are estimated. */
 const EXACT_VALUES = 1000
-/** A list with more of them in the newest part of the window may have more than are counted exactly; */
+/**
+ * Number of distinct values in the newest part of the window above which a list may have more than are counted exactly;
+ */
 const CROWDED_SAMPLE = 0.75 * EXACT_VALUES
-/** it has, where this many are estimated: eight standard deviations above. */
+/** and estimated number above which it has: eight standard deviations more. */
 const SURELY_MANY = 1.1 * EXACT_VALUES
 const MAX_EXAMPLES = 5
 const EXAMPLE_LENGTH = 100
 
-/** What both dictionaries are asked. */
+/** Query fields of both dictionaries. */
 export const scopeFields = {
   hours: hoursField(DICTIONARY_HOURS.default, DICTIONARY_HOURS.most),
   ...domainFields,
-  vendor: textField(200, 'Only this vendor, spelled exactly'),
-  event: textField(200, 'Only this event, spelled exactly'),
+  vendor: textField(200, 'Only this vendor, exact name'),
+  event: textField(200, 'Only this event, exact name'),
 }
 
 const Input = Closed({
   ...scopeFields,
-  env: Type.Optional(OneOf(['prod', 'dev'] as const, { description: 'Left out: both' })),
+  env: Type.Optional(OneOf(['prod', 'dev'] as const, { description: 'Default: both' })),
 })
 
 const KeySchema = Closed({
   key: Type.String(),
   type: OneOf(['number', 'boolean', 'text', 'mixed'] as const, {
-    description: 'What 99 % of its values are; `boolean`: `true` or `false`',
+    description: 'Type of 99 % of its values; `boolean`: `true` or `false`',
   }),
-  presencePct: Type.Number({ description: 'Share of the events of the vendor in which it is not blank' }),
-  examples: Type.Array(Type.String(), { description: 'The most frequent values, cut to 100 characters' }),
-  cardinality: Int({ description: 'Different values; beyond 1,000 an estimate, ± 5 %' }),
+  presencePct: Type.Number({ description: 'Share of the vendor’s events in which it is not blank' }),
+  examples: Type.Array(Type.String(), { description: 'Most frequent values, cut to 100 characters' }),
+  cardinality: Int({ description: 'Distinct values; above 1,000 an estimate, ± 5 %' }),
   lastSeen: InstantSchema,
 })
 
 const Output = Closed(
   {
-    sampledEvents: Int({ description: 'Events that were looked at, each once however it was sampled' }),
+    sampledEvents: Int({ description: 'Number of stored events read, regardless of sampling' }),
     windowHours: Int(),
     vendors: Type.Array(
       Closed({
         vendor: Type.String(),
         events: Int({ description: 'Weighted count' }),
-        keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Those that are present most often first' }),
+        keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Most frequently present first' }),
       }),
       { description: 'Most events first' },
     ),
@@ -88,13 +90,13 @@ const Output = Closed(
   },
 )
 
-/** Which parameters the events of each vendor have, and what they say. */
+/** The parameters of each vendor's events and their values. */
 export const eventDictionary = insight({
   id: 'getEventDictionary',
-  summary: 'List the parameters that events of each vendor have, and what they say',
+  summary: 'List the parameters of each vendor’s events with their values',
   description:
-    'Counts are weighted; loads of the code of vendors do not count. Personal data is masked, and values that are equal ' +
-    'when masked are one.',
+    'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
+    'when masked are merged.',
   path: '/events/dictionary',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -119,7 +121,7 @@ export const eventDictionary = insight({
   },
 })
 
-/** Returns what is asked about; null when that is no domain. */
+/** Returns the scope of a request; null when it matches no domain. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
   input: DomainsAsked & { hours?: number; vendor?: string; event?: string; env?: string },
@@ -138,7 +140,7 @@ interface VendorRow {
   weight: number
 }
 
-/** Asks for all events, also for those that have no parameters. */
+/** Returns the query for all events, including those without parameters. */
 export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
   return query('insights.event-totals', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -149,7 +151,7 @@ export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
   })
 }
 
-/** Names that are equal when masked may take the place of several. */
+/** Leaves room for names that are merged when masked. */
 const KEYS_READ = 2 * MAX_KEYS
 
 const FORM: ListForm = {
@@ -159,8 +161,8 @@ const FORM: ListForm = {
 }
 
 /**
- * Every list is counted value by value, but for those with too many: their different values are estimated, and what is
- * known of their newest values stands for all.
+ * Counts every list by value, except crowded ones: for those the distinct values are estimated, and facts about their
+ * newest values represent all.
  */
 async function countedLists({ history }: Sources, scope: ListScope): Promise<Counted[]> {
   const crowded = await crowdedLists(history, scope, FORM)

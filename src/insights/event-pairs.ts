@@ -4,24 +4,26 @@ import type { Binder } from '../warehouse/query.ts'
 
 /**
  * A vendor that counts a browser event and a server event as one when both have the same name and event id. Parameters
- * are named as the decoders name them.
+ * are named as in the decoders.
  */
 export interface PairingVendor {
-  /** As decoders name it. */
+  /** Name of the vendor in the decoders. */
   vendor: string
-  /** Parameters that hold the event id; the first that is not blank is the event's. */
+  /** Parameters that hold the event id; the first non-blank one is used. */
   ids: readonly string[]
-  /** Parameters that only requests of servers have. An event without any of them is from a browser. */
+  /** Parameters that only server requests have. An event without any of them is from a browser. */
   server: readonly string[]
   /** Longest time between the two events. */
   windowMs: number
-  /** True where browsers and servers spell one name differently: case and underscores are ignored (`PURCHASE`, `Purchase`). */
+  /**
+   * True when browsers and servers write a name differently: case and underscores are ignored (`PURCHASE`, `Purchase`).
+   */
   hasLooseNames?: true
 }
 
 const TWO_DAYS = 48 * HOUR_MS
 
-/** Parameters and windows by the vendors' references. */
+/** Parameters and windows according to the vendors' references. */
 export const PAIRING_VENDORS: readonly PairingVendor[] = [
   // 48 hours: https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/server-event
   {
@@ -37,7 +39,8 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     server: ['event_source', 'event_source_id', 'pixel_code'],
     windowMs: TWO_DAYS,
   },
-  // https://developers.pinterest.com/docs/api-features/conversion-overview names no window: that of the others is used.
+  // https://developers.pinterest.com/docs/api-features/conversion-overview names no window, so that of the others is
+  // used.
   {
     vendor: 'Pinterest Tag',
     ids: ['ed[event_id]', 'event_id'],
@@ -45,8 +48,7 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     windowMs: TWO_DAYS,
     hasLooseNames: true,
   },
-  // 48 hours; a purchase may have its transaction id in place of an event id:
-  // https://developers.snap.com/api/marketing-api/Conversions-API/Deduplication
+  // 48 hours; a purchase may have its transaction id instead of an event id:
   {
     vendor: 'Snapchat Pixel',
     ids: ['client_dedup_id', 'event_id', 'e_tid', 'transaction_id'],
@@ -61,7 +63,8 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     windowMs: TWO_DAYS,
     hasLooseNames: true,
   },
-  // https://learn.microsoft.com/linkedin/marketing/conversions/deduplication names no window: that of the others is used.
+  // https://learn.microsoft.com/linkedin/marketing/conversions/deduplication names no window, so that of the others is
+  // used.
   {
     vendor: 'LinkedIn Insight',
     ids: ['eventId', 'event_id'],
@@ -70,7 +73,7 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
   },
 ]
 
-/** Every parameter that pairing reads. */
+/** Every parameter read for pairing. */
 export const PAIRING_KEYS: readonly string[] = [
   ...new Set(PAIRING_VENDORS.flatMap(({ ids, server }) => [...ids, ...server])),
 ]
@@ -82,9 +85,9 @@ const BROWSER = 0
 const SERVER = 1
 
 /**
- * Items of a SELECT on `events` that `pairsSql` requires: `seq`, `receivedAt`, `day` since the Unix epoch, `vendor`,
- * `event`, `pairName`, `eventId` (NULL: none), `origin` (0: browser, 1: server, NULL: the vendor does not pair) and
- * `windowMs`. `known`: those of `PAIRING_KEYS` that occur; only these are read.
+ * Returns the items of a SELECT on `events` that `pairsSql` requires: `seq`, `receivedAt`, `day` since the Unix epoch,
+ * `vendor`, `event`, `pairName`, `eventId` (NULL: none), `origin` (0: browser, 1: server, NULL: the vendor does not
+ * pair) and `windowMs`. `known`: the existing ones of `PAIRING_KEYS`; only these are read.
  */
 export function pairColumns(known: readonly string[], binder: Binder): string {
   const { dialect } = binder
@@ -117,17 +120,17 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
 }
 
 /**
- * The rows of a SELECT with `pairColumns`, with `isPaired` and, in the later event of each pair, `isSecond` (1 or 0). Events
- * of one vendor, name and event id are taken in the order in which they came: the n-th of browsers and the n-th of servers
- * are a pair when they are at most the window apart. After a pause longer than the window both are counted from 1 again. So
- * each event is in at most one pair, and events without an event id are in none. `by`: more columns that must be equal.
- * `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when it is 1 in one of them.
+ * Returns the rows of a SELECT with `pairColumns`, with `isPaired` and, in the later event of each pair, `isSecond` (1
+ * or 0). Events of one vendor, name and event id are taken in order of arrival: the n-th of browsers and the n-th of
+ * servers are a pair when they are at most the window apart. After a pause longer than the window, counting restarts at
+ * 1. Each event is in at most one pair, and events without an event id are in none. `by`: further columns that must be
+ * equal. `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when it is 1 in one of them.
  */
 export function pairsSql(
   rows: string,
   { by = [], chosen = '1' }: { by?: readonly string[]; chosen?: string } = {},
 ): string {
-  // Events without an id are each a group of their own.
+  // Each event without an id is a separate group.
   const group = ['vendor', 'pairName', 'eventId', 'loner', ...by].join(', ')
   const before = `max(receivedAt) OVER (PARTITION BY ${group} ORDER BY seq ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)`
   const pair = `OVER (PARTITION BY ${group}, run, nth)`
@@ -147,13 +150,13 @@ export function pairsSql(
 }
 
 /**
- * Counts the pairs of `pairsSql`: rows of `by`, `vendor`, `pairName` and `day`, with `matched` by the day of the earlier event,
- * `browserOnly` and `serverOnly`, of these `browserWithoutId` and `serverWithoutId`, and a name of an event of each side, NULL
- * of none, as `browserName` and `serverName`. `chosen`: counts only pairs and events with `isChosen`. `sent`: a relation with
- * `pairColumns`, of vendors that pair.
+ * Counts the pairs of `pairsSql`: rows of `by`, `vendor`, `pairName` and `day`, with `matched` by the day of the
+ * earlier event, `browserOnly` and `serverOnly`, of these `browserWithoutId` and `serverWithoutId`, and the name of an
+ * event of each side as `browserName` and `serverName`, NULL when there is none. `chosen`: counts only pairs and events
+ * with `isChosen`. `sent`: a relation with `pairColumns`, of vendors that pair.
  *
- * Most ids have at most one event of each side. Their pairs are known from sums; only the others go through windows, which
- * take six times as long (of 1 million events, 5.5 s instead of 0.8 s).
+ * Most ids have at most one event of each side. Their pairs follow from sums; only the others use window functions,
+ * which take six times as long (for 1 million events, 5.5 s instead of 0.8 s).
  */
 export function pairCountsSql(
   sent: string,

@@ -18,21 +18,21 @@ const text = (maxLength: number, description: string) => Type.Optional(Type.Stri
 
 const Input = Closed({
   domainId: text(100, 'Only this domain'),
-  projectId: text(100, 'Only domains of this project'),
-  vendor: text(200, 'Only this vendor, spelled exactly'),
-  event: text(200, 'Only this event, spelled exactly'),
+  projectId: text(100, 'Only events in domains of this project'),
+  vendor: text(200, 'Only this vendor, exact name'),
+  event: text(200, 'Only this event, exact name'),
   sessionId: text(200, 'Only events of this session'),
   param: text(
     5000,
-    '`key=value`: only events whose parameter is exactly this; the key as in conditions, so `$path=/cart` is a field and ' +
-      '`*=EUR` any parameter; nothing behind `=`: those without it',
+    '`key=value`: only events whose parameter has exactly this value. The key is written as in conditions, so `$path=/cart` is a field and ' +
+      '`*=EUR` any parameter; with nothing after `=`, events without the parameter',
   ),
-  label: text(80, 'Only events with this label as it is now; an unknown label has none'),
-  q: text(200, 'Occurs in a parameter, host, path or title; upper and lower case are different'),
+  label: text(80, 'Only events with this label as currently defined; an unknown label has no events'),
+  q: text(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
   from: Type.Optional(
-    InstantInput({ minimum: 0, description: 'Received at this instant or later; default 24 hours before `to`' }),
+    InstantInput({ minimum: 0, description: 'Received at or after this instant; default: 24 hours before `to`' }),
   ),
-  to: Type.Optional(InstantInput({ minimum: 0, description: 'Received before this instant; default now' })),
+  to: Type.Optional(InstantInput({ minimum: 0, description: 'Received before this instant; default: now' })),
   ...pagingFields,
 })
 
@@ -99,7 +99,7 @@ export const EventSchema = Closed(
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
-/** Events, newest first. Viewers see personal data masked, and search what they see. */
+/** Events, newest first. Viewers see and search masked personal data. */
 export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
@@ -120,24 +120,26 @@ export const eventSearch = insight({
       history.query<EventPosition>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
-    // Whole events are read by a second query, only for the few that are shown.
+    // Whole events are read by a second query, only for the few that are returned.
     return { events: await findEvents(orgId, items, history), nextCursor }
   },
 })
 
 function rangeOf(input: Static<typeof Input>, { now }: Caller): Query['window'] {
-  // Includes the current millisecond, so that events acknowledged a moment ago are found.
+  // Includes the current millisecond, so that just acknowledged events are found.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
   return { from, to }
 }
 
-/** So much is looked at first; then the part before it, which is so many times as long, and so on. */
+/** Length of the part searched first; each earlier part is this many times longer than the one before. */
 const FIRST_PART_MS = HOUR_MS
 const GROWTH = 4
 
-/** Finds the newest `wanted` of a window, part by part from its end, so that nothing is read behind them. */
+/**
+ * Finds the newest `wanted` events of a window, searching it in parts from its end, so that nothing earlier is read.
+ */
 async function newestFirst(
   { from, to }: Query['window'],
   wanted: number,
@@ -161,7 +163,7 @@ interface Part {
   most: number
 }
 
-/** Returns the query for the events' places only. */
+/** Returns the query for the positions of events only. */
 function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
   const conditions = conditionsOf(input)
@@ -184,7 +186,7 @@ function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most
   })
 }
 
-/** What `label` and `param` ask for. */
+/** Returns the conditions of `label` and `param`. */
 function conditionsOf({ label, param }: Static<typeof Input>): Condition[] {
   const conditions: Condition[] = label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }]
   if (param === undefined) return conditions

@@ -4,13 +4,15 @@ import type { SeriesPoint } from '../signals/verdict-row.ts'
 import type { Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
-/** Of more domains no expectation is told: each is followed by itself. */
+/** Above this number of domains there is no expectation, because each is monitored separately. */
 const MAX_FOLLOWED = 10
 
-/** What descriptions say of `expected`. */
-export const EXPECTED_OF_SEVERAL = `\`expected\`: of several domains their sum, without \`low\` and \`high\`; of more than ${MAX_FOLLOWED} null`
+/** Describes `expected` in the API. */
+export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is their sum, without \`low\` and \`high\`; for more than ${MAX_FOLLOWED} it is null`
 
-/** The same series of several domains: of one vendor, or all when null; of one event of the vendor, or all when null. */
+/**
+ * The same series in several domains: of one vendor, or all when null; of one event of the vendor, or all when null.
+ */
 export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
   domainIds: readonly string[]
 }
@@ -18,9 +20,9 @@ export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
 type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
 
 /**
- * Returns what was expected of these domains together in the row that begins at an instant, not rounded: of one its
- * bounds, of several a sum, which is null while one of them is learning. Domains of which nothing came do not count. Fails with
- * `unavailable` as the history does.
+ * Returns the expectation of these domains together in the row that begins at an instant, not rounded: for one domain
+ * with its bounds, for several the sum, which is null while one of them is learning. Domains without events do not
+ * count. Throws `unavailable` like the history.
  */
 export async function expectationOf(
   { db, seriesMonitor, watermark }: Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'>,

@@ -23,22 +23,24 @@ const RowSchema = Closed({
   vendor: Type.String(),
   event: Type.String(),
   key: Type.String(),
-  count: Int({ description: 'Weighted count of the events in which it is not blank' }),
+  count: Int({ description: 'Weighted number of events in which it is not blank' }),
   values: Type.Array(Closed({ value: Type.String(), count: Int() }), {
     maxItems: MAX_SHOWN,
-    description: 'The most frequent first, cut to 200 characters',
+    description: 'Most frequent first, cut to 200 characters',
   }),
   lastSeen: Nullable(InstantSchema),
 })
 
 const Output = Closed(
   {
-    sampledEvents: Int({ description: 'Events that were looked at, each once however it was sampled' }),
+    sampledEvents: Int({ description: 'Number of stored events read, regardless of sampling' }),
     windowHours: Int(),
-    truncated: Type.Boolean({ description: 'There are more rows; these have the largest counts' }),
+    truncated: Type.Boolean({
+      description: 'True when there are more rows; those with the largest counts are returned',
+    }),
     rows: Type.Array(RowSchema, {
       maxItems: MAX_ROWS,
-      description: 'By domain, vendor and event; within those the largest count first',
+      description: 'Sorted by domain, vendor and event, then by count, largest first',
     }),
   },
   {
@@ -58,13 +60,13 @@ const Output = Closed(
   },
 )
 
-/** Which parameters each event of each vendor has on each domain, one row each. */
+/** The parameters of each event of each vendor in each domain, one row each. */
 export const flatDictionary = insight({
   id: 'getFlatDictionary',
   summary: 'List the parameters of each event, with their most frequent values, as a table',
   description:
-    'Counts are weighted; loads of the code of vendors do not count. Personal data is masked, and values that are equal ' +
-    'when masked are one.',
+    'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
+    'when masked are merged.',
   path: '/events/dictionary/flat',
   refusals: ['notFound', 'unavailable'],
   input: Closed(scopeFields),
@@ -87,7 +89,7 @@ export const flatDictionary = insight({
 
 type Row = Static<typeof RowSchema>
 
-/** Names that are equal when masked may take the place of several. */
+/** Leaves room for names that are merged when masked. */
 const ROWS_READ = 2 * MAX_ROWS
 
 const FORM: ListForm = {

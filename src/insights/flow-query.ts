@@ -2,16 +2,16 @@ import { SESSION_GAP_MS } from '../alerts/types/journey/journey-sql.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 
-/** Paths of a step that are named: those of most sessions. */
+/** Maximum number of named paths in a step: those with the most sessions. */
 const MAX_PATHS = 20
-/** Vendors' events of a node that are read, those of most events: when masked, several may be one. */
+/** Maximum number of vendors' events read per node, most frequent first; several may be equal when masked. */
 const MAX_FIRED = 100
-/** Of more different paths, the others are nowhere named: they are not looked through for personal data. */
+/** Above this number of distinct paths, the rest is never named and not scanned for personal data. */
 export const MAX_NAMED_PATHS = 50_000
-/** The events of so many senders are in memory at once. */
+/** Maximum number of senders whose events are in memory at once. */
 const EVENTS_AT_ONCE = 1_200_000
 
-/** The events of which flows are made. */
+/** The events that make up flows. */
 export interface FlowScope {
   orgId: string
   /** Empty: every domain of the organization. */
@@ -19,10 +19,10 @@ export interface FlowScope {
   window: Query['window']
 }
 
-/** How many senders (domain and session id) there are, and their events. */
+/** Number of senders (domain and session id) and of their events. */
 export interface SenderRow {
   senders: number
-  /** Those of which events are so far apart that they may have several sessions. */
+  /** Senders whose events are so far apart that they may have several sessions. */
   gapped: number
   events: number
 }
@@ -43,7 +43,7 @@ export function sendersQuery({ domainIds, ...scope }: FlowScope): Query {
   })
 }
 
-/** The names of paths, without the segments that are identifiers; those of most events first. */
+/** Returns the query for names of paths, with identifiers removed; those with the most events first. */
 export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
   return query('insights.flow-paths', {
     ...scope,
@@ -54,24 +54,24 @@ export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
   })
 }
 
-/** How sessions are looked at. */
+/** Options for reading sessions. */
 export interface FlowOptions {
   maxSteps: number
-  /** One sender of this many is looked at. */
+  /** One in this many senders is read. */
   oneIn: number
   senders: SenderRow
-  /** How names of paths are shown, where that is not how `pathsQuery` tells them. */
+  /** Displayed names of paths that differ from those of `pathsQuery`. */
   masked: readonly { name: string; shown: string }[]
-  /** True when only the names of `pathsQuery` are shown. */
+  /** True when only the names of `pathsQuery` are displayed. */
   isCut: boolean
 }
 
-/** What sessions did; columns that don't fit the kind are NULL. */
+/** Actions of sessions. Columns that do not apply to a kind are NULL. */
 export interface FlowRow {
-  /** `node`: sessions at a path; `link`: sessions that went on from there to another; `fired`: events there. */
+  /** `node`: sessions at a path; `link`: sessions that continued from there to another; `fired`: events there. */
   kind: 'node' | 'link' | 'fired'
   step: number
-  /** Null: one of the paths that are not named. */
+  /** Null: one of the paths without a name. */
   path: string | null
   toPath: string | null
   vendor: string | null
@@ -80,8 +80,8 @@ export interface FlowRow {
 }
 
 /**
- * Returns the query for the steps of all sessions. Events of a sender are put in order in a list of numbers, which
- * is far cheaper than windows over all events; where there are many, one part of the senders after the other.
+ * Returns the query for the steps of all sessions. Events of a sender are sorted in a list of numbers, which is far
+ * cheaper than window functions over all events; many senders are processed in parts.
  */
 export function flowsQuery({ domainIds, ...scope }: FlowScope, options: FlowOptions): Query {
   return query('insights.flows', {
@@ -94,11 +94,11 @@ function testsOf(domainIds: readonly string[], binder: Binder): string[] {
   return [`sessionId <> ''`, ...binder.among('domainId', domainIds)]
 }
 
-/** A segment that is an identifier, between its slashes. */
+/** A path segment that is an identifier, between its slashes. */
 const IDENTIFIER =
   '/([0-9]+|[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})/'
 
-/** Each segment gets slashes of its own first, because what follows a match may match as well. */
+/** Each segment first gets its own slashes, because adjacent segments may both match. */
 function nameOf(path: string, { replaceAll }: Dialect): string {
   const doubled = replaceAll(`('/' || ${path} || '/')`, `'(/)'`, '//')
   const starred = replaceAll(doubled, `'(${IDENTIFIER})'`, '/*/')
@@ -106,7 +106,7 @@ function nameOf(path: string, { replaceAll }: Dialect): string {
   return replaceAll(halved, `'(^/|/$)'`, '')
 }
 
-/** Returns SQL for every path with its name and how many events it has. */
+/** Returns SQL for every path with its name and number of events. */
 function namedPaths(domainIds: readonly string[], binder: Binder): string {
   const tests = [...testsOf(domainIds, binder), `path <> ''`, `kind <> 'library'`]
   return `SELECT path, ${nameOf('path', binder.dialect)} AS name, events FROM (
@@ -141,7 +141,7 @@ function flowsSql(domainIds: readonly string[], options: FlowOptions, binder: Bi
     ${answerSql()}`
 }
 
-/** Returns SQL for paths: `pathId` is that of the name as it is shown; `shown` is NULL where it must not be. */
+/** Returns SQL for paths: `pathId` identifies the displayed name; `shown` is NULL when it must not be displayed. */
 function pathsSql(domainIds: readonly string[], { masked, isCut }: FlowOptions, binder: Binder): string {
   const shown = binder.dialect.rowsOfJson(binder.bind(JSON.stringify(masked)), { name: 'text', shown: 'text' })
   const rank = isCut
@@ -167,8 +167,8 @@ interface StaysParts {
 }
 
 /**
- * Returns SQL for the first stays of each session, one row `stay` each: its step, its path, that of the next one (NULL: it
- * is the last one looked at), and the events in it.
+ * Returns SQL for the first stays of each session, one row `stay` each: its step, its path, that of the next one (NULL:
+ * it is the last one read), and the events in it.
  */
 function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): string {
   const { row, upTo, mapList: each, filterList: those, slice } = dialect
@@ -198,13 +198,13 @@ function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): st
 
 const ORDERED = ['ts', 'seq', 'pathId', 'nameId']
 
-/** The events with a path of each sender that has one session. */
+/** Returns the events with a path of each sender that has one session. */
 function wholeSql(told: string, { sortedRows }: Dialect): string {
   return `SELECT ${sortedRows(ORDERED, 'pathId IS NOT NULL')} AS events FROM ${told} GROUP BY domainId, sessionId
     HAVING max(receivedAt) - min(receivedAt) < ${SESSION_GAP_MS} AND count(pathId) > 0`
 }
 
-/** The same of each session of a sender that may have several. */
+/** Returns the same for each session of a sender that may have several. */
 function splitSql(
   told: string,
   { sortedRows, sorted, row, upTo, mapList: each, filterList: those, slice }: Dialect,
@@ -225,7 +225,7 @@ function splitSql(
     ) AS split WHERE length(events) > 0`
 }
 
-/** Returns SQL for the name of each path in each step: `node` is 0 for those that are not named there. */
+/** Returns SQL for the name of each path in each step: `node` is 0 for those without a name there. */
 function nodesSql(): string {
   return `nodes AS MATERIALIZED (
       SELECT step, pathId, sessions,

@@ -8,7 +8,7 @@ import { COUNTS_KEPT_MS } from './count-series.ts'
 import type { Sources } from './insight.ts'
 import { admits } from './suggestion.ts'
 
-/** Events of one name in one domain, and the start of the minute of the last one. */
+/** Events of one name in one domain, and the start of the minute of the most recent one. */
 interface NameRow {
   domainId: string
   vendor: string
@@ -23,10 +23,10 @@ export interface IdleAlert {
 }
 
 /**
- * Returns the enabled alerts in whose scope no event came in the last `days`, the oldest alert first: by domain, vendor
- * and name of the event; other filters are left aside. `lastEventAt`: the minute of the last event there; null when none
- * is known. Of an alert whose events may be among the uncounted names nothing is said. `domainIds`: those that watch one of them; null:
- * whichever they watch.
+ * Returns the enabled alerts without events in their scope in the last `days`, oldest first. Scope means domain, vendor
+ * and event name; other filters are ignored. `lastEventAt`: the minute of the most recent event there; null when
+ * unknown. Alerts whose events may be among the uncounted names are left out. `domainIds`: only alerts on one of these;
+ * null: all.
  */
 export async function idleAlerts(
   { db, history }: Pick<Sources, 'db' | 'history'>,
@@ -50,7 +50,7 @@ export async function idleAlerts(
   })
 }
 
-/** True when events of this name are in the scope of the alert. */
+/** Returns whether events of this name are in the scope of the alert. */
 function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   const scope = alertTypeOf(alert.alertType).scope(alert)
   const domains = domainsOf(alert)
@@ -62,7 +62,7 @@ function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   )
 }
 
-/** The last minute in which events of each name came. */
+/** Returns the query for the most recent minute with events of each name. */
 export function lastEventsQuery(orgId: string, window: Query['window']): Query {
   return query('insights.last-events', {
     ...{ over: 'counts' as const, orgId, window },

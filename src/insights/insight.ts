@@ -14,7 +14,7 @@ import type { History } from '../warehouse/warehouse.ts'
 /** A series of a domain: of one vendor, or all when null; of one event of the vendor, or all when null. */
 export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
 
-/** The data that an insight may read. */
+/** Data that an insight may read. */
 export interface Sources {
   /** Its queries end when the caller's request is aborted. */
   history: History
@@ -22,14 +22,14 @@ export interface Sources {
   db: Db
   /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
-  /** What the caller's organization takes for personal data: for `maskPersonal` and `compileMask`. */
+  /** Privacy settings of the caller's organization, for `maskPersonal` and `compileMask`. */
   privacy(): Privacy
-  /** As `SeriesMonitor.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
+  /** Like `SeriesMonitor.chart`, with the settings of automatic signals of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
   seriesMonitor: Pick<SeriesMonitor, 'chart' | 'charts' | 'forHistory' | 'signals' | 'verdicts'>
-  /** Up to when counts are known. */
+  /** Time up to which counts are known. */
   watermark(): Instant
-  /** How long events are kept. */
+  /** Retention time of events. */
   retentionMs: number
 }
 
@@ -41,34 +41,34 @@ export interface Caller {
 
 /**
  * A read-only query of the event history. One value defines the REST route `GET /v1/<path>`, its entry in OpenAPI and
- * the tool for assistants.
+ * the MCP tool.
  */
 export interface Insight<
   I extends TObject = TObject,
   O extends TObject = TObject,
   P extends TObject = TObject<Record<never, never>>,
 > {
-  /** Unique, the route's id: a verb and a noun in camel case. */
+  /** Unique route id: a verb and a noun in camel case. */
   id: string
   /** Heading of its entry in the documentation; default `Insights`. */
   tag?: string
   summary: string
   description?: string
-  /** Default: everybody who may read. */
+  /** Default: everyone who may read. */
   access?: Exclude<Permission, 'public'>
-  /** Path below `/v1`, with its slash; names in braces are in `params`. */
+  /** Path below `/v1`, with a leading slash; names in braces are in `params`. */
   path: string
-  /** True when it looks at little: then it is answered beside search, and never waits for insights that look at much. */
+  /** True for a cheap insight, which is answered in the lane of searches and never waits for expensive ones. */
   isQuick?: true
-  /** Errors beside those that follow from its input. */
+  /** Errors in addition to those that follow from its input. */
   refusals?: readonly ErrorCode[]
   /** Path parameters. */
   params?: P
-  /** Query parameters; none when absent. */
+  /** Query parameters; absent: none. */
   input?: I
   output: O
   /**
-   * Returns the response. `input`: path and query parameters together. Must read the caller's organization only: every
+   * Returns the response. `input`: path and query parameters together. Must read only the caller's organization: every
    * query carries its `orgId`.
    */
   answer(sources: Sources, input: Static<P> & Static<I>, caller: Caller): Promise<Static<O>>
@@ -83,7 +83,7 @@ export function insight<
   return value
 }
 
-/** Any insight, for lists; each gets only input that fits its own schemas. */
+/** Any insight, for lists; each receives only input that matches its own schemas. */
 export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
   params?: TObject
   input?: TObject

@@ -18,23 +18,26 @@ import type { Sources } from './insight.ts'
 import { isAlike, keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 
-/** A gap this close to the beginning of an issue may have caused it. */
+/** Maximum distance between a gap and the beginning of an issue it may have caused. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
-/** Counts before an issue are of the day that ended this long before it: what caused it may have begun earlier. */
+/** Counts before an issue are of the day that ended this long before it, because its cause may have begun earlier. */
 const BEFORE_MS = DAY_MS
 const LEAD_MS = HOUR_MS
-/** Counts since its beginning are of at least and at most so long. */
+/** Minimum and maximum length of the time since its beginning for which counts are read. */
 const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
-/** The history is asked about issues that began so lately; of others the counts around their beginning stay unknown. */
+/** Age of issues up to which the history is read; for older ones the counts around their beginning stay unknown. */
 const ASKED_MS = 14 * DAY_MS
-/** What else explains an issue is looked up for so many, the latest: each is held against all others of its domain. */
+/**
+ * Maximum number of issues, the latest, for which another explanation is searched, because each is compared with all
+ * others of its domain.
+ */
 const MOST_ASKED = 1000
 
 type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
 /**
- * Returns what is known around the beginning of these issues of one organization, in their order. `counts`: those of the
- * history are `fresh`, or those of before where little came since (`kept`).
+ * Returns the facts about the beginning of these issues of one organization, in order. `counts`: `fresh` reads the
+ * history; `kept` reuses earlier counts when few events were added.
  */
 export async function factsOf(
   sources: FactSources,
@@ -91,8 +94,8 @@ export async function factsOf(
 }
 
 /**
- * True when the finding of consent began in the domain of the issue, in the 2 hours before it, and consent had an earlier
- * state there.
+ * Returns whether the consent finding began in the domain of the issue in the 2 hours before it, and consent had an
+ * earlier state there.
  */
 function mayCause(db: Db, { domainIds, vendor, firstSeenAt }: Finding, { domainId, ...issue }: IssueRecord): boolean {
   const isBefore = firstSeenAt <= issue.firstSeenAt && firstSeenAt > issue.firstSeenAt - TOGETHER_MS
@@ -105,7 +108,7 @@ function domainNames({ db }: FactSources, orgId: string): Map<string, string> {
   return new Map(rows.all(orgId).map(({ id, name }) => [id, name]))
 }
 
-/** An issue, and the stretches of time before and since its beginning whose counts are compared. */
+/** An issue, and the time intervals before and since its beginning whose counts are compared. */
 interface Stretches {
   id: string
   domainId: string | null
@@ -128,7 +131,7 @@ function windowOf(issues: readonly Stretches[]): Query['window'] {
   return { from, to: Math.max(...issues.map(({ since }) => since.to)) }
 }
 
-/** The stretches as a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
+/** Returns the intervals as a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
 const boundsOf = (issues: readonly Stretches[]) =>
   JSON.stringify(
     issues.map(({ id, domainId, vendor, before, since }) => ({
@@ -141,7 +144,7 @@ const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
   ...{ beforeAt: 'integer', leadAt: 'integer', sinceAt: 'integer', untilAt: 'integer' },
 }
 
-/** What the history counted around the beginning of an issue. */
+/** Counts of the history around the beginning of an issue. */
 type Counts = Pick<IssueFacts, 'container' | 'failures'>
 
 async function countsOf(
@@ -163,8 +166,9 @@ const joined = (issues: readonly Stretches[], reports: Reports, failures: Failur
 const keptOf = keptBy<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
 
 /**
- * The same. Failures are read from events, reports from counts: the former are those of before for ten minutes, in the first
- * hour of an issue for the rest of the minute, as long as its vendor has not clearly more events in its domain.
+ * Returns the counts, cached. Failures are read from events, reports from counts: the former are cached for ten
+ * minutes, or in the first hour of an issue for the rest of the minute, as long as its vendor does not have clearly
+ * more events in its domain.
  */
 async function keptCountsOf(
   sources: FactSources,
@@ -194,10 +198,10 @@ async function keptCountsOf(
   return joined(issues, reports, failures)
 }
 
-/** By issue; `vendorEvents`: how many its vendor has in its domain, in both stretches. */
+/** By issue; `vendorEvents`: number of its vendor's events in its domain, in both intervals. */
 type Reports = ReadonlyMap<string, { container: IssueFacts['container']; vendorEvents: number }>
 
-/** Returns the rates of tag-manager reports and of other events in the domain of each issue. */
+/** Returns the rates of tag manager reports and of other events in the domain of each issue. */
 async function reportsOf({ history }: FactSources, orgId: string, issues: readonly Stretches[]): Promise<Reports> {
   const own = issues.filter(({ domainId }) => domainId !== null)
   if (own.length === 0) return new Map()

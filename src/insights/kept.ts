@@ -2,16 +2,16 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 
 const KEPT_MS = 10 * MINUTE_MS
 
-/** What the history said, by what it was asked, for 10 minutes. Of more than `most` the ones that were found first go. */
+/** Caches answers of the history for 10 minutes, by query. When there are more than `most`, the oldest are dropped. */
 export class Kept<T> {
   private readonly found = new Map<string, { at: Instant; value: T }>()
 
   constructor(private readonly most: number) {}
 
-  /** Returns what was found; undefined when nothing was within 10 minutes. */
+  /** Returns the cached answer; undefined when there is none within 10 minutes. */
   get(key: string, now: Instant): T | undefined {
     const known = this.found.get(key)
-    // Times to come are from before the clock was put back.
+    // Times in the future are from before the clock was set back.
     return known && known.at <= now && now < known.at + KEPT_MS ? known.value : undefined
   }
 
@@ -29,7 +29,7 @@ export class Kept<T> {
   }
 }
 
-/** Returns a function that has one `RecoveredSegment` for each owner, for as long as that is there. */
+/** Returns a function that returns one cache for each owner, for as long as the owner exists. */
 export function keptBy<T>(most: number): (owner: object) => Kept<T> {
   const all = new WeakMap<object, Kept<T>>()
   return (owner) => {
@@ -39,8 +39,8 @@ export function keptBy<T>(most: number): (owner: object) => Kept<T> {
   }
 }
 
-/** The most by which a count may have grown or shrunk for what was found beside it to hold: 1 %. */
+/** Maximum relative change of a count for which a cached answer stays valid: 1 %. */
 const ALIKE = 0.01
 
-/** True when a count is about what it was. */
+/** Returns whether a count is about the same as before. */
 export const isAlike = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before

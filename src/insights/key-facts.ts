@@ -6,13 +6,13 @@ import type { Sources } from './insight.ts'
 import { namedTotalsQuery } from './scores.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
-/** Days with fewer events of a name say nothing of how steady its keys are. */
+/** Days with fewer events of a name say nothing about how steady its keys are. */
 const MIN_DAILY_EVENTS = 20
-/** The most different keys that are looked at: what money depends on first. */
+/** Maximum number of distinct keys examined, those related to money first. */
 const MAX_KEYS = 60
-/** Of more events than this only the last day says which keys there are, and what kinds of values they have. */
+/** Above this number of events only the last day determines which keys exist and the types of their values. */
 const MAX_EVENTS = 500_000
-/** A key that fewer of these events have is not looked at any further. */
+/** A key is not examined further when fewer of these events have it. */
 const LIKELY_PRESENCE = 0.9
 
 interface Name {
@@ -29,7 +29,7 @@ type ShapeRow = Key & { weight: number; different: number; numbers: number }
 type ValueRow = Key & { value: string; weight: number }
 
 type Window = Query['window']
-/** Whose parameters are looked at. */
+/** The scope whose parameters are examined. */
 export interface Scope {
   orgId: string
   domainIds: readonly string[]
@@ -41,8 +41,8 @@ const keyOf = (one: Key) => `${nameOf(one)}\0${one.key}`
 const weightOf = (rows: readonly { weight: number }[]) => rows.reduce((sum, { weight }) => sum + weight, 0)
 
 /**
- * Returns the keys that every event of their name has had, day after day, with what is known of their values: those that
- * money depends on most. Of events that were sampled each counts by its weight.
+ * Returns the keys that every event of their name has had, day after day, with facts about their values: those most
+ * related to money. Sampled events count by weight.
  */
 export async function keyFacts(
   { history }: Pick<Sources, 'history'>,
@@ -78,12 +78,15 @@ export async function keyFacts(
   )
 }
 
-/** Returns the weights of all names, and perhaps of events of up to a minute before: counts cost a hundredth of the events. */
+/**
+ * Returns the weights of all names, possibly including up to a minute of earlier events: counts cost a hundredth of
+ * events.
+ */
 function countedNames(history: Sources['history'], { orgId, domainIds, window }: Scope): Promise<NamedWeight[]> {
   return history.query(namedTotalsQuery(orgId, domainIds, { ...window, from: window.from - MINUTE_MS }))
 }
 
-/** Returns keys that most events of a frequent name have, as far as the sample says: those that money depends on first. */
+/** Returns keys that most events of a frequent name have according to the sample, those related to money first. */
 function likelyKeys(
   names: readonly NamedWeight[],
   sampled: readonly NameRow[],
@@ -102,7 +105,10 @@ function likelyKeys(
   })
 }
 
-/** `had`: the events of each name and day, and of the key at each place how many had it (`had0`), and a number (`numbers0`). */
+/**
+ * `had`: events of each name and day; numbered columns hold how many had each key (`had0`), and a number in it
+ * (`numbers0`).
+ */
 function presenceOf(
   had: readonly NameRow[],
   likely: readonly Key[],
@@ -131,12 +137,12 @@ function presenceOf(
   })
 }
 
-/** More values than a rule can list, whichever they are. */
+/** More values than a rule can list. */
 const TOO_MANY = Array.from({ length: MAX_VALUES + 1 }, () => ({ value: '', events: 0 }))
 
 const valuesIn = (rows: readonly ValueRow[] = []) => rows.map(({ value, weight }) => ({ value, events: weight }))
 
-/** Marks keys that all frequent events of their vendor have, always with one and the same value. */
+/** Marks keys that all frequent events of their vendor have with always the same value. */
 function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
   const vendorOf = ({ domainId, vendor }: Name) => `${domainId}\0${vendor}`
   const names = Map.groupBy(facts, vendorOf)
@@ -152,7 +158,7 @@ function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
 
 const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainId', domainIds).join('')
 
-/** Weights of events by name and UTC day. */
+/** Returns the query for weights of events by name and UTC day. */
 export function namesQuery(scope: Scope): Query {
   return query('insights.daily-names', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -163,7 +169,7 @@ export function namesQuery(scope: Scope): Query {
   })
 }
 
-/** What the values of each key are like. */
+/** Returns facts about the values of each key. */
 export function shapesQuery(scope: Scope): Query {
   return query('insights.value-shapes', {
     ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
@@ -180,7 +186,7 @@ export function shapesQuery(scope: Scope): Query {
   })
 }
 
-/** In one pass: a column for each key, and one more for each that may hold numbers. */
+/** In one pass: a column for each key, and a second one for each key that may hold numbers. */
 export function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
   return query('insights.key-presence', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -189,7 +195,7 @@ export function presenceQuery(scope: Scope, keys: readonly string[], numeric: Re
       const { isBlank, isNumber } = textTests(binder)
       const columns = keys.flatMap((key, at) => {
         const text = dialect.key(key)
-        // Where most events lack it, NULL that goes first costs a third less than an empty text in its place.
+        // When most events lack it, testing NULL first costs a third less than an empty text instead.
         const had = `sum(CASE WHEN ${text} IS NULL THEN 0 WHEN ${isBlank(text)} THEN 0 ELSE weight END) AS had${at}`
         if (!numeric.has(key)) return [had]
         return [had, `sum(CASE WHEN ${isNumber(text)} THEN weight ELSE 0 END) AS numbers${at}`]
@@ -204,7 +210,7 @@ export function presenceQuery(scope: Scope, keys: readonly string[], numeric: Re
   })
 }
 
-/** One value more than a rule lists, so that too many are seen to be so. */
+/** One value more than a rule lists, so that too many values are recognised. */
 export function valuesQuery(scope: Scope, keys: readonly string[]): Query {
   return query('insights.few-values', {
     ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },

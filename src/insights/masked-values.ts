@@ -2,31 +2,31 @@ import type { ValueType } from '../core/value-type.ts'
 import type { Mask } from './masked.ts'
 import type { ValueList } from './value-lists.ts'
 
-/** A value as it is shown, and how often it occurs. */
+/** A displayed value, and how often it occurs. */
 interface MaskedValue {
   value: string
   weight: number
 }
 
-/** What is shown of the parameters of one masked name. Weights are not rounded. */
+/** The displayed parameters of one masked name. Weights are not rounded. */
 export interface MaskedList {
   weight: number
   lastAt: number
   numbers: number
   booleans: number
-  /** Most frequent first; equal ones in the order of their text. */
+  /** Most frequent first; equally frequent ones sorted by text. */
   values: MaskedValue[]
-  /** Different masked values. */
+  /** Number of distinct masked values. */
   different: number
 }
 
-/** A list, and an estimate of its different values where they were not counted. */
+/** A list, with an estimate of its distinct values when they were not counted. */
 export interface Counted {
   list: ValueList
   estimate: number | null
 }
 
-/** Puts lists together whose names are equal when masked; values that are equal when masked are one. */
+/** Merges lists whose names are equal when masked, and values that are equal when masked. */
 export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList {
   const weights = new Map<string, number>()
   const add = (value: string, weight: number) => weights.set(value, (weights.get(value) ?? 0) + weight)
@@ -52,8 +52,8 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
 }
 
 /**
- * Different values beside those that were masked, of which so many changed. Where not all that may be personal were masked,
- * the rest is taken to be like those.
+ * Estimates the distinct values other than the masked ones, of which some changed. When not all possibly personal
+ * values were masked, the rest is assumed to be alike.
  */
 function differentBeside(
   { different, suspects, areSuspect }: ValueList,
@@ -68,25 +68,25 @@ function differentBeside(
   return Math.max(0, Math.round(all - suspected + others))
 }
 
-/** Sums that differ in their last digits only, by the order of addition, are equal. */
+/** Treats sums that differ only in their last digits, because of the order of addition, as equal. */
 function mostFrequentFirst(a: MaskedValue, b: MaskedValue): number {
   return rounded(b.weight) - rounded(a.weight) || compareTexts(a.value, b.value)
 }
 
 const rounded = (weight: number) => Number(weight.toFixed(6))
 
-/** As engines sort texts: by their bytes in UTF-8. */
+/** Compares texts like engines do, by their UTF-8 bytes. */
 export const compareTexts = (a: string, b: string) => (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b)))
 
-/** The text cut to so many characters. */
+/** Returns the text cut to this number of characters. */
 export function cutCharacters(text: string, length: number): string {
   return text.length <= length ? text : [...text].slice(0, length).join('')
 }
 
-/** The share of its values from which a key has a type. */
+/** Share of its values from which a key has a type. */
 const TYPE_SHARE = 0.99
 
-/** The type of 99 % of the values, by how often they occur; else `mixed`. */
+/** Returns the type of 99 % of the values, by frequency; otherwise `mixed`. */
 export function typeOfList({ weight, numbers, booleans }: Pick<MaskedList, 'weight' | 'numbers' | 'booleans'>) {
   const weights: Record<ValueType, number> = { number: numbers, boolean: booleans, text: weight - numbers - booleans }
   const types = ['number', 'boolean', 'text'] as const

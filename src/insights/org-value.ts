@@ -30,13 +30,13 @@ const OrgValueSchema = Closed(
   },
 )
 
-/** What is at stake in open issues, and what was protected by those that were resolved. */
+/** The value at stake in open issues, and the value protected by resolved ones. */
 export const orgValue = insight({
   id: 'getOrgValue',
-  summary: 'Impact value that monitoring protects: of open, and of resolved issues',
+  summary: 'Show the impact value of open and resolved issues',
   description:
-    'The value of an issue is the `impactValue` of its alert, in a unit of your own. An issue that is open again counts ' +
-    'as open; a muted one counts nowhere.',
+    'The value of an issue is the `impactValue` of its alert, in any unit you choose. A reopened issue counts ' +
+    'as open; muted issues do not count.',
   path: '/org/value',
   isQuick: true,
   output: OrgValueSchema,

@@ -9,24 +9,24 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
 
-/** The typical values are taken from this many whole hours. */
+/** Number of whole hours from which typical values are computed. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
 const QUIET_SHARE = 0.1
 
 const SamplingSchema = Closed(
   {
-    available: Type.Boolean({ description: 'Page views came in during the last 7 days' }),
-    canEdit: Type.Boolean({ description: 'The caller may change the rates' }),
-    supported: Type.Boolean({ description: 'Properties of this system have page views' }),
+    available: Type.Boolean({ description: 'True when page views were received in the last 7 days' }),
+    canEdit: Type.Boolean({ description: 'True when the caller may change the rates' }),
+    supported: Type.Boolean({ description: 'True when properties of this system have page views' }),
     devRate: Type.Number(),
     prodRate: Type.Number(),
-    rates: Type.Array(Type.Number(), { description: 'The rates that can be chosen' }),
+    rates: Type.Array(Type.Number(), { description: 'Available rates' }),
     eligible: Type.Array(Closed({ vendor: Type.String(), event: Type.String() }), {
-      description: 'Events of the last 7 days that are page views, most frequent first, at most 200',
+      description: 'Up to 200 page view events of the last 7 days, most frequent first',
     }),
     pageViewsPerHour: Closed({
-      quiet: Type.Number({ description: 'One hour of ten has no more than this' }),
-      typical: Type.Number({ description: 'The median hour of the last 7 days' }),
+      quiet: Type.Number({ description: '10th percentile of hours' }),
+      typical: Type.Number({ description: 'Median hour of the last 7 days' }),
     }),
   },
   {
@@ -46,11 +46,11 @@ const SamplingSchema = Closed(
   },
 )
 
-/** The share of page views of a property that is kept, and how many page views there are. */
+/** The share of page views of a property that is stored, and the number of page views. */
 export const pageViewSampling = insight({
   id: 'getPageViewSampling',
   tag: 'Domains',
-  summary: 'Share of page views that is kept, and what page views there are',
+  summary: 'Show the sampling rate of page views and the page views themselves',
   path: '/domains/{id}/page-view-sampling',
   isQuick: true,
   params: ById,
@@ -75,7 +75,7 @@ export const pageViewSampling = insight({
   },
 })
 
-/** The page views of a domain in the hours before `to`. */
+/** Returns the query for page views of a domain in the hours before `to`. */
 const scopeOf = ({ orgId }: DomainKey, to: Instant) =>
   ({ over: 'counts', orgId, window: { from: to - HOURS * HOUR_MS, to } }) as const
 
@@ -104,18 +104,18 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
 
 /** Most frequent first. */
 function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
-  // The current hour is included: a new property should see its page views at once.
+  // Includes the current hour, so that a new property sees its page views at once.
   return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
-/** Returns one number for each hour, in no order; 0 for an hour without any. */
+/** Returns one number for each hour, in no particular order; 0 for an hour without page views. */
 async function pageViewsByHour(domain: DomainKey, to: Instant, history: History) {
   const rows = await history.query<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]
 }
 
-/** Returns the value that this share of the values does not exceed. */
+/** Returns the quantile of the values. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.ceil(share * sorted.length) - 1] ?? 0

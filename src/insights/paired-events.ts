@@ -9,9 +9,9 @@ import { insight, type Sources } from './insight.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
-/** Maximum number of names in an answer, those with most events first. */
+/** Maximum number of names in a response, those with the most events first. */
 const MAX_NAMES = 200
-/** Maximum number of rows of a name and day that are read: of far more names than an answer has, all days. */
+/** Maximum number of rows by name and day that are read: far more names than returned, with all days. */
 const MAX_ROWS = 20_000
 
 const counts = {
@@ -20,18 +20,18 @@ const counts = {
   serverOnly: Int({ description: 'Server events without a partner' }),
 }
 const matchedPct = Nullable(
-  Type.Number({ description: 'Share of pairs in these three, in percent; null when all of them are 0' }),
+  Type.Number({ description: 'Share of pairs in the sum of these three, in percent; null when all are 0' }),
 )
 
 const PairedEventSchema = Closed(
   {
     domainId: Type.String(),
     vendor: Type.String(),
-    event: Type.String({ description: 'As browsers spell it' }),
+    event: Type.String({ description: 'Name as sent by browsers' }),
     ...counts,
     matchedPct,
-    browserWithoutId: Int({ description: 'Of `browserOnly`, those without an event id' }),
-    serverWithoutId: Int({ description: 'Of `serverOnly`, those without an event id' }),
+    browserWithoutId: Int({ description: 'Number of `browserOnly` events without an event id' }),
+    serverWithoutId: Int({ description: 'Number of `serverOnly` events without an event id' }),
     days: Type.Array(
       Closed({ day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
       { description: 'Every day, oldest first; a pair counts on the day of its earlier event' },
@@ -47,21 +47,26 @@ const EXAMPLE = {
 /** How many events of each name had a partner on the other side, for vendors that count the two as one. */
 export const pairedEvents = insight({
   id: 'listPairedEvents',
-  summary: 'Say how many events had the same event id in the browser and on the server',
+  summary: 'Show how many events were sent with the same event id by browser and server',
   description:
-    'Of Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn, names that both sides sent in these days. ' +
+    'For Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn: names sent by both sides in these days. ' +
     '`docs/use/orders.md` says which parameters hold the event id, and the window of each vendor. Events of `dev` do not count.',
   path: '/insights/paired-events',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
     ...domainFields,
     days: Type.Optional(
-      Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS, description: 'The last UTC days, today included' }),
+      Int({
+        minimum: 1,
+        maximum: MAX_DAYS,
+        default: DEFAULT_DAYS,
+        description: 'Number of UTC days up to and including today',
+      }),
     ),
   }),
   output: Closed(
     {
-      events: Type.Array(PairedEventSchema, { maxItems: MAX_NAMES, description: 'Those with most events first' }),
+      events: Type.Array(PairedEventSchema, { maxItems: MAX_NAMES, description: 'Names with the most events first' }),
     },
     {
       $id: 'PairedEventList',
@@ -106,11 +111,11 @@ function withShare<C extends Counts>(of: C): C & { matchedPct: number | null } {
   return { ...of, matchedPct: all === 0 ? null : percentOf(of.matched, all) }
 }
 
-/** A name that browsers and servers sent, with its counts. */
+/** A name sent by browsers and servers, with its counts. */
 export interface PairedName extends Counts {
   domainId: string
   vendor: string
-  /** As browsers spell it. */
+  /** Name as sent by browsers. */
   event: string
   serverEvent: string
   browserWithoutId: number
@@ -134,13 +139,13 @@ interface Asked {
   maxRows?: number
 }
 
-/** Returns the names that browsers and servers sent from the day `first` up to now, those with most events first. */
+/** Returns the names sent by browsers and servers from the day `first` until now, those with the most events first. */
 export async function pairedNames(
   { history }: Pick<Sources, 'history'>,
   { orgId, domainIds, first, now, maxRows = MAX_ROWS }: Asked,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
-  // The partner of an event of the first day may have come before it.
+  // The partner of an event of the first day may have been sent before it.
   const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
   const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
   const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
@@ -182,7 +187,10 @@ function pairingKeysQuery({ orgId, window }: Scope): Query {
   })
 }
 
-/** Rows as `Row`, of days from `first`, of names that both sides sent in the window; all of those with most events first. */
+/**
+ * Returns the query for rows of days from `first`, of names that both sides sent in the window, those with the most
+ * events first.
+ */
 function pairedEventsQuery(
   { orgId, domainIds, window }: Scope,
   keys: readonly string[],

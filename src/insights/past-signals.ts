@@ -4,12 +4,12 @@ import { type FoundSignal, signalsOf } from './signal-list.ts'
 
 type Parts = Parameters<typeof signalsOf>
 
-/** Relearning what signals knew takes long, and settings change seldom. */
+/** Recomputing the history of signals takes long, and settings change rarely. */
 const keptOf = keptBy<Promise<FoundSignal[]>>(100)
 
 /**
- * Returns the signals of these domains that are watched, as they stood at an instant. Of one that is more than an hour ago
- * as it was found up to 10 minutes before. Fails with `unavailable` when the warehouse does.
+ * Returns the monitored signals of these domains with their state at an instant. For an instant more than an hour ago,
+ * the result may be cached for 10 minutes. Throws `unavailable` like the warehouse.
  */
 export function watchedAt(parts: Parts[0], orgId: string, domains: Parts[2], at: Instant): Promise<FoundSignal[]> {
   const findBy = (seriesMonitor: Parts[0]['seriesMonitor']) =>

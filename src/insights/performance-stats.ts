@@ -16,11 +16,11 @@ const VendorStats = Closed({
   vendor: Type.String(),
   events: Int({ description: 'Weighted count' }),
   avgExecMs: Type.Number({
-    description: 'Weighted, of the events that say how long they took, up to a day; 0 when none does',
+    description: 'Weighted mean of events that report a duration of up to a day; 0 when none does',
   }),
-  maxExecMs: Type.Number({ description: 'Of the same events' }),
-  failures: Int({ description: 'Weighted count of status `failure`, `exception` or `timeout`' }),
-  failurePct: Type.Number({ description: 'Of the events whose status is known; 0 when none is' }),
+  maxExecMs: Type.Number({ description: 'Maximum of the same events' }),
+  failures: Int({ description: 'Weighted number of events with status `failure`, `exception` or `timeout`' }),
+  failurePct: Type.Number({ description: 'Share of the events with a known status; 0 when there are none' }),
 })
 
 const Output = Closed(
@@ -44,9 +44,9 @@ interface VendorRow {
   vendor: string
   weight: number
   failed: number
-  /** Weight of the events whose status is known. */
+  /** Weight of the events with a known status. */
   known: number
-  /** Sum of weight and duration, and the weight of the events that have one. */
+  /** Sum of weight times duration, and the weight of the events that have one. */
   execSum: number
   execWeight: number
   maxExecMs: number
@@ -56,7 +56,7 @@ interface VendorRow {
 export const performanceStats = insight({
   id: 'getPerformanceStats',
   summary: 'Show how often tags of each vendor fail, and how long they take',
-  description: 'Counts are weighted; loads of the code of vendors do not count.',
+  description: 'Counts are weighted and exclude library loads.',
   path: '/stats/performance',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -77,7 +77,7 @@ export const performanceStats = insight({
   },
 })
 
-/** No tag takes longer than a day: such a number would hide all others. */
+/** Durations over a day are ignored: such a number would hide all others. */
 const IS_TIME = `execMs >= 0 AND execMs <= ${DAY_MS}`
 
 function statsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {

@@ -17,38 +17,43 @@ import {
 } from './told-query.ts'
 
 const DEFAULT_DAYS = 7
-/** Tags may be late, and so may be the shop. */
+/** Tags may be late, and so may the shop. */
 export const SETTLED_MS = 15 * MINUTE_MS
 
 const Input = Closed({
-  domainId: Text(1, 100, { description: 'The domain whose orders were posted' }),
+  domainId: Text(1, 100, { description: 'Domain whose orders were posted' }),
   projectId: domainFields.projectId,
   days: Type.Optional(
-    Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'The last UTC days, today among them' }),
+    Int({
+      minimum: 1,
+      maximum: 90,
+      default: DEFAULT_DAYS,
+      description: 'Number of UTC days up to and including today',
+    }),
   ),
 })
 
 const tallyFields = {
   orders: Int({ description: 'Paid orders' }),
-  captured: Int({ description: 'Orders of which the vendor was told, on whatever day' }),
-  missing: Int({ description: 'Orders of which it was not told' }),
-  extra: Int({ description: 'Ids that it was told of and that are no order, by the day of the event' }),
+  captured: Int({ description: 'Orders reported to the vendor, on any day' }),
+  missing: Int({ description: 'Orders not reported to the vendor' }),
+  extra: Int({ description: 'Reported ids that are not an order, by day of the event' }),
   duplicates: Int({
     description:
-      'Events about an id beyond its first, by the day of the event; an event of a browser and its partner of a server are one',
+      'Events about an id after its first, by day of the event; a browser event and its server partner count as one',
   }),
-  valueMismatches: Int({ description: 'Captured orders of which it was told a value that differs by more than 0.01' }),
+  valueMismatches: Int({ description: 'Captured orders with a reported value that differs by more than 0.01' }),
   missingValue: Type.Number({ description: 'Value of the missing orders' }),
-  capturePct: Type.Number({ description: 'Share of the orders that are captured; 0 without orders' }),
+  capturePct: Type.Number({ description: 'Share of orders that are captured; 0 without orders' }),
   matched: Int({ description: 'Pairs of a browser event and a server event with the same name and event id' }),
-  browserOnly: Int({ description: 'Browser events without a partner; 0 of vendors that do not pair events' }),
-  serverOnly: Int({ description: 'Server events without a partner; 0 of vendors that do not pair events' }),
+  browserOnly: Int({ description: 'Browser events without a partner; 0 for vendors that do not pair events' }),
+  serverOnly: Int({ description: 'Server events without a partner; 0 for vendors that do not pair events' }),
   matchedPct: Nullable(
-    Type.Number({ description: 'Share of pairs in these three, in percent; null when all of them are 0' }),
+    Type.Number({ description: 'Share of pairs in the sum of these three, in percent; null when all are 0' }),
   ),
 }
 const VendorTallySchema = Closed({ vendor: Type.String(), ...tallyFields }, { $id: 'VendorReconciliation' })
-const vendors = Type.Array(VendorTallySchema, { description: 'Those with an event about any order, by name' })
+const vendors = Type.Array(VendorTallySchema, { description: 'Vendors with an event about any order, by name' })
 
 const EXAMPLE = {
   ...{ vendor: 'Google Analytics 4', orders: 40, captured: 38, missing: 2, extra: 0, duplicates: 1 },
@@ -61,15 +66,15 @@ const Output = Closed(
     days: Type.Array(
       Closed({
         day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }),
-        orders: Int({ description: 'Paid orders that were placed on the day, at least 15 minutes ago' }),
+        orders: Int({ description: 'Paid orders placed on the day, at least 15 minutes ago' }),
         value: Type.Number({ description: 'Their value' }),
         vendors,
       }),
-      { description: 'Every day whose events are kept, oldest first' },
+      { description: 'Every day with stored events, oldest first' },
     ),
     vendors,
     withoutIds: Type.Array(Closed({ vendor: Type.String(), purchases: Int() }), {
-      description: 'Vendors that were sent purchases of which none has an id of an order that can be read, by name',
+      description: 'Vendors whose purchases all lack a readable order id, by name',
     }),
   },
   {
@@ -84,15 +89,15 @@ const Output = Closed(
   },
 )
 
-/** What was sold, as the shop says, against what each vendor was told. */
+/** Orders of the shop compared with what was reported to each vendor. */
 export const reconcileOrders = insight({
   id: 'reconcileOrders',
   tag: 'Orders',
-  summary: 'Hold the orders of a shop against what its tags told each vendor',
+  summary: 'Compare the orders of a shop with those its tags reported to each vendor',
   description:
     'An event is about an order when a parameter whose last name is `transaction_id`, `order_id`, `orderId` or ' +
-    '`orderID` holds an id, as `ep.transaction_id` and `cd[order_id]` do, or the parameter that its vendor has for it, as ' +
-    '`oid` of Google Ads. Loads of code and events of `dev` do not count.',
+    '`orderID` holds an id, such as `ep.transaction_id` and `cd[order_id]`, or the vendor’s own parameter does, such as ' +
+    '`oid` of Google Ads. Library loads and `dev` events do not count.',
   path: '/insights/reconcile',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -100,7 +105,7 @@ export const reconcileOrders = insight({
   async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
     const isMeant = domainsMeant(sources, orgId, { domainId, projectId }).length > 0
-    // Of a day whose events are gone, every order would be missing.
+    // Without the events of a day, every order would be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
     const settled = now - SETTLED_MS
@@ -135,16 +140,16 @@ interface Unread {
   purchases: number
 }
 
-/** Returns the parameters that may say which order an event is about, of those that occur. */
+/** Returns the existing parameters that may identify the order of an event. */
 async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ToldScope): Promise<OrderKeys> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   return orderKeys(names.map(({ name }) => name))
 }
 
-/** What one vendor was told of the orders of a time; `orders` are all that were paid. */
+/** Reports to one vendor of the orders of a time span; `orders`: all paid orders. */
 export type VendorTally = Static<typeof VendorTallySchema>
 
-/** Returns how the orders of a domain that were paid with `from <= at < to` reached each vendor, by any event up to now. */
+/** Returns how the orders of a domain paid with `from <= at < to` reached each vendor, in any event until now. */
 export async function reconciled(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
   { orgId, domainId, from, to, now }: { orgId: string; domainId: string; from: Instant; to: Instant; now: Instant },
@@ -163,20 +168,20 @@ export async function reconciled(
   )
 }
 
-/** So many orders are all held against events; of more, those of the time that is asked for. */
+/** Up to this number all orders are compared; above it, only those of the requested time. */
 const MAX_HELD = 50_000
-/** Of then unknown ids so many at most are looked up by themselves: they are of older orders, or of none. */
+/** Maximum number of unknown ids that are looked up individually; they belong to older orders or to none. */
 const MAX_LOOKED_UP = 1000
 
 interface Asked extends ToldScope {
-  /** Orders of any status: all of the domain, or those of this time. */
+  /** Returns orders of any status: all of the domain, or those of this time. */
   orders: readonly StoredOrder[]
   isAll: boolean
   keys: OrderKeys
   isPaid(order: StoredOrder): boolean
 }
 
-/** Returns what vendors were told; empty when no event was about an order. */
+/** Returns the reports to vendors; empty when no event was about an order. */
 async function toldIn(
   { db, history }: Pick<Sources, 'db' | 'history'>,
   { orders, isAll, isPaid, keys, ...scope }: Asked,
@@ -192,7 +197,7 @@ async function toldIn(
   if (isAll) return [...(await ask(orders, 0)).filter(isTold), ...pairs]
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
-  // Many, and nobody knows how many more: they are held against all orders there are.
+  // There are too many unknown ids, so all orders are compared.
   if (unknown.length === MAX_LOOKED_UP) {
     return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold), ...pairs]
   }
@@ -205,7 +210,7 @@ async function toldIn(
   ]
 }
 
-/** Returns pairs of browser and server and events without a partner, by vendor and day. */
+/** Returns pairs of browser and server events and events without a partner, by vendor and day. */
 async function pairsIn(history: Sources['history'], scope: ToldScope, keys: OrderKeys): Promise<ToldRow[]> {
   const counts = ['matched', 'browserOnly', 'serverOnly'] as const
   type PairRow = Pick<ToldRow, 'vendor' | 'day'> & Record<(typeof counts)[number], number>
@@ -242,8 +247,8 @@ function shown(tallies: ReadonlyMap<string, Tally>, mask: (vendor: string) => st
   }))
 }
 
-/** With one decimal; null of nothing. */
+/** Returns a percentage with one decimal; null when the whole is 0. */
 const percent = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 10)
 
-/** Sums of cents are a little off. */
+/** Rounds sums of cents, which are slightly inexact. */
 const money = (sum: number) => Math.round(sum * 1e6) / 1e6

@@ -15,13 +15,13 @@ export interface InsightParts {
   warehouse: History
   seriesMonitor: Sources['seriesMonitor']
   clock: Clock
-  /** Up to when counts are known. */
+  /** Time up to which counts are known. */
   watermark(): Instant
-  /** How long events are kept. */
+  /** Retention time of events. */
   retentionMs: number
 }
 
-/** Returns one `GET` route for each insight. */
+/** Returns a `GET` route for each insight. */
 export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
     route({
@@ -45,8 +45,8 @@ export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight
 const NAMES = ['vendor', 'event'] as const
 
 /**
- * Returns the query with personal data masked in the names that it asks for. They are compared whole, so whoever may not
- * see a name cannot find out whether it exists.
+ * Returns the query with personal data masked in requested names. Names are compared as a whole, so a caller who may
+ * not see a name cannot find out whether it exists.
  */
 function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
   const asked: { vendor?: unknown; event?: unknown } = query

@@ -47,7 +47,7 @@ test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
 test('nothing is left of availability without an event in 24 hours', () => {
   expect(scoreOf([availabilityOf({ ...healthy, hasEvents: false })], 'fine')).toEqual({
     score: 0,
-    detail: 'No event came from Shop in 24 hours.',
+    detail: 'No event was received from Shop in 24 hours.',
   })
 })
 

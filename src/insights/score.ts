@@ -2,17 +2,17 @@ import type { Severity } from '../alerts/alert.ts'
 import { isConsentKind, kindInWords } from '../compliance/finding.ts'
 import { capitalized, countText, shareText } from '../core/text.ts'
 
-/** A signal that is followed and not muted. */
+/** A monitored signal that is not muted. */
 export interface SignalHealth {
   vendor: string
   event: string
   state: 'learning' | 'normal' | 'high' | 'low' | 'silent' | 'off'
-  /** Weighted events of the last hour that ended, and how many are usual; null when unknown. */
+  /** Weighted events of the last complete hour, and the usual number; null when unknown. */
   observed: number | null
   expected: number | null
 }
 
-/** Events of one vendor whose status is known, by weight. */
+/** Events of one vendor with a known status, by weight. */
 interface VendorStatus {
   vendor: string
   known: number
@@ -29,51 +29,51 @@ interface BrokenRule {
   total: number
 }
 
-/** A finding of compliance that nobody ignores. */
+/** A compliance finding that is not ignored. */
 interface OpenFinding {
   vendor: string
   key: string
   kind: string
 }
 
-/** What a time, as a rule the last 24 hours, says of one domain. Names are as they are shown: personal data is masked. */
+/** Facts about one domain in a time span, usually the last 24 hours. Personal data in names is masked. */
 export interface DomainHealth {
   name: string
-  /** Which time: `the week`; left out: `24 hours`. */
+  /** Name of the time span: `the week`; default: `24 hours`. */
   time?: string
-  /** False when no event came in that time. */
+  /** False when no event was received in the time span. */
   hasEvents: boolean
   signals: readonly SignalHealth[]
   vendors: readonly VendorStatus[]
   rules: readonly BrokenRule[]
   findings: readonly OpenFinding[]
-  /** Share of the time in which nothing could be collected because of this server, 0 to 1. */
+  /** Share of the time span in which this server could not collect, 0 to 1. */
   gapShare: number
 }
 
-/** A part of a score: the share that is left, 0 to 1, and what took the rest. */
+/** A part of a score: the remaining share, 0 to 1, and the causes of the loss. */
 export interface Health {
   left: number
   causes: Cause[]
 }
 
-/** `loss`: the share of the score that it takes by itself, 0 to 1. */
+/** `loss`: share of the score lost to this cause alone, 0 to 1. */
 interface Cause {
   loss: number
   text: string
 }
 
-/** The most that one vendor takes of a domain's availability. */
+/** Maximum share of a domain's availability lost to one vendor. */
 const VENDOR_LOSS = 0.5
-/** Failures up to this share are usual: visitors leave, networks break. */
+/** Failures up to this share are normal: visitors leave, networks break. */
 const USUAL_FAILURES = 0.02
-/** One signal of a vendor with many counts at least so much of the vendor. */
+/** Weight of one signal of a vendor with many events, at least this share of the vendor. */
 const SIGNAL_SHARE = 0.2
-/** A signal is low though nobody knows how much is usual. */
+/** Loss of a low signal whose usual count is unknown. */
 const LOW_WITHOUT_EXPECTATION = 0.5
-/** What a rule takes of accuracy when all of its events break it; the square root of their share otherwise. */
+/** Loss of accuracy when all events break a rule; otherwise it is scaled by the square root of their share. */
 const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
-/** What a finding takes of compliance; kinds that are not named here take `OTHER_FINDING_LOSS`. */
+/** Loss of compliance by kind of finding; other kinds lose `OTHER_FINDING_LOSS`. */
 const FINDING_LOSS = new Map([
   ['email', 0.15],
   ['phone', 0.15],
@@ -83,12 +83,15 @@ const FINDING_LOSS = new Map([
 const OTHER_FINDING_LOSS = 0.1
 
 /**
- * Returns how much of a domain's tags work. Each vendor takes the larger of what its failures and its silent or low
- * signals take, at most half; gaps of ours take their share. Nothing is left without an event.
+ * Returns the availability of a domain's tags. Each vendor loses the larger of its failures and its silent or low
+ * signals, at most half; gaps in collection lose their share. Without events the result is 0.
  */
 export function availabilityOf(health: DomainHealth): Health {
   if (!health.hasEvents) {
-    return { left: 0, causes: [{ loss: 1, text: `no event came from ${health.name} in ${health.time ?? '24 hours'}` }] }
+    return {
+      left: 0,
+      causes: [{ loss: 1, text: `no event was received from ${health.name} in ${health.time ?? '24 hours'}` }],
+    }
   }
   const vendors = new Set([...health.signals, ...health.vendors].map(({ vendor }) => vendor))
   const causes = [...vendors].flatMap((vendor) => vendorCause(vendor, health) ?? [])
@@ -118,7 +121,7 @@ function vendorCause(vendor: string, { name, signals, vendors }: DomainHealth): 
   return { loss, text }
 }
 
-/** The share of a signal's events that is missing, 0 to 1. */
+/** Returns the missing share of a signal's events, 0 to 1. */
 function lossOf({ state, observed, expected }: SignalHealth): number {
   if (state === 'silent') return 1
   if (state !== 'low') return 0
@@ -127,8 +130,8 @@ function lossOf({ state, observed, expected }: SignalHealth): number {
 }
 
 /**
- * Returns how much of a domain's data is right: each rule takes the square root of the share of events that break it,
- * by its severity, for each name of an event by itself.
+ * Returns the accuracy of a domain's data: each rule loses the square root of the share of events that break it, by
+ * severity, separately for each event name.
  */
 export function accuracyOf({ name, rules }: DomainHealth): Health {
   return healthOf(
@@ -142,7 +145,7 @@ export function accuracyOf({ name, rules }: DomainHealth): Health {
   )
 }
 
-/** Returns how much of a domain is free of findings: each takes its share, by its kind. */
+/** Returns the compliance of a domain: each finding loses a share by kind. */
 export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
@@ -156,18 +159,18 @@ function healthOf(causes: readonly Cause[]): Health {
   return { left: causes.reduce((left, { loss }) => left * (1 - loss), 1), causes: [...causes] }
 }
 
-/** A score, and why it is not 100. */
+/** A score, and why it is below 100. */
 export interface Score {
   score: number
   detail: string
 }
 
-/** The most causes that a score names. */
+/** Maximum number of causes named in a score. */
 const MAX_NAMED = 3
 
 /**
- * Returns the score of several domains, 0 to 100, of none 100: half the mean of what is left, half the worst, so that one broken
- * domain among many shows. `otherwise`: what is said when nothing is wrong.
+ * Returns the score of several domains, 0 to 100 (100 for none): half the mean of what remains, half the worst, so that
+ * one broken domain among many is visible. `otherwise`: text when nothing is wrong.
  */
 export function scoreOf(domains: readonly Health[], otherwise: string): Score {
   const left = domains.length > 0 ? domains.map((domain) => domain.left) : [1]

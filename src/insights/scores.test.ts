@@ -46,9 +46,9 @@ describe('scores', () => {
   test('without any event nothing is available, and nothing is wrong with the data', async () => {
     expect(await scores()).toEqual({
       overall: 67,
-      availability: { score: 0, detail: 'No event came in the last 24 hours.' },
+      availability: { score: 0, detail: 'No event was received in the last 24 hours.' },
       accuracy: { score: 100, detail: 'No event broke a rule.' },
-      compliance: { score: 100, detail: 'There is no open finding.' },
+      compliance: { score: 100, detail: 'There are no open findings.' },
     })
   })
 
@@ -131,7 +131,7 @@ describe('scores', () => {
     }
     await world.run('flush')
     const { availability } = await scores()
-    expect(availability.detail).toContain('No event came from Shop in 24 hours')
+    expect(availability.detail).toContain('No event was received from Shop in 24 hours')
     expect(availability.score).toBeLessThanOrEqual(50)
   })
 

@@ -18,12 +18,12 @@ import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } 
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),
-  detail: Type.String({ description: 'One sentence with its up to three largest causes' }),
+  detail: Type.String({ description: 'One sentence with up to three main causes' }),
 })
 
 export const ScoresSchema = Closed(
   {
-    overall: Int({ minimum: 0, maximum: 100, description: 'The mean of the three' }),
+    overall: Int({ minimum: 0, maximum: 100, description: 'Mean of the three scores' }),
     availability: ScorePartSchema,
     accuracy: ScorePartSchema,
     compliance: ScorePartSchema,
@@ -44,12 +44,12 @@ export const ScoresSchema = Closed(
   },
 )
 
-/** How well the tags of the organization work, how right their data are, and what they give away. */
+/** How well the organization's tags work, how correct their data is, and what personal data they give away. */
 export const scores = insight({
   id: 'getScores',
-  summary: 'Scores of the last 24 hours: availability, accuracy, compliance',
+  summary: 'Show the scores of the last 24 hours: availability, accuracy and compliance',
   description:
-    'From 0 to 100, of all domains or those of a project: half the mean of the domains, half the worst one. ' +
+    'From 0 to 100, for all domains or those of a project: half the mean of the domains, half the worst one. ' +
     '`docs/use/scores.md` has the formulas. Domains that never sent an event are left out.',
   path: '/insights/scores',
   isQuick: true,
@@ -65,15 +65,15 @@ export const scores = insight({
   },
 })
 
-/** Returns the scores of domains, by what was seen of them in a time. */
+/** Returns the scores of domains from the facts of a time span. */
 export function scoresOf(domains: readonly DomainHealth[]): Static<typeof ScoresSchema> {
   const parts = {
     availability:
       domains.length > 0
         ? scoreOf(domains.map(availabilityOf), 'All tags work as usual.')
-        : { score: 0, detail: 'No event came in the last 24 hours.' },
+        : { score: 0, detail: 'No event was received in the last 24 hours.' },
     accuracy: scoreOf(domains.map(accuracyOf), 'No event broke a rule.'),
-    compliance: scoreOf(domains.map(complianceOf), 'There is no open finding.'),
+    compliance: scoreOf(domains.map(complianceOf), 'There are no open findings.'),
   }
   const sum = Object.values(parts).reduce((sum, { score }) => sum + score, 0)
   return { overall: Math.round(sum / 3), ...parts }
@@ -84,18 +84,18 @@ interface Domain {
   name: string
 }
 
-/** A time that domains are looked at in. */
+/** A time span for which domains are scored. */
 export interface HealthScope {
-  /** Null: all. */
+  /** Null: all domains. */
   domainIds: readonly string[] | null
-  /** The start of a minute. */
+  /** Start of a minute. */
   from: Instant
   to: Instant
-  /** `24 hours`, `the week` */
+  /** Name: `24 hours`, `the week`. */
   time: string
 }
 
-/** Returns the domains that were there by the end of the time, and ever sent an event. */
+/** Returns the domains that existed by the end of the time span and have ever sent an event. */
 function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domain[] {
   return db
     .prepare<[object], Domain>(
@@ -108,8 +108,8 @@ function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domai
 const MAX_NAME_LENGTH = 80
 
 /**
- * Returns what a time says of each domain that ever sent an event: its signals as they stood at the end, findings that were
- * seen in it and that nobody ignores today.
+ * Returns facts about each domain that has ever sent an event: its signals at the end of the time span, and findings
+ * seen in it that are not ignored today.
  */
 export async function healthIn(
   sources: Sources,
@@ -159,7 +159,7 @@ export async function healthIn(
   })
 }
 
-/** What the history says of domains in a time. */
+/** Facts from the history about domains in a time span. */
 interface Told {
   statuses: StatusRow[]
   broken: BrokenRow[]
@@ -169,8 +169,8 @@ interface Told {
 const keptOf = keptBy<Told>(100)
 
 /**
- * Asks the history. Statuses and broken rules are read from a day of events, totals from counts: within a minute the former
- * are those of before, as long as no event has clearly more or less than it had.
+ * Reads the history. Statuses and broken rules are read from a day of events, totals from counts. Within a minute the
+ * former are cached as long as no event has clearly more or fewer.
  */
 async function toldOf(
   { db, history }: Pick<Sources, 'db' | 'history'>,
@@ -205,7 +205,7 @@ function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
   return new Map(rules.flatMap((rule) => (rule.enabled ? [[rule.id, rule] as const] : [])))
 }
 
-/** Returns a function that makes names fit for a sentence: personal data is masked, long ones are cut. */
+/** Returns a function that prepares names for a sentence: masked, and cut to a limited length. */
 function maskOf(sources: Sources): (name: string) => string {
   const mask = maskFor(sources)
   return (name) => cutText(mask(name), MAX_NAME_LENGTH, '…')
@@ -223,7 +223,7 @@ type StatusRow = Omit<Named, 'event'> & { known: number; failed: number }
 type BrokenRow = Named & { alertId: string; weight: number }
 type TotalRow = Named & { weight: number }
 
-/** Of each vendor whose requests' status is known: their weight, and that of the failed ones. */
+/** Returns the query for weights of requests with a known status and of failed ones, by vendor. */
 export function statusesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.statuses', {
     ...{ orgId, window },
@@ -236,7 +236,7 @@ export function statusesQuery(orgId: string, domainIds: readonly string[], windo
   })
 }
 
-/** Weights of events by the alert whose rule they break. */
+/** Returns the query for weights of events by the alert whose rule they break. */
 export function brokenRulesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.broken-rules', {
     ...{ orgId, window },
@@ -249,7 +249,7 @@ export function brokenRulesQuery(orgId: string, domainIds: readonly string[], wi
   })
 }
 
-/** Weights of all events by name. */
+/** Returns the query for weights of all events by name. */
 export function namedTotalsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.totals', {
     ...{ over: 'counts' as const, orgId, window },

@@ -15,18 +15,25 @@ import {
 } from './flow-query.ts'
 import { insight } from './insight.ts'
 
-/** More sessions than this are sampled. */
+/** Above this number, sessions are sampled. */
 const MAX_SESSIONS = 200_000
-/** Vendors' events of a node. */
+/** Maximum number of vendors' events per node. */
 const MAX_FIRED = 20
-/** The path of all that are not named in a step. */
+/** Stands for all paths without a name in a step. */
 const OTHER_PATHS = '(other)'
 
 const Input = Closed({
-  hours: Type.Optional(Int({ minimum: 1, maximum: 336, default: 72, description: 'The last hours, by arrival' })),
+  hours: Type.Optional(
+    Int({
+      minimum: 1,
+      maximum: 336,
+      default: 72,
+      description: 'Length of the time range in hours, by time of arrival',
+    }),
+  ),
   ...domainFields,
   maxSteps: Type.Optional(
-    Int({ minimum: 2, maximum: 6, default: 4, description: 'Steps from the start of a session' }),
+    Int({ minimum: 2, maximum: 6, default: 4, description: 'Number of steps from the start of a session' }),
   ),
 })
 
@@ -34,18 +41,18 @@ const NodeSchema = Closed({
   path: Type.String({ description: `As in \`steps\` without identifiers (\`*\`); \`${OTHER_PATHS}\`: all but 20` }),
   sessions: Int(),
   vendors: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
-    description: 'What fired during these stays, the 20 most frequent, by count',
+    description: 'The 20 most frequent events during these stays, by count',
   }),
 })
 
 const FlowsSchema = Closed(
   {
-    sessionsSampled: Int({ description: 'Sessions that were looked at: all, up to 200,000' }),
+    sessionsSampled: Int({ description: 'Number of sessions read: all, up to 200,000' }),
     steps: Type.Array(
       Closed({ index: Int({ description: 'From 0' }), nodes: Type.Array(NodeSchema, { description: 'By sessions' }) }),
     ),
     links: Type.Array(Closed({ fromStep: Int(), fromPath: Type.String(), toPath: Type.String(), sessions: Int() }), {
-      description: 'From a step to the next, by step, then sessions',
+      description: 'Transitions from a step to the next, by step, then by sessions',
     }),
   },
   {
@@ -67,13 +74,13 @@ const FlowsSchema = Closed(
 )
 export type Flows = Static<typeof FlowsSchema>
 
-/** How sessions go from page to page, and what fires on the way. */
+/** The paths of sessions from page to page, and the events on the way. */
 export const sessionFlows = insight({
   id: 'getJourneyFlows',
-  summary: 'How sessions go from page to page, and what fires on the way',
+  summary: 'Show how sessions move between pages and which events fire on the way',
   description:
     'A step is a stay: events that follow one another on one path. Sessions end after 30 minutes without an event; ' +
-    'events without a path are left out. Counts are of sessions and events as they came, whatever they were sampled by.',
+    'events without a path are left out. Counts are of received sessions and events, not weighted by sampling.',
   path: '/journeys/flows',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -87,7 +94,7 @@ export const sessionFlows = insight({
   },
 })
 
-/** Returns the rows of the flows; of more than `MAX_SESSIONS` sessions those of a sample. */
+/** Returns the rows of the flows; above `MAX_SESSIONS`, those of a sample. */
 async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowRow[]> {
   const [[senders], names] = await Promise.all([
     history.query<SenderRow>(sendersQuery(scope)),
@@ -109,13 +116,13 @@ async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, hist
   }
 }
 
-/** One sender of so many is seldom exactly its share. */
+/** A sample rarely has exactly its share of the sessions. */
 const SAMPLING_SLACK = 1.02
 
 const sessionsIn = (rows: readonly FlowRow[]) =>
   rows.reduce((sum, { kind, step, count }) => (kind === 'node' && step === 0 ? sum + count : sum), 0)
 
-/** Returns the answer of these rows, with names masked. */
+/** Returns the response for these rows, with names masked. */
 function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
   const pathOf = (path: string | null) => (path === null ? OTHER_PATHS : maskPersonal(path, '$path', privacy))
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
@@ -156,7 +163,7 @@ function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
 const isOther = (path: string) => (path === OTHER_PATHS ? 1 : 0)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Names that are equal when masked are one. */
+/** Merges names that are equal when masked. */
 function vendorsOf(rows: readonly FlowRow[], privacy: Privacy): Flows['steps'][number]['nodes'][number]['vendors'] {
   const named = rows.map(({ vendor, event, count }) => ({
     vendor: maskPersonal(vendor ?? '', '$vendor', privacy),

@@ -17,13 +17,16 @@ import { insight, type Sources } from './insight.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
-/** The length of the series of signals. */
+/** Row length of the series of signals. */
 const SERIES_MS = 7 * DAY_MS
 
-/** The most signals of a page with series: each is judged by the hour from the beginning of its history. */
+/**
+ * Maximum number of signals with series per page, because each is judged hour by hour from the beginning of its
+ * history.
+ */
 const MOST_SERIES = 50
 
-/** The names of the signals of this many domains are queried together. */
+/** Number of domains whose signal names are queried together. */
 const DOMAINS_AT_ONCE = 50
 
 const EXAMPLE = {
@@ -53,19 +56,21 @@ const SignalSchema = Closed(
     vendor: Type.String(),
     event: Type.String(),
     mode: OneOf(SIGNAL_MODES),
-    sensitivity: Type.Number({ description: 'In force: its own, or that of the alert; 2 is the most sensitive' }),
+    sensitivity: Type.Number({
+      description: 'Effective sensitivity: its own, or that of the alert; 2 is the most sensitive',
+    }),
     state: OneOf(SIGNAL_STATES),
     learningUntil: Nullable(InstantSchema),
-    observed: Nullable(Type.Number({ description: 'Weighted events of the last hour that ended' })),
+    observed: Nullable(Type.Number({ description: 'Weighted events of the last complete hour' })),
     expected: Nullable(Type.Number()),
-    low: Nullable(Type.Number({ description: 'Counts from here to `high` are usual; null in a silence' })),
+    low: Nullable(Type.Number({ description: 'Lower bound of the normal range up to `high`; null in a silence' })),
     high: Nullable(Type.Number()),
     silentSince: Nullable(InstantSchema),
     lastEventAt: Nullable(InstantSchema),
     explainedBy: Nullable(ExplanationSchema),
-    issueId: Nullable(Type.String({ description: 'Its issue that is not resolved' })),
+    issueId: Nullable(Type.String({ description: 'Its unresolved issue' })),
     series: Type.Optional(
-      Type.Array(Closed(pointFields), { description: 'Its hours of the last 7 days; left out unless asked for' }),
+      Type.Array(Closed(pointFields), { description: 'The hours of the last 7 days; only with `series`' }),
     ),
   },
   { $id: 'Signal', examples: [EXAMPLE] },
@@ -84,7 +89,7 @@ const SignalQuerySchema = Closed({
   state: Type.Optional(OneOf(SIGNAL_STATES)),
   mode: Type.Optional(OneOf(SIGNAL_MODES)),
   series: Type.Optional(
-    Type.Boolean({ default: false, description: 'With the hours of the last 7 days; at most 50 signals a page' }),
+    Type.Boolean({ default: false, description: 'Include the hours of the last 7 days; limits a page to 50 signals' }),
   ),
   ...pagingFields,
 })
@@ -94,7 +99,7 @@ type SignalQuery = Static<typeof SignalQuerySchema>
 export const signalList = insight({
   id: 'listSignals',
   tag: 'Signals',
-  summary: 'Signals and how they stand, by domain, vendor and event',
+  summary: 'List signals with their states, by domain, vendor and event',
   description:
     'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
     'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
@@ -111,7 +116,7 @@ export const signalList = insight({
   },
 })
 
-/** The data for the list. */
+/** Sources of the list. */
 type ListSources = Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'> & { now: Instant }
 
 interface Domain {
@@ -119,7 +124,7 @@ interface Domain {
   name: string
 }
 
-/** A signal with the alert that follows it. */
+/** A signal with the alert that monitors it. */
 export interface FoundSignal {
   row: SignalRow
   timezone: string
@@ -141,7 +146,7 @@ async function listSignals(
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
     for (let place = after; found.length <= limit; ) {
-      // Learning the state of a signal takes long, so it is done only for as many as the page has room for.
+      // Computing the state of a signal takes long, so it is done only for those that fit the page.
       const most = limit + 1 - found.length
       const signals = await signalsOf(parts, orgId, some, wanted(query, place, most), now)
       found.push(...signals.filter(({ row }) => query.state === undefined || row.state === query.state))
@@ -178,7 +183,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
   return { orgId, domainId, vendor, event, sensitivity, stepMs: SIGNAL_STEP_MS, timezone }
 }
 
-/** Adds what the last hour and the ticks since show of each followed signal. */
+/** Adds the state of each monitored signal after the last hour and the ticks since. */
 async function inDetail(
   { seriesMonitor }: ListSources,
   orgId: string,
@@ -215,14 +220,13 @@ function placeOf(cursor: string | undefined): Place | null {
   throw new AppError('invalid', 'cursor: is not a cursor of this list')
 }
 
-/** Returns all domains in the order of their ids. */
+/** Returns all domains sorted by id. */
 function namedDomains(db: Db, orgId: string): Domain[] {
   return db.prepare<[string], Domain>('SELECT id, name FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
 }
 
 /**
- * Returns a filter for the first `most` signals after the place that match, as far as that is known without their
- * state.
+ * Returns a filter for the first `most` matching signals after the cursor, as far as that is known without their state.
  */
 function wanted(query: SignalQuery, after: Place | null, most: number): (signal: KnownSignal) => boolean {
   let count = 0
@@ -288,7 +292,7 @@ function rowOf(
 
 const placeIn = ({ domainId, vendor, event }: KnownSignal): Place => [domainId, vendor, event]
 
-/** True when the signal comes after the place in the order of the list. */
+/** Returns whether the signal comes after the cursor in the order of the list. */
 function isBehind(signal: KnownSignal, place: Place): boolean {
   const own = placeIn(signal)
   const index = own.findIndex((part, at) => part !== place[at])

@@ -9,10 +9,10 @@ import { insight } from './insight.ts'
 
 const WINDOW_MS = DAY_MS
 
-/** Vendors that send events. Those of tag managers, for example, are the tags' own. */
+/** Vendors that send events. Tag managers, for example, only load other tags. */
 const SENDING = decoders.filter(({ routes }) => routes.some(({ carries }) => !carries)).map(({ vendor }) => vendor)
 
-/** Of one vendor and kind: how many events or loads there are, and when the last one was received. */
+/** Number of events or loads of one vendor and kind, and when the most recent one was received. */
 interface KindRow {
   vendor: string
   kind: EventKind
@@ -27,10 +27,10 @@ const SilentLibraries = Closed(
       Closed({
         vendor: Type.String(),
         loads: Int({ description: 'Captured loads of the vendor’s code, unweighted' }),
-        lastAt: { ...InstantSchema, description: 'When the last of them was received' },
+        lastAt: { ...InstantSchema, description: 'When the most recent one was received' },
       }),
       {
-        description: 'By loads, then by name. Without tag managers and other vendors that send no events of their own',
+        description: 'By loads, then by name. Excludes tag managers and other vendors that send no events themselves',
       },
     ),
   },
@@ -40,11 +40,11 @@ const SilentLibraries = Closed(
   },
 )
 
-/** Vendors whose code the pages of a domain load while no event of theirs is captured. */
+/** Vendors whose library is loaded by the pages of a domain while none of their events is captured. */
 export const silentLibraries = insight({
   id: 'listSilentLibraries',
   tag: 'Domains',
-  summary: 'Known vendors whose library loads on the pages while no event of theirs was captured in the last 24 hours',
+  summary: 'List vendors whose library was loaded in the last 24 hours while none of their events was captured',
   path: '/domains/{id}/silent-libraries',
   params: ById,
   output: SilentLibraries,

@@ -7,11 +7,11 @@ import { percentOf } from './asked.ts'
 import { PAIRING_VENDORS } from './event-pairs.ts'
 import type { PairedName } from './paired-events.ts'
 
-/** What a rule can demand of a key, the weakest first: that it is there, that it is a number, that it is one of few values. */
+/** Requirements of a rule for a key, weakest first: present, a number, one of few values. */
 export const SUGGESTION_KINDS = ['required_key', 'key_type', 'key_values'] as const
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
 
-/** One key of one event of one vendor, over the days that were looked at. Events are weighted. */
+/** One key of one event of one vendor over the examined days. Events are weighted. */
 export interface KeyFacts {
   domainId: string
   vendor: string
@@ -20,50 +20,51 @@ export interface KeyFacts {
   /** Events of this name, and those in which the key is not blank. */
   events: number
   present: number
-  /** Those in which it is a number; 0 where few values are. */
+  /** Number of those in which it is a number; 0 when only few values are. */
   numbers: number
-  /** The smallest share of a day's events that have it, 0 to 1; of days with few events nothing is known. */
+  /** Smallest daily share of events that have it, 0 to 1; days with few events are ignored. */
   leastDailyShare: number
-  /** Different values, the most frequent first; of more than `MAX_VALUES` not all. */
+  /** Distinct values, most frequent first; incomplete when there are more than `MAX_VALUES`. */
   values: readonly { value: string; events: number }[]
-  /** True when every event of the vendor, whatever its name, has it with this one value. */
+  /** True when every event of the vendor, of any name, has it with this one value. */
   isConstant: boolean
 }
 
-/** Presence, and shares of numbers and of the rarest value, that a key must have kept to become a rule. */
+/** Minimum presence, and shares of numbers and of the rarest value, for a key to become a rule. */
 const MIN_PRESENCE = 0.995
 const MIN_NUMBERS = 0.999
 const MIN_VALUE_SHARE = 0.005
-/** On no day may fewer have had it: such a key comes and goes. */
+/** Minimum presence on every day: a key below it comes and goes. */
 const MIN_DAILY_PRESENCE = 0.9
-/** Events that are needed for a rule, and for a list of values. */
+/** Minimum number of events for a rule, and for a list of values. */
 const MIN_EVENTS = 200
 const MIN_EVENTS_FOR_VALUES = 500
 export const MAX_VALUES = 20
-/** The longest value that a condition takes. */
+/** Maximum length of a value in a condition. */
 const MAX_VALUE_LENGTH = 1000
 const MAX_NAME_LENGTH = 200
 const MAX_PER_EVENT = 5
-/** An event id is suggested when a smaller share of events, in percent, has a partner with the same one. */
+/** Percentage of events with a partner of the same event id below which an event id is suggested. */
 const MIN_MATCHED_PCT = 85
 
 /**
- * Finds every text that is no number as conditions read it, the empty one included (RE2). A condition can only say what is
- * wrong: another character, no digit, a second point, anything but digits in the exponent, a sign in the wrong place.
+ * Matches every text that is not a number as read by conditions, including the empty text (RE2). A condition can only
+ * describe what is wrong: another character, no digit, a second point, anything but digits in the exponent, a sign in
+ * the wrong position.
  */
 export const NOT_NUMBER = String.raw`[^0-9.eE+-]|^[+-]?\.?(?:[eE]|$)|\..*\.|[eE].*[.eE]|[0-9.+-][+-]|[eE][+-]?$`
 
-/** What is known of a key before its values are looked at. */
+/** Facts about a key before its values are examined. */
 export type Presence = Omit<KeyFacts, 'numbers' | 'values' | 'isConstant'>
 
-/** True when the key is there so steadily that a rule can demand it, and is the company's to set. */
+/** Returns whether the key is present so steadily that a rule can require it, and is set by the company. */
 export function isSteady(facts: Presence): boolean {
   const { events, present, leastDailyShare } = facts
   const isThere = present >= events * MIN_PRESENCE && leastDailyShare >= MIN_DAILY_PRESENCE
   return events >= MIN_EVENTS && isThere && !isProtocolKey(facts) && isNameable(facts)
 }
 
-/** Returns the strongest rule that the key has kept; null when it has kept none, or a rule of it would be of no use. */
+/** Returns the strongest rule met by the key; null when it meets none or a rule would be useless. */
 export function kindOf(facts: KeyFacts): SuggestionKind | null {
   const { events, present, numbers, values, isConstant } = facts
   if (isConstant || isEventName(facts) || !isSteady(facts)) return null
@@ -73,17 +74,17 @@ export function kindOf(facts: KeyFacts): SuggestionKind | null {
   return isFew && isShort && events >= MIN_EVENTS_FOR_VALUES ? 'key_values' : 'required_key'
 }
 
-/** True for the key in which a vendor's protocol names the event: a rule about it would hold by itself. */
+/** Returns whether the vendor's protocol uses the key for the event name: a rule about it would always hold. */
 const isEventName = ({ event, values }: KeyFacts) => values.length > 0 && values.every(({ value }) => value === event)
 
-/** Returns how many events of these days break such a rule, by weight: at least 1 if any does. */
+/** Returns the weighted number of events of these days that break such a rule, at least 1 if any does. */
 export function brokenBy(kind: SuggestionKind, { events, present, numbers, values }: KeyFacts): number {
   if (kind === 'required_key') return events - present
   if (kind === 'key_type') return events - numbers
   return events - values.reduce((sum, one) => sum + one.events, 0)
 }
 
-/** True when conditions can name the key, which they read without wildcards. */
+/** Returns whether conditions, which have no wildcards, can name the key. */
 export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event' | 'vendor'>): boolean {
   if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
     return false
@@ -92,29 +93,30 @@ export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event
   return target.kind === 'key' && target.key === key
 }
 
-/** Returns the name by which conditions read a key. */
+/** Returns the name of a key in conditions. */
 export const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
 
 /**
- * Keys that a vendor's own library writes into every request: a rule about them would watch the library, not the tags of
- * the company. Of other vendors only those that never change are left out. Keys are as the decoders name them.
+ * Keys that the company sets, for vendors whose library adds keys to every request: a rule about the library's keys
+ * would watch the library. For other vendors only constant keys are left out. Keys are named as in the decoders.
  */
 const OWN_KEYS = new Map([
-  // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the rest is the library's.
+  // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the rest is set by the
+  // library.
   ['Google Analytics 4', /^(?!(?:ep|epn|up|upn|pr\d+)\b|cu$|uid$)/],
-  // https://developers.facebook.com/docs/meta-pixel/reference: custom data, and advanced matching.
+  // https://developers.facebook.com/docs/meta-pixel/reference: custom data and advanced matching.
   ['Meta Pixel', /^(?!(?:cd|ud|udff|ap)\b)/],
 ])
 
-/** True for a key that the vendor's own library writes; of most vendors such keys are not known. */
+/** Returns whether the vendor's own library sets the key; unknown for most vendors. */
 export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>): boolean {
   return OWN_KEYS.get(vendor)?.test(key) ?? false
 }
 
-/** True when of this vendor it is known which keys are its library's. */
+/** Returns whether the library keys of this vendor are known. */
 export const knowsProtocol = (vendor: string) => OWN_KEYS.has(vendor)
 
-/** Events and keys that money depends on, the dearest first. */
+/** Events and keys related to money, most valuable first. */
 const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]
 const MONEY_KEYS = [
   /transaction|order.?id|(?:^|[._[])(?:value|revenue|price|amount|total)\b|currency|(?:^|\.)cu$/i,
@@ -126,12 +128,12 @@ const rank = (patterns: readonly RegExp[], text: string) => {
   return at < 0 ? 0 : patterns.length - at
 }
 
-/** Returns how much money depends on the key: 0 to 8, the event counts before the key. */
+/** Returns how closely the key is related to money: 0 to 8; the event counts before the key. */
 export function moneyOf({ event, key }: Pick<KeyFacts, 'event' | 'key'>): number {
   return rank(MONEY_EVENTS, event) * 3 + rank(MONEY_KEYS, key)
 }
 
-/** A rule that traffic keeps, before it was tried on the past. */
+/** A rule that the traffic meets, before its backtest. */
 export interface Draft {
   kind: SuggestionKind
   facts: KeyFacts
@@ -140,8 +142,8 @@ export interface Draft {
 }
 
 /**
- * Returns what is worth suggesting, what money depends on first, then by events: at most five for one event. Left out is
- * what an alert watches already. `days`: how many were looked at.
+ * Returns suggestions, those related to money first, then by events, at most five per event. Rules already covered by
+ * an alert are left out. `days`: number of examined days.
  */
 export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], days: number): Draft[] {
   const perEvent = new Map<string, number>()
@@ -160,14 +162,14 @@ export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], da
     .map(({ kind, facts }) => ({ kind, facts, rule: ruleOf(kind, facts), reason: reasonOf(kind, facts, days) }))
 }
 
-/** Orders keys: what money depends on first, then by events, then by name. */
+/** Sorts keys: related to money first, then by events, then by name. */
 export function byMoney(a: Presence, b: Presence): number {
   if (moneyOf(a) !== moneyOf(b) || a.events !== b.events) return moneyOf(b) - moneyOf(a) || b.events - a.events
   const [ofA, ofB] = [a, b].map(({ domainId, vendor, event, key }) => [domainId, vendor, event, key].join('\0'))
   return (ofA ?? '') < (ofB ?? '') ? -1 : 1
 }
 
-/** True when a rule about single events has a condition on this key of this event, whatever the condition is. */
+/** Returns whether a rule about single events has any condition on this key of this event. */
 function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
   if (!alertTypeOf(alert.alertType).judgedOnArrival) return false
   const { vendors = [], filters = [] } = alert
@@ -181,7 +183,7 @@ function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): bool
   })
 }
 
-/** True unless the filter is about the name of the event, and this is another one. */
+/** Returns true unless the filter is about the name of the event and excludes this one. */
 export function admits(filter: Condition, event: string): boolean {
   if (filter.parameter !== '$event') return true
   if (filter.op === 'equals') return (filter.values ?? []).includes(event)
@@ -218,7 +220,7 @@ function severityOf(facts: KeyFacts): Severity {
   return money >= 7 ? 'high' : money > 0 ? 'medium' : 'low'
 }
 
-/** Returns the condition that holds for what is wrong. A blank key breaks each of them. */
+/** Returns the condition that describes a violation. A blank key breaks each of them. */
 function wrong(kind: SuggestionKind, { key, values }: KeyFacts): Condition {
   const parameter = parameterOf(key)
   if (kind === 'required_key') return { parameter, op: 'is_blank' }
@@ -242,8 +244,9 @@ function reasonOf(
 }
 
 /**
- * Returns rules that demand an event id, for names that browsers and servers send at least 200 times and of which fewer than
- * 85 % have a partner with the same one; what money depends on first. Left out is what an alert watches already.
+ * Returns rules that require an event id, for names that browsers and servers each send at least 200 times and of which
+ * less than 85 % have a partner with the same id; those related to money first. Rules already covered by an alert are
+ * left out.
  */
 export function suggestEventIds(names: readonly PairedName[], alerts: readonly Alert[], days: number): Draft[] {
   return names

@@ -17,15 +17,15 @@ const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
 const BACKTEST_DAYS = 7
 const MAX_SUGGESTIONS = 50
-/** So many rules are tried on the past side by side. */
+/** Number of rules backtested concurrently. */
 const AT_ONCE = 2
 
 const SuggestionSchema = Closed({
   kind: OneOf(SUGGESTION_KINDS),
   rule: Type.Unsafe<Draft['rule']>({ ...AlertInputSchema }),
-  reason: Type.String({ description: 'One sentence: what traffic kept' }),
+  reason: Type.String({ description: 'One sentence: what the traffic showed' }),
   basis: Closed({
-    events: Int({ description: 'That were looked at, weighted' }),
+    events: Int({ description: 'Weighted number of events examined' }),
     from: InstantSchema,
     to: InstantSchema,
   }),
@@ -40,15 +40,17 @@ const SuggestionListSchema = Closed(
   {
     suggestions: Type.Array(SuggestionSchema, {
       maxItems: MAX_SUGGESTIONS,
-      description: 'What money depends on first; at most five for one event',
+      description: 'Those related to money first; at most five per event',
     }),
     idleAlerts: Type.Array(
       Closed({
         alertId: Type.String(),
         name: Type.String(),
-        lastEventAt: Nullable(Type.Number({ ...InstantSchema, description: 'The minute of the last event, if known' })),
+        lastEventAt: Nullable(
+          Type.Number({ ...InstantSchema, description: 'The minute of the most recent event, if known' }),
+        ),
       }),
-      { description: 'Enabled alerts in whose scope no event came: by domain, vendor and name of the event' },
+      { description: 'Enabled alerts without events in their scope, by domain, vendor and event name' },
     ),
   },
   {
@@ -80,20 +82,22 @@ const SuggestionListSchema = Closed(
   },
 )
 
-/** Rules that traffic keeps already, ready to be saved; and rules whose events no longer come. */
+/** Rules that the traffic already meets, ready to be saved, and alerts whose events are no longer received. */
 export const suggestions = insight({
   id: 'listSuggestions',
-  summary: 'Suggest rules that traffic already keeps, each with its reason and its backtest',
+  summary: 'Suggest rules that the traffic already meets, each with its reason and backtest',
   description:
-    'Of names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, which is also a number in ' +
-    '99.9 %; `key_values`, which is also one of at most 20 values. Also the event id of names that browsers and servers send, ' +
-    'when fewer than 85 % have a partner with the same one. `rule` can be posted to `/v1/alerts` as it is; what an ' +
-    'alert watches already is not suggested. `docs/use/suggestions.md` says what is left out.',
+    'For names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, one that is also a number in ' +
+    '99.9 %; `key_values`, one that also has at most 20 values. Also the event id of names that browsers and servers send, ' +
+    'when fewer than 85 % have a partner with the same one. `rule` can be posted to `/v1/alerts` unchanged; rules already covered by an ' +
+    'alert are not suggested. `docs/use/suggestions.md` describes what is left out.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
     ...domainFields,
-    days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS, description: 'Of so many days' })),
+    days: Type.Optional(
+      Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS, description: 'Number of days examined' }),
+    ),
   }),
   output: SuggestionListSchema,
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
@@ -114,7 +118,10 @@ export const suggestions = insight({
   },
 })
 
-/** Returns the rules that traffic of the last `days` kept and no alert watches, before they are tried, and the days as a window. */
+/**
+ * Returns the rules that the traffic of the last `days` met and no alert covers, before their backtest, and the days as
+ * a window.
+ */
 export async function draftsOf(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
   orgId: string,
@@ -133,7 +140,7 @@ export async function draftsOf(
   return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window }
 }
 
-/** Returns a test that fails for keys with personal data in a name or value, which a rule would spell out. */
+/** Returns a test that fails for keys with personal data in a name or value, which a rule would contain. */
 function isPlain({ privacy }: Pick<Sources, 'privacy'>): (facts: Draft['facts']) => boolean {
   const own = privacy()
   const isOpen = (text: string, key = '') => maskPersonal(text, key, own) === text
@@ -168,7 +175,7 @@ async function tryOut(
   { kind, facts, rule }: Draft,
   { days, now }: { days: number; now: Instant },
 ): Promise<Tried> {
-  // Most rules were never broken in these days, so there is nothing to be found.
+  // Most rules were never broken in these days, so there is nothing to find.
   if (days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
   const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
   const parts = { warehouse: history, domains: domains(), privacy: privacy() }

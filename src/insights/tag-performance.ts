@@ -6,42 +6,50 @@ import { domainFields, domainsNamed } from './asked.ts'
 import { insight } from './insight.ts'
 
 const DEFAULT_HOURS = 24
-/** Pages are told by browsers, so anybody can name as many vendors as they like. */
+/** Maximum number of vendors: browsers report pages, so anyone can invent vendors. */
 const MAX_VENDORS = 1000
 const MAX_HOSTS = 1000
-/** Sums of fractions depend on the order of addition in their last digits. */
+/** Sums of fractions differ in their last digits by the order of addition. */
 const DIGITS = 6
 
 const Input = Closed({
   hours: Type.Optional(
-    Int({ minimum: 1, maximum: 744, default: DEFAULT_HOURS, description: 'The last hours, by arrival' }),
+    Int({
+      minimum: 1,
+      maximum: 744,
+      default: DEFAULT_HOURS,
+      description: 'Length of the time range in hours, by time of arrival',
+    }),
   ),
   ...domainFields,
 })
 
 const VendorSchema = Closed({
   vendor: Type.String(),
-  hosts: Type.Array(Type.String(), { description: 'All of its hosts, by name' }),
+  hosts: Type.Array(Type.String(), { description: 'Its hosts, by name' }),
   pages: Int({ description: 'Page views with a request or blocking time of the vendor' }),
-  reqPerPage: Type.Number({ description: 'Requests for each of these' }),
-  p50DurMs: Type.Number({ description: 'Half of its requests took no longer; 0 when no browser told' }),
-  p75DurMs: Type.Number({ description: 'Three of four requests took no longer' }),
+  reqPerPage: Type.Number({ description: 'Requests per page view' }),
+  p50DurMs: Type.Number({ description: 'Median duration of its requests; 0 when no browser reported any' }),
+  p75DurMs: Type.Number({ description: '75th percentile of the duration of its requests' }),
   maxMs: Type.Number({ description: 'The longest request' }),
   p75BlockMs: Type.Number({
-    description: 'In three of four of its page views it blocked no longer, all hosts together; of browsers that tell',
+    description:
+      '75th percentile of its blocking time per page view, of all hosts together; only browsers that report it',
   }),
   blockShare: Type.Number({ description: 'Share of all blocking time, 0 to 1' }),
-  kbPerPage: Type.Number({ description: '1,000 bytes for each page view whose bytes are known; 0 when none is' }),
+  kbPerPage: Type.Number({
+    description: 'Kilobytes (1,000 bytes) per page view with known bytes; 0 when there are none',
+  }),
 })
 
 const Output = Closed(
   {
     windowHours: Int(),
-    pagesSampled: Int({ description: 'Page views, those without any vendor too' }),
-    loafCoverage: Type.Number({ description: 'Share of them whose browser tells blocking times, 0 to 1' }),
+    pagesSampled: Int({ description: 'Page views, including those without any vendor' }),
+    loafCoverage: Type.Number({ description: 'Share of them whose browser reports blocking times, 0 to 1' }),
     vendors: Type.Array(VendorSchema, {
       maxItems: MAX_VENDORS,
-      description: 'Largest `p75BlockMs` first, then by share of blocking time and page views',
+      description: 'Sorted by `p75BlockMs`, largest first, then by share of blocking time and page views',
     }),
   },
   {
@@ -72,7 +80,7 @@ interface VendorRow {
   hosts: string[]
   pages: number
   requests: number
-  /** Null where the bytes of no page are known. */
+  /** Null when the bytes of no page are known. */
   bytes: number | null
   sized: number
   p50DurMs: number | null
@@ -83,13 +91,13 @@ interface VendorRow {
   allBlockMs: number | null
 }
 
-/** What vendors' code costs the pages that load it, as browsers tell. */
+/** The cost of vendors' code for the pages that load it, as reported by browsers. */
 export const tagPerformance = insight({
   id: 'getTagPerformance',
-  summary: 'What each vendor’s code costs the pages that load it: requests, bytes, durations, blocked time',
+  summary: 'Show what each vendor’s code costs pages: requests, bytes, durations and blocking time',
   description:
-    'From page views as they came, whatever they were sampled by. A quantile is a value that was measured (nearest rank). ' +
-    'What arrived in the last seconds is not in it yet.',
+    'From received page views, not weighted by sampling. A quantile is a measured value (nearest rank). ' +
+    'The most recent seconds are not included.',
   path: '/performance/tags',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -126,7 +134,7 @@ export const tagPerformance = insight({
 })
 
 const rounded = (value: number) => Number(value.toFixed(DIGITS))
-/** Returns 0 where there is nothing to divide by. */
+/** Returns 0 when the divisor is 0. */
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part / whole))
 
 interface Scope {

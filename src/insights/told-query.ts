@@ -3,48 +3,48 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql, pairsSql } from './event-pairs.ts'
 import { VENDOR_ORDER_KEYS, type VendorOrderKeys } from './vendor-order-keys.ts'
 
-/** Of which events it is asked. */
+/** The events to read. */
 export interface ToldScope extends Pick<Query, 'window'> {
   orgId: string
   domainId: string
 }
 
-/** The parameters that hold ids and values; of values the first one that says anything counts. */
+/** Parameters that hold ids and values; of values, the first non-empty one counts. */
 export interface OrderKeys {
   ids: readonly string[]
   values: readonly string[]
-  /** Those of single vendors. */
+  /** Parameters of single vendors. */
   own: readonly VendorOrderKeys[]
-  /** Those by which an event of a browser and one of a server are known to be one: of `PAIRING_KEYS`. */
+  /** The existing ones of `PAIRING_KEYS`, by which a browser event and a server event are paired. */
   pairing: readonly string[]
 }
 
-/** An order that may be told of. */
+/** An order that may be reported. */
 export interface ExpectedOrder {
   id: string
-  /** Since the Unix epoch. */
+  /** Day since the Unix epoch. */
   day: number
   value: number | null
-  /** True when vendors should know of it. */
+  /** True when vendors should receive it. */
   isPaid: boolean
 }
 
-/** Names of parameters that hold an id, and those that hold a value, the first one first. */
+/** Names of parameters that hold an id, and those that hold a value, preferred ones first. */
 const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID', 'OrderId', 'OrderID']
 const VALUE_NAMES = ['value', 'revenue']
 const OWN_NAMES = VENDOR_ORDER_KEYS.flatMap(({ id, value }) => [id, value]).filter((name) => name !== null)
-/** So many parameters of either kind are looked at; who has more made them up. */
+/** Maximum number of parameters of either kind; more are made up. */
 const MAX_KEYS = 50
-/** Floating point makes a little more than a cent of some that are one. */
+/** Tolerance: floating point turns some differences of one cent into slightly more. */
 const MAX_DIFFERENCE = 0.01 + 1e-6
 
 /**
- * What a parameter is called behind its last dot or inside its last brackets: `ep.order_id`, `cd[order_id]` and
- * `order_id[]` are called `order_id`. The text is valid RE2 and JavaScript syntax.
+ * The name of a parameter after its last dot or inside its last brackets: `ep.order_id`, `cd[order_id]` and
+ * `order_id[]` are named `order_id`. Valid in RE2 and JavaScript.
  */
 const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
 
-/** Asks for the names of parameters that may hold an id or a value. */
+/** Returns the query for names of parameters that may hold an id or a value. */
 export function orderNamesQuery({ orgId, window }: ToldScope): Query {
   return query('orders.names', {
     over: 'names',
@@ -58,7 +58,7 @@ export function orderNamesQuery({ orgId, window }: ToldScope): Query {
   })
 }
 
-/** Sorts the names that `orderNamesQuery` answered: of the name that stands first first, and of one name the shortest. */
+/** Sorts the names from `orderNamesQuery` by preference, then by length. */
 export function orderKeys(names: readonly string[]): OrderKeys {
   const called = (last: string) => {
     const pattern = new RegExp(lastNamePattern([last]))
@@ -75,7 +75,7 @@ export function orderKeys(names: readonly string[]): OrderKeys {
   return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own, pairing }
 }
 
-/** True when no event can be about an order. */
+/** Returns whether no event can be about an order. */
 export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
 
 const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
@@ -84,7 +84,7 @@ const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
   ),
 ]
 
-/** SQL of the ids that an event has, a column each. */
+/** Returns SQL for the ids of an event, one column each. */
 function idColumns({ ids, own }: OrderKeys, binder: Binder): string[] {
   const { dialect } = binder
   const ofVendors = own.flatMap(({ vendor, id, value, event, needsValue }) => {
@@ -99,7 +99,7 @@ function idColumns({ ids, own }: OrderKeys, binder: Binder): string[] {
   return [...ids.map((key) => dialect.key(key)), ...ofVendors]
 }
 
-/** SQL of what an event says of the value, the first that says anything first. */
+/** Returns SQL for the values of an event, the first non-empty one first. */
 function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   const { dialect } = binder
   const ofVendors = own.flatMap(({ vendor, value }) =>
@@ -108,14 +108,17 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
-/** Tests, to be joined by AND, of events that count. */
+/** Returns tests, to be joined by AND, for events that count. */
 const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
   `domainId = ${binder.bind(domainId)}`,
   `env = 'prod'`,
   `kind <> 'library'`,
 ]
 
-/** What vendors were told, a row for each vendor, id and day. Of a pair of browser and server only the first is in `events`. */
+/**
+ * Returns SQL for reports to vendors, one row per vendor, id and day. Of a pair of browser and server events only the
+ * first is in `events`.
+ */
 function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
   const columns = idColumns(keys, binder)
@@ -135,16 +138,16 @@ function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
   )`
 }
 
-/** What vendors call the event of a purchase. The text is valid RE2. */
+/** Names of purchase events. Valid RE2. */
 const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|place ?an ?order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
 
 /**
- * Vendors whose event of another name is a purchase. A conversion of Google Ads does not say whether it is one.
+ * Vendors with a purchase event of another name. A conversion of Google Ads does not say whether it is one.
  * https://help.pinterest.com/en/business/article/add-event-codes
  */
 const PURCHASES_OF_VENDORS = { 'Pinterest Tag': 'checkout', 'Pinterest Conversions API': 'checkout' }
 
-/** Counts purchases without an id that can be read: rows of `vendor` and `purchases`. */
+/** Returns the query for purchases without a readable id: rows of `vendor` and `purchases`. */
 export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderKeys): Query {
   return query('orders.unread', {
     orgId,
@@ -170,14 +173,14 @@ export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderK
   })
 }
 
-/** An id that an event has in several parameters is one. */
+/** Merges an id that an event has in several parameters. */
 function unlessBefore(columns: readonly string[], at: number): string {
   const column = columns[at] ?? 'NULL'
   const before = columns.slice(0, at).map((other) => `${column} = ${other}`)
   return before.length > 0 ? `CASE WHEN ${before.join(' OR ')} THEN NULL ELSE ${column} END` : column
 }
 
-/** The first of these columns that says anything; NULL when none does. */
+/** Returns the first non-empty one of these columns; NULL when all are empty. */
 function firstSaid(columns: readonly string[]): string {
   if (columns.length === 0) return 'NULL'
   return `coalesce(${columns.map((column) => `nullif(${column}, '')`).join(', ')})`
@@ -199,8 +202,8 @@ function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
 }
 
 /**
- * Counts what vendors were told: rows as `ToldRow`, and `unknown` ones, at most `listed`: the ids of the rows `extra`, one
- * each. `keys` has an id at least.
+ * Returns the query for reports to vendors: rows of `ToldRow`, and at most `listed` rows `unknown`, one per unknown id.
+ * `keys` has at least one id.
  */
 export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly ExpectedOrder[], listed: number): Query {
   const { orgId, window } = scope
@@ -235,8 +238,9 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
 }
 
 /**
- * Counts pairs of browser and server and events without a partner, of names of which some event is about an order and
- * where the event or its partner is: rows as `ToldRow` by vendor and day of the first event. `keys` has an id at least.
+ * Returns the query for pairs of browser and server events and events without a partner, of names with an event about
+ * an order, where the event or its partner is one: rows of `ToldRow` by vendor and day of the first event. `keys` has
+ * at least one id.
  */
 export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
   const { orgId, window } = scope

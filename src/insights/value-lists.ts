@@ -6,7 +6,7 @@ import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type ParameterForm, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** Whose parameters are listed. */
+/** The scope whose parameters are listed. */
 export interface ListScope {
   orgId: string
   /** At least one. */
@@ -15,30 +15,30 @@ export interface ListScope {
   event?: string | undefined
   env?: string | undefined
   window: Query['window']
-  /** Own patterns of the organization for personal data. */
+  /** The organization's own patterns for personal data. */
   patterns: readonly string[]
 }
 
 export interface ListForm {
-  /** Lists are made for each of these and key. */
+  /** Lists are made for each combination of these and the key. */
   by: ParameterForm['by']
-  /** Lists with more different values than this are too long to be counted value by value. */
+  /** Lists with more distinct values than this are not counted value by value. */
   crowdedFrom: number
-  /** Whether it is said what types the values have. */
+  /** True to determine the types of the values. */
   typed: boolean
-  /** So many of the most frequent values, and of those that may be personal, which masking may make equal. */
+  /** Number of most frequent values returned, and of those that may be personal and may become equal when masked. */
   shown: number
   maybePersonal: number
   /**
-   * How the window is sampled for crowded lists: the number of parts, which are evenly spaced, and the approximate number of
-   * events of each. Default: one part, the most recent 48th of the window and at least an hour.
+   * Sampling of the window for crowded lists: the number of evenly spaced parts, and the approximate number of events
+   * in each. Default: one part, the most recent 48th of the window and at least an hour.
    */
   parts?: { count: number; events: number }
-  /** SQL that leaves rows out; reads `weight`, `key` and what `by` names. */
+  /** SQL that excludes rows; reads `weight`, `key` and the columns of `by`. */
   most: string
 }
 
-/** The parameters of one name, of events that are alike in `by`. Sums are weighted and not rounded. */
+/** The parameters of one name, of events with equal `by`. Sums are weighted and not rounded. */
 export interface ValueList {
   domainId?: string
   vendor: string
@@ -49,32 +49,38 @@ export interface ValueList {
   numbers: number
   booleans: number
   lastAt: Instant
-  /** Different values, and those among them that may be personal. */
+  /** Number of distinct values, and of those that may be personal. */
   different: number
   suspects: number
-  /** The most frequent values of both kinds, in no order, with their weights, and 1 for each that may be personal. */
+  /**
+   * The most frequent values of both kinds, in no particular order, with their weights, and 1 for each that may be
+   * personal.
+   */
   values: string[]
   weights: number[]
   areSuspect: (0 | 1)[]
 }
 
-/** Number of the most frequent values that a sample of a crowded list keeps, as a multiple of those shown. */
+/** Number of most frequent values kept by a sample of a crowded list, as a multiple of those returned. */
 const CANDIDATES = 5
 const SUSPECT_CANDIDATES = 1000
 
-/** What is personal contains one of these, seven digits, or what an own pattern matches; what is masked contains stars. */
+/**
+ * Matches what personal data contains: one of these characters, seven digits, or a match of an own pattern; masked data
+ * contains stars.
+ */
 const PERSONAL_PARTS = ['@', '%', '***']
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 const SAMPLE_SHARE = 1 / 48
 
-/** A sample of the window: parts of the same length in ms, the newest first. */
+/** A sample of the window: parts of equal length in ms, newest first. */
 interface Sample {
   length: number
   ends: Instant[]
 }
 
-/** Returns the sample that the form asks for. It ends with the newest event, because traffic may end long before the window. */
+/** Returns the sample for the form. It ends with the newest event, because traffic may end long before the window. */
 async function sampleOf(history: History, scope: ListScope, { parts }: ListForm): Promise<Sample> {
   const { from, to } = scope.window
   const [counted] = await history.query<{ minute: Instant | null; events: number | null }>(
@@ -95,8 +101,8 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
 }
 
 /**
- * Returns the lists that are crowded: those with too many different values in the newest part of the window. Their
- * values are those that are frequent in any part of the sample; everything else is of the newest part alone.
+ * Returns the crowded lists: those with too many distinct values in the newest part of the window. Their values are the
+ * frequent ones in any part of the sample; everything else is of the newest part only.
  */
 export async function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
   const { length, ends } = await sampleOf(history, scope, form)
@@ -135,7 +141,7 @@ export async function crowdedLists(history: History, scope: ListScope, form: Lis
 const placeOf = (list: ValueList, { by }: ListForm) =>
   JSON.stringify([...by, 'key'].map((column) => list[column as 'key'] ?? ''))
 
-/** Returns the lists of all keys but these, with exact counts. */
+/** Returns the lists of all other keys, with exact counts. */
 export function exactLists(history: History, scope: ListScope, form: ListForm, except: readonly string[]) {
   return history.query<ValueList>(
     query('insights.parameter-values', {
@@ -149,8 +155,8 @@ export function exactLists(history: History, scope: ListScope, form: ListForm, e
 }
 
 /**
- * Returns the lists of these keys, with exact counts. Of those that are crowded only the values are counted that are
- * frequent in the newest part, or none where they are not `shown`; the sum is of all.
+ * Returns the lists of these keys, with exact counts. Of crowded lists only values frequent in the newest part are
+ * counted, or none unless they are `shown`; the sum includes all values.
  */
 export function listsAmong(
   history: History,
@@ -175,7 +181,7 @@ export function listsAmong(
 
 export const keysOf = (lists: readonly Pick<ValueList, 'key'>[]) => [...new Set(lists.map(({ key }) => key))].sort()
 
-/** What of the history is read. */
+/** The history to read. */
 export function formOf(
   scope: ListScope,
   binder: Binder,
@@ -191,12 +197,12 @@ export function scopeSql({ domainIds, vendor, event, env }: ListScope, binder: B
   return [...binder.among('domainId', domainIds), ...named].join(' AND ')
 }
 
-/** A SELECT of one row a list, as `ValueList`. */
+/** Returns a SELECT of one row per list, as `ValueList`. */
 function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, maybePersonal }: ListForm): string {
   const { dialect } = binder
   const group = [...by, 'key'].join(', ')
-  // All values that are not counted are one row without a value, which takes no place among the others.
-  // Sums that differ in their last digits only, by the order of addition, are equal.
+  // All uncounted values form one row without a value, which does not take the place of another. Sums that differ only
+  // in their last digits, because of the order of addition, are equal.
   const order = 'value IS NULL, round(weight, 6) DESC, value'
   const listed = (column: string) =>
     `coalesce(array_agg(${column}) FILTER (WHERE value IS NOT NULL AND place <= CASE WHEN isSuspect THEN ${maybePersonal} ELSE ${shown} END), [])`
@@ -214,7 +220,7 @@ function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, m
     ) GROUP BY ${group}`
 }
 
-/** Most texts are told from numbers by their first letter, which costs less than a pattern. */
+/** Distinguishes most texts from numbers by their first character, which is cheaper than a pattern. */
 const typeSql = (
   dialect: Dialect,
   text: string,
@@ -223,7 +229,7 @@ const typeSql = (
   WHEN ${text} >= '+' AND ${text} < ':' THEN CASE WHEN ${dialect.matches(text, number)} THEN 'number' ELSE 'text' END
   ELSE 'text' END`
 
-/** Whether masking may change a value, or make another one equal to it; never NULL. */
+/** Returns SQL for whether masking may change a value or make another one equal to it; never NULL. */
 function suspectSql(binder: Binder, text: string, patterns: readonly string[]): string {
   const { dialect } = binder
   const tests = [

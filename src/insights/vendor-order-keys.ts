@@ -1,21 +1,23 @@
 /**
- * Where a vendor's own requests say which order they are about, when that is no name that vendors have in common. Null: it is;
- * the vendor has a name of its own for the value only.
+ * Where a vendor's requests identify the order, when they do not use a common name. Null: they do, and only the
+ * vendor's name for the value differs.
  */
 export interface VendorOrderKeys {
-  /** As decoders name it. */
+  /** Name of the vendor in the decoders. */
   vendor: string
-  /** The parameter that holds the id. */
+  /** Parameter that holds the id. */
   id: string | null
-  /** The parameter that holds the value; null: one that vendors have in common. */
+  /** Parameter that holds the value; null: a common one. */
   value: string | null
-  /** Only events of this name: the same request may be several. */
+  /** Only events of this name, because one request may contain several. */
   event?: string
-  /** True where the id is one only beside a value: Floodlight's `ord` is otherwise a random number against caches. */
+  /**
+   * True when the id counts only together with a value: otherwise Floodlight's `ord` is a random number against caches.
+   */
   needsValue?: true
 }
 
-/** Parameters by the vendors' references. */
+/** Parameters according to the vendors' references. */
 export const VENDOR_ORDER_KEYS: readonly VendorOrderKeys[] = [
   // https://support.google.com/google-ads/answer/6386790
   { vendor: 'Google Ads', id: 'oid', value: null },

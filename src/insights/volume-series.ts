@@ -15,7 +15,7 @@ import { insight, type Sources } from './insight.ts'
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
 
-/** The grain for each maximal number of hours. Days begin at midnight UTC. */
+/** The grain by maximum number of hours. Days begin at midnight UTC. */
 const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
@@ -25,22 +25,23 @@ const GRAINS = [
 
 const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
 
-/** The most changes in an answer. */
+/** Maximum number of changes in a response. */
 const MAX_CHANGES = 200
 
-/** The most rows of any grain, and the current one. */
+/** Maximum number of rows of any grain, including the current one. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
 
 const Input = Closed({
   ...domainFields,
-  vendor: textField(200, 'Only this vendor, spelled exactly'),
-  event: textField(200, 'Only this event, spelled exactly'),
+  vendor: textField(200, 'Only this vendor, exact name'),
+  event: textField(200, 'Only this event, exact name'),
   hours: Type.Optional(
     Int({
       minimum: 1,
       maximum: MAX_HOURS,
       default: DEFAULT_HOURS,
-      description: 'So far back. Up to 2 by the minute, to 24 by 5 minutes, to 744 by the hour, then by the day (UTC)',
+      description:
+        'Length of the time range in hours. Up to 2 by minute, up to 24 by 5 minutes, up to 744 by hour, above that by day (UTC)',
     }),
   ),
 })
@@ -51,21 +52,20 @@ const Output = Closed(
     series: Type.Array(
       Closed({
         ...pointFields,
-        pageViews: Int({ description: 'Page views among `observed`; one that is told to two vendors counts for each' }),
+        pageViews: Int({ description: 'Page views included in `observed`; one reported to two vendors counts twice' }),
       }),
       {
         maxItems: MAX_POINTS,
         description:
-          'Oldest first, without gaps, up to now; none from before the domain was made. Days have no expectation, ' +
-          `and neither has an event whose vendor is not named. ${EXPECTED_OF_SEVERAL}`,
+          'Oldest first, without gaps, up to now, from the creation of the domain. Days have no expectation, ' +
+          `and neither has an event without a named vendor. ${EXPECTED_OF_SEVERAL}`,
       },
     ),
     state: Nullable(OneOf(STATES)),
     learningUntil: Nullable(InstantSchema),
     changes: Type.Array(ChangeNameSchema, {
       maxItems: MAX_CHANGES,
-      description:
-        'Changes of the domain, or of all, inside the series, oldest first; the latest of them when there are more',
+      description: 'Changes of the domain, or of all domains, within the series, oldest first; limited to the latest',
     }),
   },
   {
@@ -87,13 +87,13 @@ const Output = Closed(
   },
 )
 
-/** How many events came, with the baseline and band of automatic signals. */
+/** The number of events, with the baseline and band of automatic signals. */
 export const volumeSeries = insight({
   id: 'getVolume',
-  summary: 'Show how many events came, beside how many were expected',
+  summary: 'Show the number of events and the expected number',
   description:
-    'Weighted counts of any scope; loads of the code of vendors do not count. `low` to `high` are counts that are no ' +
-    'anomaly at the sensitivity by which signals of the domain are watched. `state` is that of the last row.',
+    'Weighted counts of any scope, without library loads. `low` to `high` are counts that are not an ' +
+    'anomaly at the sensitivity of the domain’s signals. `state` is that of the last row.',
   path: '/insights/volume',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
@@ -151,10 +151,13 @@ function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   }))
 }
 
-/** True where rows of each domain are followed: of all its events, of a vendor or of one of its events. */
+/** Returns whether rows of each domain are monitored: all its events, a vendor, or one of its events. */
 const isFollowed = ({ vendor, event }: Together) => vendor !== null || event === null
 
-/** Of one domain; null where no series is followed for the request. For days there is no band, only the state of the last hours. */
+/**
+ * Returns the expectation for one domain; null when no series is monitored for the request. For days there is no band,
+ * only the state of the last hours.
+ */
 async function chartOf(sources: Sources, asked: Together, buckets: readonly Stretch[]): Promise<SeriesChart | null> {
   const { domainIds, vendor, event, stepMs } = asked
   const [domainId, ...others] = domainIds
@@ -162,13 +165,13 @@ async function chartOf(sources: Sources, asked: Together, buckets: readonly Stre
   if (domainId === undefined || !first || !last || others.length > 0 || !isFollowed(asked)) return null
   const series = { domainId, vendor, event }
   if (stepMs <= SIGNAL_STEP_MS) return sources.chart({ ...series, stepMs }, { from: first.start, to: last.end })
-  // Includes one hour before, because the day may have begun a moment ago.
+  // Includes the previous hour, because the day may have begun a moment ago.
   const range = { from: last.start - SIGNAL_STEP_MS, to: last.end }
   const chart = await sources.chart({ ...series, stepMs: SIGNAL_STEP_MS }, range)
   return { ...chart, points: [] }
 }
 
-/** Of several domains; null where none is known. */
+/** Returns the expectation for several domains; null when none is known. */
 async function togetherOf(
   sources: Sources,
   orgId: string,

@@ -84,7 +84,7 @@ test('a week is told of beside the one before', async () => {
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
   // Nothing came from the magazine all week.
-  expect(last.scores.now.availability.detail).toContain('No event came from Blog in the week')
+  expect(last.scores.now.availability.detail).toContain('No event was received from Blog in the week')
 
   expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
     issues: { opened: 1, resolved: 1, open: 0 },
@@ -120,8 +120,8 @@ test('the week that runs is told of as far as it is over', async () => {
 test.each([
   ['week=2026-W54', 400, 'query.week: there is no such week'],
   ['week=2025-W53', 400, 'query.week: there is no such week'],
-  ['week=2026-W03', 400, 'query.week: has not begun yet'],
-  ['week=2024-W40', 400, 'query.week: counts are kept for 400 days'],
+  ['week=2026-W03', 400, 'query.week: must not be in the future'],
+  ['week=2024-W40', 400, 'query.week: must be within the last 400 days, the retention time of counts'],
   ['week=last', 400, 'query.week: must be like 2026-W47'],
   ['projectId=prj_none', 404, 'no such project'],
 ])('%s is refused', async (query, status, error) => {

@@ -17,7 +17,7 @@ export const WEEK_MS = 7 * DAY_MS
 /** 5 January 1970. */
 const FIRST_MONDAY = 4 * DAY_MS
 
-/** The most issues and changes of a report. */
+/** Maximum number of issues and changes in a report. */
 const MAX_WORST = 10
 const MAX_CHANGES = 50
 
@@ -25,7 +25,7 @@ const Input = Closed({
   week: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-W\\d{2}$',
-      description: 'As in ISO 8601, from Monday, UTC; left out: the last one that ended',
+      description: 'ISO 8601 week, from Monday, UTC; default: the last complete week',
       examples: ['2026-W47'],
     }),
   ),
@@ -42,36 +42,36 @@ const WeeklyReportSchema = Closed(
     to: InstantSchema,
     scores: Closed(
       { now: Nullable(ScoresSchema), before: Nullable(ScoresSchema) },
-      { description: 'Of the week and of the one before; null where no domain was there' },
+      { description: 'Scores of the week and the previous one; null when there was no domain' },
     ),
     issues: Closed({
-      opened: Int({ description: 'Opened or reopened in the week' }),
-      resolved: Int({ description: 'Resolved in the week, and still so at its end' }),
-      open: Int({ description: 'Open or acknowledged at its end' }),
-      medianResolveMs: Nullable(Int({ description: 'How long those that were resolved had been open' })),
+      opened: Int({ description: 'Issues opened or reopened in the week' }),
+      resolved: Int({ description: 'Issues resolved in the week and still resolved at its end' }),
+      open: Int({ description: 'Issues open or acknowledged at its end' }),
+      medianResolveMs: Nullable(Int({ description: 'Median time until resolution' })),
     }),
     value: Closed({
-      resolved: Type.Number({ description: 'Impact value of the issues that were resolved' }),
-      open: Type.Number({ description: 'Of those that are open at the end' }),
+      resolved: Type.Number({ description: 'Impact value of resolved issues' }),
+      open: Type.Number({ description: 'Impact value of issues open at the end' }),
     }),
     volume: Closed({
       events: Int({ description: 'Weighted' }),
-      before: Nullable(Int({ description: 'In the week before; null when no domain was there' })),
+      before: Nullable(Int({ description: 'Events in the previous week; null when there was no domain' })),
       series: Type.Array(Closed(pointFields), {
         description: `By the hour. ${EXPECTED_OF_SEVERAL}`,
       }),
     }),
     worst: Type.Array(IssueSchema, {
       maxItems: MAX_WORST,
-      description: 'Opened in the week or open at its end, the gravest first, as they are today',
+      description: 'Issues opened in the week or open at its end, most severe first, with their current data',
     }),
     changes: Type.Array(ChangeSchema, {
       maxItems: MAX_CHANGES,
-      description: 'Those that occurred in the week, newest first',
+      description: 'Changes in the week, newest first',
     }),
     signals: Closed(
       { watched: Int(), silent: Int(), learning: Int() },
-      { description: 'At the end of the week; those that are muted or off are not watched' },
+      { description: 'At the end of the week; muted and disabled signals are not monitored' },
     ),
   },
   {
@@ -98,10 +98,10 @@ const WeeklyReportSchema = Closed(
 )
 export type WeeklyReport = Static<typeof WeeklyReportSchema>
 
-/** What a week was like: for people, and for the digest of Mondays. */
+/** Summary of a week, for people and for Monday's digest. */
 export const weeklyReport = insight({
   id: 'getWeeklyReport',
-  summary: 'What broke in a week, what it was worth, what was done, and how it compares with the week before',
+  summary: 'Summarise a week: what broke, what it cost, what was done, compared with the previous week',
   path: '/reports/weekly',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -112,27 +112,32 @@ export const weeklyReport = insight({
   },
 })
 
-/** Fails with `invalid` for what is no week, one that did not begin yet, and one of which nothing can be known any more. */
+/**
+ * Throws `invalid` for a value that is not a week, a week that has not begun, and one older than the retention time.
+ */
 function startOf(week: string | undefined, now: Instant): Instant {
   if (week === undefined) return lastWeek(now)
   const from = parseWeek(week)
   if (from === null) throw new AppError('invalid', 'query.week: there is no such week')
-  if (from > now) throw new AppError('invalid', 'query.week: has not begun yet')
-  if (from < now - COUNTS_KEPT_MS) throw new AppError('invalid', 'query.week: counts are kept for 400 days')
+  if (from > now) throw new AppError('invalid', 'query.week: must not be in the future')
+  if (from < now - COUNTS_KEPT_MS)
+    throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention time of counts')
   return from
 }
 
-/** Returns the start of the last week that ended. */
+/** Returns the start of the last complete week. */
 export const lastWeek = (now: Instant): Instant => weekStart(now) - WEEK_MS
 
-/** A week, and whose: of domains that are there, null: of all. */
+/** A week, and the domains; null: all. */
 export interface ReportScope {
   domainIds: readonly string[] | null
   from: Instant
   now: Instant
 }
 
-/** Returns what the week that begins at `from` was like, as far as it is over. Fails with `unavailable` as the history does. */
+/**
+ * Returns the report of the week that begins at `from`, as far as it has passed. Throws `unavailable` like the history.
+ */
 export async function reportOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport> {
   const { domainIds, from, now } = scope
   const to = from + WEEK_MS
@@ -165,7 +170,7 @@ export async function reportOf(sources: Sources, orgId: string, scope: ReportSco
 const impactOf = (issues: readonly IssueRecord[]) =>
   issues.reduce((sum, { impactValue }) => sum + (impactValue ?? 0), 0)
 
-/** Returns the middle one, of an even number the mean of the two; null of none. */
+/** Returns the median; null for no values. */
 function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
@@ -174,7 +179,7 @@ function medianOf(values: readonly number[]): number | null {
 
 const RANK = ['low', 'medium', 'high', 'critical']
 
-/** Each issue once, by severity, then value, then how often it occurred. */
+/** Sorts issues by severity, then value, then occurrences, each once. */
 function gravest(issues: readonly IssueRecord[]): IssueRecord[] {
   return [...new Map(issues.map((issue) => [issue.id, issue])).values()]
     .toSorted(

@@ -9,7 +9,7 @@ interface IssueActivity {
   opened: IssueRecord[]
   /** Resolved in the range and still resolved at its end. */
   resolved: IssueRecord[]
-  /** Open or acknowledged at its end. */
+  /** Issues open or acknowledged at its end. */
   open: IssueRecord[]
   /** Time each of `resolved` had been open. */
   resolvedAfterMs: number[]

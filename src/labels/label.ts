@@ -1,6 +1,6 @@
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
-/** The most labels of an organization, members of one label, and members of all its labels together. */
+/** Maximum number of labels of an organization, of members of one label, and of members of all its labels. */
 export const MAX_LABELS = 500
 export const MAX_MEMBERS = 500
 export const MAX_ALL_MEMBERS = 5000
@@ -8,28 +8,28 @@ export const MAX_ALL_MEMBERS = 5000
 const LABEL_KINDS = ['step', 'group', 'owner'] as const
 
 const MemberSchema = Closed({
-  vendor: Text(1, 200, { description: 'The vendor, spelled exactly', examples: ['Google Analytics 4'] }),
+  vendor: Text(1, 200, { description: 'Exact name of the vendor', examples: ['Google Analytics 4'] }),
   event: Type.String({
     maxLength: 200,
-    description: 'The event’s name; empty: every event of the vendor',
+    description: 'Name of the event; empty: every event of the vendor',
     examples: ['purchase'],
   }),
 })
-/** Events that have a label: those of a vendor with this name, or all of the vendor where `event` is empty. */
+/** Events with a label: those of a vendor with this name, or all of the vendor when `event` is empty. */
 export type LabelMember = Static<typeof MemberSchema>
 
-/** Returns the members of a label of the organization, whatever its case; none for a label that does not exist. */
+/** Returns the members of a label of the organization, ignoring case; none for an unknown label. */
 export type MembersOf = (label: string) => readonly LabelMember[]
 
 export const noMembers: MembersOf = () => []
 
 const name = Text(1, 80, {
-  description: 'The name; upper and lower case are the same label',
+  description: 'Name, not case-sensitive',
   examples: ['Checkout'],
 })
 const members = Type.Array(MemberSchema, {
   maxItems: MAX_MEMBERS,
-  description: 'Events, each by vendor and name',
+  description: 'Events by vendor and name',
   examples: [[{ vendor: 'Google Analytics 4', event: 'begin_checkout' }]],
 })
 
@@ -49,7 +49,7 @@ const LabelSchema = Closed(
     label: Type.String(),
     color: Type.String({ description: '`#rrggbb`' }),
     kind: OneOf(LABEL_KINDS),
-    members: Type.Array(MemberSchema, { description: 'By vendor, then event' }),
+    members: Type.Array(MemberSchema, { description: 'Sorted by vendor, then event' }),
     createdAt: InstantSchema,
   },
   { $id: 'Label', examples: [{ id: 'lbl_01ke7jhv00h3a6d9g2j5m8q1tw', ...EXAMPLE, createdAt: 1_767_614_400_000 }] },
@@ -67,13 +67,13 @@ export const LabelAssignInputSchema = Closed(
     color: Type.Optional(
       Type.String({
         maxLength: 7,
-        description: '`#rrggbb`; left out: a new label gets one, a known one keeps its own',
+        description: '`#rrggbb`; default: a new label gets one, an existing label keeps its own',
         examples: ['#3b82f6'],
       }),
     ),
     kind: Type.Optional(
       OneOf(LABEL_KINDS, {
-        description: 'What it is for: a step of a journey (default), a group of events, who owns them',
+        description: 'Purpose: a step of a journey (default), a group of events, or their owner',
         examples: ['step'],
       }),
     ),
@@ -89,7 +89,7 @@ export const LabelUnassignInputSchema = Closed(
 )
 export type LabelUnassignInput = Static<typeof LabelUnassignInputSchema>
 
-/** Colors that are told from one another on white and on black, in the order in which new labels get them. */
+/** Colors that are distinguishable on white and on black, in the order in which new labels get them. */
 const COLORS = [
   ...['#3b82f6', '#f97316', '#10b981', '#ec4899', '#8b5cf6', '#eab308', '#06b6d4', '#ef4444', '#84cc16', '#6366f1'],
 ]
@@ -97,5 +97,5 @@ const COLORS = [
 /** Returns the color of the next label of an organization that has this many. */
 export const colorOf = (labels: number): string => COLORS[labels % COLORS.length] ?? '#3b82f6'
 
-/** Returns the text by which labels are told apart: without regard to case, and to how Unicode composes letters. */
+/** Returns the key that identifies a label, ignoring case and Unicode composition. */
 export const keyOfLabel = (label: string): string => label.trim().normalize('NFC').toLowerCase()

@@ -15,11 +15,11 @@ export interface LabelParts {
 
 const tag = 'Labels'
 const LabelAssignedSchema = Closed(
-  { ok: Type.Boolean(), assigned: Int({ description: 'Members that are new' }) },
+  { ok: Type.Boolean(), assigned: Int({ description: 'Number of new members' }) },
   { $id: 'LabelAssigned', examples: [{ ok: true, assigned: 2 }] },
 )
 const LabelUnassignedSchema = Closed(
-  { ok: Type.Boolean(), removed: Int({ description: 'Members that the label had' }) },
+  { ok: Type.Boolean(), removed: Int({ description: 'Number of members removed' }) },
   { $id: 'LabelUnassigned', examples: [{ ok: true, removed: 1 }] },
 )
 
@@ -32,7 +32,7 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       path: '/v1/insights/labels',
       access: 'read',
       tag,
-      summary: 'Labels with their members, oldest first',
+      summary: 'List labels with their members, oldest first',
       tool: true,
       query: Closed(pagingFields),
       answer: LabelListSchema,
@@ -48,10 +48,10 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       path: '/v1/insights/labels/assign',
       access: 'edit',
       tag,
-      summary: 'Give events a label, which is made where there is none of this name',
+      summary: 'Add events to a label; creates the label when needed',
       description:
-        'Upper and lower case are the same label. Conditions (`$label`), journeys and search know the change at once; ' +
-        'what was judged on arrival stays as it was judged.',
+        'Names are not case-sensitive. Conditions (`$label`), journeys and search use the change at once; ' +
+        'events judged on arrival are not judged again.',
       refusals: ['conflict'],
       tool: true,
       body: LabelAssignInputSchema,
@@ -69,7 +69,7 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       path: '/v1/insights/labels/unassign',
       access: 'edit',
       tag,
-      summary: 'Take events from a label; the label stays',
+      summary: 'Remove events from a label; the label remains',
       refusals: ['notFound'],
       tool: true,
       body: LabelUnassignInputSchema,
@@ -88,7 +88,7 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       access: 'edit',
       tag,
       summary: 'Delete a label',
-      description: 'Alerts that name it stay, and no event has it any more, until a label of that name is made again.',
+      description: 'Alerts that name it remain, and no event has the label until one with that name is created again.',
       tool: true,
       params: ById,
       answer: OkSchema,

@@ -23,7 +23,7 @@ export interface LabelKey {
 
 type LabelRow = Omit<Label, 'members'> & { members: string }
 
-/** Returns labels in the order in which they were made; at most `limit + 1`, so that the caller sees whether more follow. */
+/** Returns at most `limit + 1` labels in the order of their creation, so that the caller sees whether more follow. */
 export function listLabels(db: Db, orgId: string, after: string | number | null, limit: number): Label[] {
   return db
     .prepare<[object], LabelRow>(
@@ -37,7 +37,7 @@ export function listLabels(db: Db, orgId: string, after: string | number | null,
     .map((row) => ({ ...row, members: JSON.parse(row.members) }))
 }
 
-/** Returns the members of an organization's labels as they are when it is called. */
+/** Returns the members of an organization's labels at the time of the call. */
 export function membersOf(db: Db, orgId: string): MembersOf {
   const find = prepared<[string, string], LabelMember>(
     db,
@@ -48,9 +48,9 @@ export function membersOf(db: Db, orgId: string): MembersOf {
 }
 
 /**
- * Adds members to a label, which is made where there is none of this name; `color` and `kind` replace what it has.
- * Returns how many members are new. Fails with `invalid` on a blank name or a color that is none, `conflict` when the
- * label, or the organization, would have too many.
+ * Adds members to a label, creating it when needed; `color` and `kind` replace existing values. Returns the number of
+ * new members. Throws `invalid` for a blank name or an invalid color, `conflict` when the label or the organization
+ * would have too many.
  */
 export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignInput): number {
   const { label, color, kind, members } = input
@@ -72,7 +72,7 @@ export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignIn
   })
 }
 
-/** Takes members from a label and returns how many; the label stays. Fails with `notFound` without such a label. */
+/** Removes members from a label and returns how many; the label remains. Throws `notFound`. */
 export function unassign(db: Db, orgId: string, { label, members }: LabelUnassignInput): number {
   return tx(db, () => {
     const id = idOf(db, orgId, label)
@@ -82,7 +82,7 @@ export function unassign(db: Db, orgId: string, { label, members }: LabelUnassig
   })
 }
 
-/** Deletes a label. Rules that name it stay: it has no members any more. Fails with `notFound`. */
+/** Deletes a label. Rules that name it remain and match no events. Throws `notFound`. */
 export function deleteLabel(db: Db, { orgId, id }: LabelKey): void {
   const { changes } = db.prepare('DELETE FROM label WHERE orgId = ? AND id = ?').run(orgId, id)
   if (changes === 0) throw noSuchLabel()

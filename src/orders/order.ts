@@ -3,32 +3,32 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
-/** The most orders of one call. */
+/** Maximum number of orders per request. */
 const MAX_ORDERS = 1000
-/** The clock of a shop may be ahead of ours by this much. */
+/** How far a shop's clock may be ahead. */
 const MAX_AHEAD_MS = 5 * MINUTE_MS
-/** Amounts beyond it are no money, and their sums would lose cents. */
+/** Larger amounts are not money, and their sums would lose cents. */
 const MAX_VALUE = 1e12
 
 const OrderSchema = Closed({
-  id: Text(1, 200, { description: 'The id that tags send; exactly the same text', examples: ['2026-1001'] }),
+  id: Text(1, 200, { description: 'The id exactly as sent by tags', examples: ['2026-1001'] }),
   at: InstantInput({
-    description: 'When it was placed: milliseconds since the Unix epoch, within the last 400 days',
+    description: 'When it was placed, in milliseconds since the Unix epoch, within the last 400 days',
   }),
   value: Type.Optional(
     Type.Number({
       minimum: -MAX_VALUE,
       maximum: MAX_VALUE,
-      description: 'As tags send it, in the same currency; left out: values of this order are not compared',
+      description: 'Value as sent by tags, in the same currency; when omitted, values of this order are not compared',
     }),
   ),
-  currency: Type.Optional(Text(3, 3, { description: 'ISO 4217; for the record only', examples: ['EUR'] })),
+  currency: Type.Optional(Text(3, 3, { description: 'ISO 4217, for information only', examples: ['EUR'] })),
   status: Type.Optional(
     OneOf(['paid', 'cancelled'], { default: 'paid', description: 'Cancelled orders need not reach any vendor' }),
   ),
 })
 
-/** An order of a shop, as it is posted. */
+/** An order as posted by a shop. */
 export type Order = Static<typeof OrderSchema>
 
 export const OrdersInputSchema = Closed(
@@ -48,17 +48,20 @@ export const OrdersInputSchema = Closed(
 )
 
 export const OrdersAnswerSchema = Closed(
-  { accepted: Int(), replaced: Int({ description: 'Of the accepted ones, those whose id was known already' }) },
+  { accepted: Int(), replaced: Int({ description: 'Number of accepted orders whose id already existed' }) },
   { $id: 'OrdersAnswer', examples: [{ accepted: 1, replaced: 0 }] },
 )
 
-/** Fails with `invalid`, naming the first order whose time is not kept or has yet to come. */
+/** Throws `invalid` for the first order that is older than the retention time or in the future. */
 export function checkTimes(orders: readonly Order[], now: Instant): void {
   for (const [index, { at }] of orders.entries()) {
     if (at < now - RECORD_RETENTION_MS) {
       const days = RECORD_RETENTION_MS / DAY_MS
-      throw new AppError('invalid', `orders[${index}].at: is more than ${days} days ago; orders are kept no longer`)
+      throw new AppError(
+        'invalid',
+        `orders[${index}].at: must be within the last ${days} days, the retention time of orders`,
+      )
     }
-    if (at > now + MAX_AHEAD_MS) throw new AppError('invalid', `orders[${index}].at: lies in the future`)
+    if (at > now + MAX_AHEAD_MS) throw new AppError('invalid', `orders[${index}].at: must not be in the future`)
   }
 }

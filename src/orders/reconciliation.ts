@@ -1,13 +1,13 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { StoredOrder } from './store.ts'
 
-/** Days since the Unix epoch: the days that are counted, both included. */
+/** Days since the Unix epoch, both inclusive. */
 export interface Days {
   from: number
   to: number
 }
 
-/** How far the orders of a day reached a vendor. */
+/** How many orders of a day reached a vendor. */
 export interface Tally {
   orders: number
   captured: number
@@ -15,7 +15,7 @@ export interface Tally {
   duplicates: number
   valueMismatches: number
   missingValue: number
-  /** Pairs of a browser event and a server event, and events without a partner; 0 of vendors that do not pair. */
+  /** Pairs of a browser event and a server event, and events without a partner; 0 for vendors that do not pair. */
   matched: number
   browserOnly: number
   serverOnly: number
@@ -28,14 +28,14 @@ export interface DayReport {
   vendors: Map<string, Tally>
 }
 
-/** Something that was counted of what a vendor was told; `day` is that of the events, of `captured` that of the orders. */
+/** A count of reports to a vendor. `day`: that of the events, for `captured` that of the orders. */
 export interface ToldRow {
   vendor: string
   day: number
-  /** `first`: ids of which it was told first; `extra`: ids that are none of the orders. */
+  /** `first`: ids reported for the first time; `extra`: ids that are not orders. */
   kind: 'events' | 'first' | 'captured' | 'extra' | 'matched' | 'browserOnly' | 'serverOnly'
   count: number
-  /** Of `captured`: those with another value, and the value of all. */
+  /** For `captured`: those with another value, and the value of all. */
   mismatches: number
   value: number
 }
@@ -48,8 +48,8 @@ export const newTally = (): Tally => ({
 })
 
 /**
- * Returns a report for each of the days, of these paid orders and what vendors were told. Vendors are all of the rows, in
- * the order of their names. The rows of a day may be several of a kind, and are added up.
+ * Returns a report for each day from these paid orders and reports to vendors. Vendors are those of all rows, sorted by
+ * name. Several rows of a kind for a day are added up.
  */
 export function reportsOf(
   paid: readonly Pick<StoredOrder, 'at' | 'value'>[],
@@ -78,7 +78,7 @@ export function reportsOf(
 }
 
 function add(tally: Tally, { kind, count, mismatches, value }: ToldRow): void {
-  // An id's first event is none too many.
+  // The first event of an id is not a duplicate.
   if (kind === 'events') tally.duplicates += count
   else if (kind === 'first') tally.duplicates -= count
   else if (kind !== 'captured') tally[kind] += count

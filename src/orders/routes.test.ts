@@ -58,9 +58,9 @@ test('are refused as a whole, with the place of the first bad one', async () => 
     [[good, { id: 'x', at, sum: 1 }], 'orders[1].sum: there is no such field'],
     [
       [good, { id: 'x', at: at - 400 * DAY_MS - 1 }],
-      'orders[1].at: is more than 400 days ago; orders are kept no longer',
+      'orders[1].at: must be within the last 400 days, the retention time of orders',
     ],
-    [[good, { id: 'x', at: at + 5 * MINUTE_MS + 1 }], 'orders[1].at: lies in the future'],
+    [[good, { id: 'x', at: at + 5 * MINUTE_MS + 1 }], 'orders[1].at: must not be in the future'],
     [[], 'orders: name at least one'],
     [Array.from({ length: 1001 }, () => good), 'orders: name at most 1000'],
   ]

@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { checkTimes, OrdersAnswerSchema, OrdersInputSchema } from './order.ts'
 import { saveOrders } from './store.ts'
 
-/** The route by which a shop says what it sold. */
+/** The route with which a shop reports its orders. */
 export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({
@@ -14,9 +14,9 @@ export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/orders',
       access: 'edit',
       tag: 'Orders',
-      summary: 'Say what a shop sold, to be held against what its tags told their vendors',
+      summary: 'Post the orders of a shop, to compare them with those reported by its tags',
       description:
-        'An id that was posted before is replaced. A bad order of the list refuses the whole list. Kept for 400 days. ' +
+        'An existing id is replaced. An invalid order refuses the whole list. Orders are stored for 400 days. ' +
         '`GET /v1/insights/reconcile` compares.',
       tool: true,
       refusals: ['notFound'],

@@ -3,7 +3,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Order } from './order.ts'
 
-/** An order as it is stored; `value` null: the shop did not say. */
+/** A stored order. `value` null: not given. */
 export interface StoredOrder {
   id: string
   at: Instant
@@ -12,8 +12,8 @@ export interface StoredOrder {
 }
 
 /**
- * Stores orders of a domain that exists; one whose id is known replaces what was known of it, also within the list.
- * Returns how many were known.
+ * Stores orders of an existing domain; an order with an existing id replaces it, also within the list. Returns the
+ * number of existing ids.
  */
 export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): { accepted: number; replaced: number } {
   const isKnown = orderLookup(db, domainId)
@@ -31,13 +31,16 @@ export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): 
   })
 }
 
-/** Returns how many orders of a domain are known, of any status and age. */
+/** Returns the number of orders of a domain, of any status and age. */
 export function orderCount(db: Db, domainId: string): number {
   const count = prepared<[string], { n: number }>(db, 'SELECT count(*) AS n FROM shopOrder WHERE domainId = ?')
   return count.get(domainId)?.n ?? 0
 }
 
-/** Returns when the last order of each of these domains was placed, of any status; those without any are left out. */
+/**
+ * Returns when the most recent order of each of these domains was placed, of any status; domains without orders are
+ * left out.
+ */
 export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<string, Instant> {
   const find = prepared<[string], { at: Instant | null }>(db, 'SELECT max(at) AS at FROM shopOrder WHERE domainId = ?')
   return Object.fromEntries(
@@ -48,7 +51,7 @@ export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<strin
   )
 }
 
-/** Returns the orders of a domain that were placed at `from` or later, of any status, in no order. */
+/** Returns the orders of a domain placed at or after `from`, of any status, in no particular order. */
 export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
   const find = prepared<[string, Instant], StoredOrder>(
     db,
@@ -63,7 +66,7 @@ export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
   return (id) => find.get(domainId, id) !== undefined
 }
 
-/** Deletes orders that were placed before the retention time. */
+/** Deletes orders placed before the retention time. */
 export const removeOldOrders: Retention = (db, now) => {
   db.prepare('DELETE FROM shopOrder WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }

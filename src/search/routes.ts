@@ -14,10 +14,12 @@ const SearchSchema = Closed(
     results: Type.Array(
       Closed({
         kind: OneOf(FOUND_KINDS),
-        id: Type.String({ description: 'Of vendors and events, which have none, the name' }),
+        id: Type.String({ description: 'Id; for vendors and events, which have none, the name' }),
         title: Type.String(),
-        detail: Type.String({ description: 'What tells it from others of its name; may be empty' }),
-        path: Type.String({ description: 'The page about it' }),
+        detail: Type.String({
+          description: 'Text that distinguishes it from others with the same title; may be empty',
+        }),
+        path: Type.String({ description: 'Path of its page' }),
       }),
       { description: 'Best first' },
     ),
@@ -40,7 +42,7 @@ const SearchSchema = Closed(
   },
 )
 
-/** Everything by name: `GET /v1/search`. */
+/** Search by name: `GET /v1/search`. */
 export function searchRoutes(parts: SearchParts): Route[] {
   return [
     route({
@@ -49,7 +51,7 @@ export function searchRoutes(parts: SearchParts): Route[] {
       path: '/v1/search',
       access: 'read',
       tag: 'Search',
-      summary: 'Issues, alerts, domains, vendors, events, changes and members by name, best first',
+      summary: 'Search issues, alerts, domains, vendors, events, changes and members by name, best first',
       tool: true,
       query: SearchQuery,
       answer: SearchSchema,

@@ -6,60 +6,60 @@ import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Db, prepared } from '../store/database.ts'
 
-/** In this order where several fit equally well. */
+/** Order of kinds that match equally well. */
 export const FOUND_KINDS = ['issue', 'alert', 'domain', 'vendor', 'event', 'change', 'member'] as const
 type FoundKind = (typeof FOUND_KINDS)[number]
 
-/** Something that was found. */
+/** A search result. */
 export interface Found {
   kind: FoundKind
-  /** Of vendors and events, which have no id, their name. */
+  /** Id; for vendors and events, which have none, the name. */
   id: string
   title: string
-  /** What tells it from others of its name; may be empty. */
+  /** Text that distinguishes it from others with the same title; may be empty. */
   detail: string
-  /** The page about it. */
+  /** Path of its page. */
   path: string
 }
 
-/** What is searched in. */
+/** Dependencies of the search. */
 export interface SearchParts {
   db: Db
   privacyOf(orgId: string): Privacy
 }
 
-/** More words than this are not looked for. */
+/** Maximum number of words; further ones are ignored. */
 const MOST_WORDS = 6
 
-/** The most names of vendors and events that are looked through: of organizations with very many domains, some. */
+/** Maximum number of names of vendors and events searched; organizations with very many domains may exceed it. */
 const MOST_NAMES = 50_000
 
 interface Row {
   id: string
   title: string
-  /** Other text in which words are found; empty when there is none. */
+  /** Further text that is searched; empty when there is none. */
   more: string
-  /** 5: the id is asked for; 4: the title; 3, 2: its or a word's beginning; 1: a part of it; 0: something beside it. */
+  /** 5: the requested id; 4: the title; 3, 2: the beginning of it or of a word; 1: a part of it; 0: elsewhere. */
   rank: number
 }
 
-/** What a kind's statement is made of. `title` and `more` are SQL of a row; words may stand in either. */
+/** Parts of a kind's statement. `title` and `more` are SQL of a row; words may occur in either. */
 interface Source<R extends Row> {
   kind: FoundKind
-  /** Columns beside `id`, `title` and `rank`. */
+  /** Columns in addition to `id`, `title` and `rank`. */
   columns: string
   /** Ends with a condition. */
   from: string
   id: string
   title: string
   more?: string
-  /** Of equal rank, the first of these. */
+  /** Order of results with the same rank. */
   order: string
-  /** Null: not to be shown. */
+  /** Returns null for a result that must not be shown. */
   shown(row: R, mask: (text: string) => string): Pick<Found, 'detail' | 'path'> | null
 }
 
-/** The type of the source's rows is its own matter. */
+/** The row type is private to the source. */
 const source = <R extends Row>(value: Source<R>): Source<Row> => value as unknown as Source<Row>
 
 const typeTitles = new Map(alertTypes.map(({ kind, title }) => [kind, title]))
@@ -146,7 +146,7 @@ const SOURCES: readonly Source<Row>[] = [
   }),
 ]
 
-/** E-mail addresses are found and shown where the caller may see them. */
+/** E-mail addresses are searched and shown when the caller may see them. */
 const membersFor = (principal: Principal): Source<Row> => {
   const mayMail = may(principal, 'seeSettings')
   return source<Row & { role: string; email: string }>({
@@ -166,9 +166,9 @@ function on({ domains, domain }: { domains: number; domain: string }): string {
 }
 
 /**
- * Returns what the caller's organization has with all words of `q` in its name or what belongs to it, best first:
- * the whole name before its beginning, before the beginning of a word, before any part. Only ASCII letters are found in
- * either case.
+ * Returns the results in the caller's organization with all words of `q` in their name or related text, best first: the
+ * whole name before its beginning, before the beginning of a word, before any part. Only ASCII letters are matched
+ * case-insensitively.
  */
 export function search({ db, privacyOf }: SearchParts, principal: Principal, q: string, limit: number): Found[] {
   const { orgId } = principal
@@ -202,8 +202,8 @@ export function search({ db, privacyOf }: SearchParts, principal: Principal, q: 
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 
 /**
- * Returns the rank of a row as whoever may not see personal data finds it, by its masked texts; null when these do not
- * have all of the words.
+ * Returns the rank of a row for a caller who may not see personal data, by its masked texts; null when these do not
+ * contain all words.
  */
 function rankOf(mask: (text: string) => string, row: Row, text: string, words: readonly string[]): number | null {
   if (row.id === text && mask(row.id) === row.id) return 5
@@ -218,7 +218,7 @@ function rankOf(mask: (text: string) => string, row: Row, text: string, words: r
 
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Statements for masked texts have no limit, because rows that only what is hidden would find are left out afterwards. */
+/** Statements for masked texts have no limit, because rows found only by hidden text are removed afterwards. */
 function statementOf(
   { columns, from, id, title, more = `''`, order }: Source<Row>,
   words: number,
@@ -226,7 +226,7 @@ function statementOf(
 ): string {
   const like = (expression: string, name: string) => `${expression} LIKE @${name} ESCAPE '\\'`
   const every = Array.from({ length: words }, (_, index) => like(`(${title} || ' ' || ${more})`, `word${index}`))
-  // The last one groups names of several domains; everything else has an id of its own.
+  // The last one groups names of several domains; other sources have unique ids.
   return `SELECT ${id} AS id, ${title} AS title, ifnull(${more}, '') AS more, ${columns},
       CASE WHEN ${id} = @text THEN 5 WHEN ${title} = @text COLLATE NOCASE THEN 4 WHEN ${like(title, 'begin')} THEN 3
         WHEN ${like(title, 'word')} THEN 2 WHEN ${like(title, 'part')} THEN 1 ELSE 0 END AS rank
