@@ -147,7 +147,8 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
         effects: [
           {
             ...{ domainId: 'dom_shop', vendor: GA4, event: 'purchase', harmful: true },
-            detail: 'Google Analytics 4 purchase has ep.transaction_id in 21 % of its events, compared with 100 % before.',
+            detail:
+              'Google Analytics 4 purchase has ep.transaction_id in 21 % of its events, compared with 100 % before.',
           },
           {
             ...{ domainId: 'dom_shop', vendor: 'Criteo OneTag', event: 'viewItem', harmful: false },
