@@ -4,8 +4,8 @@ import { lineOf } from './tools/budget.ts'
 import { IS_TINY } from './tools/size.ts'
 
 /**
- * `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. With `--tiny` each
- * only shows that it runs, on the program of the tests.
+ * `npm run bench [-- NAME…]`: figures of the executable as ratios within one run, with their budgets. With `--tiny`
+ * each bench only shows that it runs, on the program of the tests.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const [cpu] = cpus()

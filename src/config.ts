@@ -65,7 +65,8 @@ function secretAddress(form: string, ...protocols: string[]) {
 }
 
 /**
- * Plain HTTP is allowed on the machine itself only: whoever reads the traffic to the provider can sign in as anybody.
+ * Plain HTTP is allowed only on the machine itself, because anyone who can read the traffic to the provider can sign in
+ * as any user.
  */
 function isLoopback(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
@@ -281,12 +282,12 @@ const SETTINGS = {
     "Address of the company's OpenID Connect provider, through which people sign in; empty: off",
     issuer,
   ),
-  oidcClientId: setting('OIDC_CLIENT_ID', '', 'What the provider calls this server', text),
+  oidcClientId: setting('OIDC_CLIENT_ID', '', 'Client id of this server at the provider', text),
   oidcClientSecret: {
     ...setting('OIDC_CLIENT_SECRET', '', 'Secret that the provider gave this server; empty: a public client', text),
     secret: true,
   },
-  oidcName: setting('OIDC_NAME', 'your company', 'What people call the provider: sign in with …', text),
+  oidcName: setting('OIDC_NAME', 'your company', 'Display name of the provider: Sign in with …', text),
   oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', 'groups', "Claim that lists a person's groups", text),
   oidcRoles: setting(
     'OIDC_ROLES',
@@ -302,7 +303,7 @@ const SETTINGS = {
     text,
   ),
   flowConcurrency: setting('FLOW_CONCURRENCY', '1', 'Browsers of flow tests and audits at once', whole(1, 64)),
-  region: setting('REGION', 'local', 'Where this server stands, as runs name it', regionName),
+  region: setting('REGION', 'local', 'Location of this server, shown with runs', regionName),
   runRetentionDays: setting(
     'RUN_RETENTION_DAYS',
     '30',

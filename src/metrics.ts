@@ -29,8 +29,8 @@ export interface MetricParts {
 }
 
 /**
- * Returns the metrics for operators. Counters are stored beside what they count, so they survive a restart and never
- * fall.
+ * Returns the metrics for operators. Counters are stored with the data they count, so they survive a restart and never
+ * decrease.
  */
 export function metricsOf(parts: MetricParts): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts

@@ -67,7 +67,10 @@ async function pageTime(browser: Browser, url: string): Promise<PageTime> {
   return { whole, fromLoad: whole - atLoad }
 }
 
-/** Measures the cost of the browser script for a page: bytes, and main-thread time beside the same page without it. */
+/**
+ * Measures the cost of the browser script for a page: bytes, and main-thread time compared with the same page without
+ * it.
+ */
 export async function benchCollector(): Promise<Budget[]> {
   await using site = await captureSite()
   await using chromium = await startBrowser([SITE_HOSTS])

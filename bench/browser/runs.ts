@@ -10,7 +10,7 @@ import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 
 const ROUNDS = sized(5, 1)
 const STEPS = sized(8, 2)
-/** Silence after which a page is over, for the audit and the script beside it. */
+/** Silence after which a page is done, for the audit and the script compared with it. */
 const SETTLE_MS = 100
 const LOAD_SECONDS = sized(6, 0.3)
 const CONNECTIONS = 32
@@ -19,8 +19,8 @@ const PAUSE_MS = 50
 type Call = ReturnType<typeof client>
 
 /**
- * Measures flow tests and audits of the executable beside bare puppeteer with the same browser and site, in turns, and the
- * collector while two browsers run.
+ * Measures flow tests and audits of the executable against plain puppeteer with the same browser and site, in turns,
+ * and the collector while two browsers run.
  */
 export async function benchRuns(): Promise<Budget[]> {
   const chromium = await installedChromium()
@@ -167,7 +167,10 @@ async function loadBare(browser: Browser, origin: string): Promise<void> {
   }
 }
 
-/** The collector's rate without browsers and beside two, in turns; beside them also how long an issue takes to open. */
+/**
+ * Measures the collector's rate without browsers and with two of them, in turns, and how long an issue takes to open
+ * meanwhile.
+ */
 async function besideTwo(
   call: Call,
   url: string,
@@ -189,11 +192,11 @@ async function besideTwo(
     await stop()
   }
   console.log(
-    `  collector ${alone.map(Math.round).join(' ')} requests/s, beside two browsers ${beside.map(Math.round).join(' ')}`,
+    `  collector ${alone.map(Math.round).join(' ')} requests/s, with two browsers ${beside.map(Math.round).join(' ')}`,
   )
   return [
-    budget('collector beside two browsers / alone', median(beside) / median(alone), 'at least', 0.5),
-    budget('an issue opens beside two browsers, ms', openedMs, 'at most', 5 * SECOND_MS),
+    budget('collector with two browsers / alone', median(beside) / median(alone), 'at least', 0.5),
+    budget('an issue opens with two browsers, ms', openedMs, 'at most', 5 * SECOND_MS),
   ]
 }
 

@@ -8,7 +8,7 @@ import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
 import { spreadOf } from '../tools/spread.ts'
 
-/** Recordings of real pages beside the project; where they are absent, the project's own. */
+/** Recordings of real pages outside the project, or the project's own where they are absent. */
 const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))
 const SECONDS = sized(5, 0)
 /** That the command is given, at least. */
@@ -58,7 +58,7 @@ export async function benchDecode(): Promise<Budget[]> {
     budget('requests decoded a second, one core', all, 'at least', 60_000),
     budget('those of known vendors alone', own, 'at least', 60_000),
     budget('lines answered by `tagwarden decode` / requests decoded', (await commandRate(hits)) / all, 'at least', 0.5),
-    budget('taken in from `tagwarden import har` / requests decoded', (await importRate(hits)) / all, 'at least', 0.25),
+    budget('imported by `tagwarden import har` / requests decoded', (await importRate(hits)) / all, 'at least', 0.25),
   ]
 }
 
@@ -81,7 +81,7 @@ async function commandRate(hits: readonly Captured[]): Promise<number> {
   }
 }
 
-/** Returns how many requests of a HAR file a second a server has taken in, the start of the command included. */
+/** Returns how many requests of a HAR file the server imports per second, including the start of the command. */
 async function importRate(hits: readonly Captured[]): Promise<number> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'))

@@ -62,8 +62,8 @@ async function ingest({ app, token }: Stand, batches: readonly object[]): Promis
 }
 
 /**
- * Measures what looking through everything that arrives, and labels in rules, cost ingest: as processor time, of the whole
- * program in this process, in turns. A machine that has no more to give takes in so much less.
+ * Measures what the scan of all incoming events and labels in rules cost ingest, as processor time of the whole program
+ * in this process, in turns. On a saturated machine the rate drops by as much.
  */
 export async function benchScan(): Promise<Budget[]> {
   return [

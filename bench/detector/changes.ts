@@ -5,8 +5,8 @@ import { ERROR } from '../../src/changes/verdict.ts'
 import { HOUR_MS } from '../../src/core/clock.ts'
 
 /**
- * `./run bench/detector/changes.ts [ROUNDS [FIRST [SCALE]]]`: of how many generated releases the verdict is right; a round is
- * twenty harmful ones and fifty harmless ones, each of a shop of its own.
+ * `./run bench/detector/changes.ts [ROUNDS [FIRST [SCALE]]]`: counts the generated releases with a correct verdict. A
+ * round is twenty harmful and fifty harmless releases, each of another shop.
  */
 const [rounds = 1, first = 0, scale = 1] = process.argv.slice(2).map(Number)
 const options = { lengthMs: HOUR_MS, error: ERROR / 2 }

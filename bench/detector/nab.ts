@@ -5,7 +5,7 @@ import { DetectorSet } from '../../src/detector/detector.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { sized } from '../tools/size.ts'
 
-/** Series and labels of the benchmark, beside the project. */
+/** Series and labels of the benchmark, outside the project. */
 const FOLDER = join(import.meta.dir, '../../../shared/data/nab')
 const SERIES = sized(['AAPL', 'AMZN', 'CRM', 'FB', 'GOOG', 'IBM', 'UPS'], ['AAPL']).map(
   (name) => `realTweets/Twitter_volume_${name}.csv`,
@@ -56,10 +56,10 @@ interface Score {
 }
 
 /**
- * Points of the detections of one series, by the rules of the Numenta Anomaly Benchmark (Lavin and Ahmad 2015,
- * https://arxiv.org/abs/1510.03336; constants from nab/sweeper.py and config/profiles.json of its repository): the
- * first detection within a window counts, by how early it is; a missed window costs; every detection outside costs, the
- * less the sooner after a window it comes; the first 15 % of rows, of 5,000 at most, are not scored.
+ * Points of the detections of one series by the rules of the Numenta Anomaly Benchmark (Lavin and Ahmad 2015,
+ * https://arxiv.org/abs/1510.03336; constants from nab/sweeper.py and config/profiles.json of its repository). The
+ * first detection within a window scores by how early it is, and a missed window costs. Every detection outside costs,
+ * less when it comes soon after a window. The first 15 % of rows, at most 5,000, are not scored.
  */
 function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => boolean, profile: Profile): Score {
   const first = probation(times.length)
@@ -129,7 +129,7 @@ function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms:
 export async function benchNab(): Promise<Budget[]> {
   const series = nabSeries()
   if (!series) {
-    console.log('  left out: the series of the Numenta Anomaly Benchmark are not beside the project')
+    console.log('  skipped: the series of the Numenta Anomaly Benchmark are not available')
     return []
   }
   const judged = series.map((one) => ({ one, ...judge(one) }))

@@ -5,7 +5,9 @@ import { client, load, makeFolder, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
 import { quantile, spreadOf } from '../tools/spread.ts'
 
-/** Violations a part; each has a rule of its own, because one with an open issue sends no further message. */
+/**
+ * Number of violations per part. Each has a separate rule, because a rule with an open issue sends no further message.
+ */
 const PROBES = sized(60, 1)
 /** Between two violations, at random, so that they fall anywhere within a second. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [200, 900]

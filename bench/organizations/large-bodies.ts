@@ -45,7 +45,7 @@ export async function benchLargeBodies(): Promise<Budget[]> {
       const times: number[] = []
       for (let round = 0; round < ROUNDS; round++) times.push(...(await healthDuring(server.url, { path, key, body })))
       console.log(`  ${name}, ${Math.round(body.length / 1024)} KiB: /healthz ${spreadOf(times)}`)
-      budgets.push(budget(`/healthz beside ${name}, slowest, ms`, Math.max(...times), 'at most', MOST_MS))
+      budgets.push(budget(`/healthz during ${name}, slowest, ms`, Math.max(...times), 'at most', MOST_MS))
     }
     return budgets
   } finally {

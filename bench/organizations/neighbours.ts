@@ -102,7 +102,7 @@ function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   const ratio = (part: 'batches' | 'hooks' | 'queries', share: number) =>
     quantile(beside[part], share) / quantile(alone[part], share)
   return [
-    budget('p99 of the collector, beside a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
+    budget('p99 of the collector, with a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
     budget('violation to webhook, median, the same', ratio('hooks', 0.5), 'at most', 2),
     budget('query, median, the same', ratio('queries', 0.5), 'at most', 3),
     budget('batches refused and violations not told of', alone.lost + beside.lost, 'is', 0),

@@ -20,7 +20,7 @@ const SIZES: Size[] = sized(
 )
 /** Number of minutes whose windows are measured, after the one in which the server started. */
 const MINUTES = 1
-/** The end of so long a window is waited for. */
+/** Length of a window whose end is awaited. */
 const WINDOW_MS = sized(MINUTE_MS, SECOND_MS / 10)
 const BATCHES_A_SECOND = sized(100, 10)
 const LONGEST_MS = sized(3 * MINUTE_MS, 0)

@@ -1,4 +1,4 @@
-/** What a load generator prints. */
+/** Output of a load generator. */
 export interface Load {
   requests: number
   /** Responses other than 202. */

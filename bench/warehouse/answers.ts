@@ -15,13 +15,13 @@ import { openPlainMonth, type PlainMonth } from './plain-month.ts'
 const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 10_000_000), 20_000)
 const DAYS = sized(30, 1)
 const DOMAINS = 4
-/** The median of so many answers counts. */
+/** The median of this many answers counts. */
 const RUNS = sized(3, 1)
 const AT_ONCE = 6
 const PROBE_MS = 250
-/** A server is at rest that took less than a fifth of a core in each second for so long. */
+/** A server is idle when it used less than a fifth of a core in each second for this long. */
 const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 0.1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, SECOND_MS)]
-/** An answer may take so many times as long as plain DuckDB, where that is more than its limit. */
+/** An answer may take this many times as long as plain DuckDB when that exceeds its limit. */
 const TIMES_PLAIN = 1.3
 /** Answers that may take longer than others. */
 const SLOWER_MS: Record<string, number> = { '/v1/insights/suggestions': 5 * SECOND_MS }
@@ -73,8 +73,8 @@ export async function benchAnswers(): Promise<Budget[]> {
 }
 
 /**
- * Resolves when the server has nothing more to do by itself: what was imported is looked through for personal data, consent
- * and releases. Returns how long that took.
+ * Resolves when the server has no more background work: imported events are scanned for personal data, consent and
+ * releases. Returns how long that took.
  */
 async function rest(server: Measured): Promise<number> {
   const startedAt = performance.now()
@@ -202,7 +202,12 @@ async function besideSix(
   isOver = true
   await Promise.all(asking)
   return [
-    budget(`an issue opens beside the ${AT_ONCE} dearest, ms`, openedMs || MINUTE_MS, 'at most', 5 * SECOND_MS),
-    budget('a search beside them, worst, ms', searchMs, 'at most', 2 * SECOND_MS),
+    budget(
+      `an issue opens during the ${AT_ONCE} most expensive queries, ms`,
+      openedMs || MINUTE_MS,
+      'at most',
+      5 * SECOND_MS,
+    ),
+    budget('a search during them, slowest, ms', searchMs, 'at most', 2 * SECOND_MS),
   ]
 }

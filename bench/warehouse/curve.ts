@@ -45,7 +45,7 @@ export async function benchCurve(): Promise<Budget[]> {
     for (const factor of factors) {
       const times = await measure({ ...BASE, [axis]: BASE[axis] * factor })
       if (factor !== factors.at(-1)) continue
-      // Slower in proportion is the most that more of anything may cost.
+      // The cost must not grow faster than the data.
       for (const what of Object.keys(times) as (keyof Times)[]) {
         const ratio = quantile(times[what], 0.5) / quantile(base[what], 0.5)
         budgets.push(budget(`${what}, median, ${factor} times the ${axis} / the least`, ratio, 'at most', factor))

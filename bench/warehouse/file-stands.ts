@@ -10,7 +10,7 @@ import { loadClickhouse } from '../../test/engine/clickhouse.ts'
 import { clickhouseDialect } from '../../test/engine/clickhouse-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
-/** What is asked of the same events, wherever they are: in the words of the program, which each engine has in its SQL. */
+/** A query of the same events in any file layout, written as the program does, in the SQL of each engine. */
 export interface FileQuestion {
   name: string
   /** The parameter that it reads; null: none. */

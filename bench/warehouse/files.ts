@@ -35,15 +35,15 @@ const [COLD_RUNS, WARM_RUNS] = [sized(9, 1), sized(15, 2)]
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${String(n).padStart(2, '0')}`)
 
-/** Our files, in a folder of their own. */
+/** Files of the warehouse in a separate folder. */
 interface OurFiles {
   folder: string
   manifest: Manifest
 }
 
 /**
- * The same month of 20 domains in a file for each hour, in joined ones, in plain DuckDB over one sorted file of columns, and in
- * ClickHouse: how long three questions take, the bytes of an event, and what joining adds to compaction.
+ * Compares the same month of 20 domains in hourly files, in merged files, in plain DuckDB over one sorted columnar
+ * file, and in ClickHouse: the time of three queries, the bytes per event, and the additional cost of merging.
  */
 export async function benchFiles(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
@@ -120,8 +120,9 @@ function openWarehouse({ folder, manifest }: OurFiles): Promise<DuckdbWarehouse>
 }
 
 /**
- * Puts the month into a compacted file for each hour. Returns the processor time of merging and compacting the first day, ms: there,
- * events come in so many files an hour. In truth they are 900, and most are merged twice before they are compacted.
+ * Puts the month into a compacted file for each hour. Returns the processor time in ms for merging and compacting the
+ * first day, whose events come in this many files per hour. In production there are 900 files, most of which are merged
+ * twice before compaction.
  */
 async function fillHours(ours: OurFiles, month: string): Promise<number> {
   const warehouse = await openWarehouse(ours)
@@ -208,11 +209,11 @@ interface Times {
   warm: number[]
   /** Processor time of all threads, warm. */
   cpu: number[]
-  /** What was answered, as one text each time. */
+  /** The answers, each as text. */
   answers: Set<string>
 }
 
-/** Asks all stands in turns. `cold`: an engine that was just opened. */
+/** Queries all layouts in turns. `cold`: with a newly opened engine. */
 async function ask(question: FileQuestion, stands: Record<string, () => Promise<FileStand>>) {
   const times = Object.fromEntries(
     Object.keys(stands).map((name): [string, Times] => [name, { cold: [], warm: [], cpu: [], answers: new Set() }]),

@@ -140,7 +140,7 @@ export async function benchQuery(): Promise<Budget[]> {
     const [counted] = await ours()
     const beside = (FRESH_FILES * FRESH_EVENTS + SPOOL_EVENTS) / 50
     return [
-      budget('counts agree (ours - plain - beside)', (counted?.count ?? 0) - expected - beside, 'is', 0),
+      budget('counts agree (ours - plain - others)', (counted?.count ?? 0) - expected - beside, 'is', 0),
       budget(
         'one key, 2 M compacted events / plain column',
         compactedOnly.oursMs / compactedOnly.plainMs,

@@ -25,7 +25,7 @@ export interface AppOptions {
   jitter?: () => number
 }
 
-/** What every part of the program is built with, before any file is opened. */
+/** Dependencies of every part of the program, available before any file is opened. */
 export interface Base {
   config: Config
   clock: Clock

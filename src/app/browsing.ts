@@ -14,7 +14,7 @@ import { membersOf } from '../labels/store.ts'
 import type { Base } from './base.ts'
 import type { Collecting } from './collecting.ts'
 
-/** What walks and crawls in browsers. */
+/** The parts that walk and crawl in browsers. */
 export interface Browsing {
   browsers: Browsers
   runFiles: RunFiles

@@ -20,7 +20,7 @@ import { SeenBatches } from '../ingest/seen-batches.ts'
 import type { GapDetector } from '../signals/gap-detector.ts'
 import type { Base } from './base.ts'
 
-/** What receives events and judges them on arrival. */
+/** The parts that receive events and judge them on arrival. */
 export interface Collecting {
   collector: Collector
   domains: DomainDirectory

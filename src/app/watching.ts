@@ -9,7 +9,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { forSignals } from '../warehouse/warehouse.ts'
 import type { Base } from './base.ts'
 
-/** What follows the counts of tags, and detects gaps of collection. */
+/** The parts that monitor the counts of tags and detect gaps in collection. */
 export interface Watching {
   clockWatch: ClockWatch
   gaps: GapDetector

@@ -80,7 +80,10 @@ const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 /** True for a pattern that fits most paths of any site: then the mark alone decides. */
 const isBroad = (path: RegExp) => ['/x', '/x/x'].some((plain) => path.test(plain))
 
-/** What needs more than the path, and what loads code. Those told by the path alone are one pair. */
+/**
+ * Marks for routes that need more than the path, and for library loads. Routes identified by the path alone share one
+ * pair.
+ */
 const marks: [path: string, mark: string][] = [
   [routes.flatMap(({ mark, path }) => (mark ? [] : [sourceOf(path)])).join('|'), ''],
   ...routes.flatMap(({ mark, path }): [string, string][] =>

@@ -13,8 +13,8 @@ export const SetupGuideSchema = Closed(
       }),
       { description: 'Code to install, with URL and token. The first one is the recommended one' },
     ),
-    steps: Type.Array(Type.String(), { description: 'What to do, in order' }),
-    sampling: Type.String({ description: 'What can be sampled, and what to choose' }),
+    steps: Type.Array(Type.String(), { description: 'Steps to follow, in order' }),
+    sampling: Type.String({ description: 'Sampling options and recommendations' }),
   },
   {
     $id: 'SetupGuide',
@@ -126,9 +126,9 @@ const INSTEAD =
 
 const ON_SERVER = [
   'Save the file for your language in your project. It needs no package. Without one of these languages, run the shell script with curl, or send batches yourself.',
-  'Give it a folder that survives a restart. Events wait there, up to 50 MB, while Tagwarden or the network is down. Each process needs a folder of its own.',
+  'Give it a folder that survives a restart. Events wait there, up to 50 MB, while Tagwarden or the network is down. Each process needs a separate folder.',
   'Call track with the vendor, the event, how it went (ok, failure, exception, timeout or blocked) and its parameters, each time your server sends something to a vendor.',
-  'Close it when the process ends. What could not be sent is sent after the next start, and counted once.',
+  'Close it when the process ends. Unsent events are sent after the next start and counted once.',
   'Use env dev outside production, and pass the number of your release as version: Tagwarden compares releases by it.',
 ]
 
@@ -144,7 +144,7 @@ const ON_ANDROID = [
 
 const ON_IOS = [
   'Add Tagwarden.swift to the target of the app. It needs no dependency, Swift 5.5 or later, and iOS 12 or later.',
-  'Create one Tagwarden, and call flush when the app goes to the background, as the example does. App extensions need one of their own, with another folder.',
+  'Create one Tagwarden, and call flush when the app goes to the background, as the example does. App extensions need a separate instance with another folder.',
   'State the events in the privacy manifest and in the privacy details of the app in App Store Connect, as for other analytics.',
 ]
 

@@ -4,7 +4,7 @@ import { decodeHit } from '../decoders/index.ts'
 import type { Command } from './command.ts'
 import { readHar } from './har.ts'
 
-/** Optional fields of a line beside `url`. */
+/** Optional fields of a line, in addition to `url`. */
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
 type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string | null }
 

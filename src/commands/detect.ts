@@ -14,9 +14,9 @@ const SCORE_DIGITS = 1e6
 const EXPECTED_DIGITS = 1e3
 
 /**
- * Parses a number in the unit that its size allows (`parseTimestamp`), and one that is no time in any as milliseconds, or an ISO
- * 8601 date with or without time, also with a space for the `T`; UTC when there is no offset. Null for anything else,
- * such as February 30.
+ * Parses a number in the unit that its size allows (`parseTimestamp`), otherwise as milliseconds, or an ISO 8601 date
+ * with or without a time, which may follow a space instead of `T`; UTC without an offset. Null for anything else, such
+ * as February 30.
  */
 export function parseTime(text: string): Instant | null {
   if (WHOLE_NUMBER.test(text)) return parseTimestamp(Number(text)) ?? Number(text)
@@ -50,7 +50,7 @@ function readLine(
   if (number === 1 && t === null && !NUMBER.test(text)) return null
   if (t === null) throw fail(`"${time.slice(0, 40)}" is no time; expected ISO 8601, Unix time or YYYYMMDD`)
   if (text !== '' && !(NUMBER.test(text) && Number.isFinite(Number(text)))) {
-    throw fail(`"${text.slice(0, 40)}" is no number`)
+    throw fail(`"${text.slice(0, 40)}" is not a number`)
   }
   return { t, time, value: text === '' ? null : Number(text), written }
 }
@@ -98,7 +98,7 @@ export const detect: Command = {
       value: 'K',
       meaning:
         'Deviations from the expected that are unusual: 2 (most sensitive) to 8, default 4. A row marked with a score ' +
-        'just below K is unusual, by itself or in sum with rows before it, but belongs to an alarm of the last 12 hours',
+        'just below K is unusual, alone or summed with earlier rows, but belongs to an alarm of the last 12 hours',
     },
   },
   async run({ flags }) {

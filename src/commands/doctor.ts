@@ -24,13 +24,12 @@ export const doctor: Command = {
     ...DATA_FLAG,
     rebuild: {
       type: 'boolean',
-      meaning:
-        'List the files of events that the database does not know, and make their organizations anew; deletes nothing',
+      meaning: 'List event files that are missing from the database, and recreate their organizations; deletes nothing',
     },
     'forget-secrets': {
       type: 'boolean',
       meaning:
-        'Go on without the secrets that master.key does not open: webhooks get new ones, integrations need theirs anew',
+        'Continue without the secrets that master.key does not open: webhooks get new ones, integrations require theirs again',
     },
     json: { type: 'boolean', meaning: 'Print {findings: [{check, state, says}], rebuilt, forgotten} as JSON' },
   },
@@ -59,7 +58,7 @@ export const doctor: Command = {
 function chromiumFinding(setting: string): Finding {
   const path = findChromium(setting)
   if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits run in ${path}` }
-  // Who does without flow tests lacks nothing; who named one does.
+  // A server without flow tests needs no Chromium; one with the setting does.
   const state = setting === '' ? 'note' : 'wrong'
   return { check: 'settings', state, says: `flow tests and audits can't run: ${howToGetChromium(setting)}` }
 }
@@ -94,7 +93,7 @@ function forgottenLines(forgotten: SealedCounts | null): string[] {
   const { orgs, integrations } = forgotten
   return [
     `organizations with a new webhook secret: ${orgs}; GET /v1/org shows it to admins, receivers must be given it`,
-    `integrations that need their secrets anew: ${integrations}; they are shown as failing until then`,
+    `integrations that require their secrets again: ${integrations}; they are shown as failing until then`,
     '',
   ]
 }
@@ -105,10 +104,10 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${firstFew(ids)})`)
   return [
     ...(setAside ? [`what was damaged lies in ${setAside}`] : []),
-    `files of events taken in: ${listed.length}`,
+    `event files added: ${listed.length}`,
     ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${firstFew(unreadable)}`] : []),
     ...(gone.length > 0 ? [`files that are not there, taken off the list: ${firstFew(gone)}`] : []),
-    `organizations made anew: ${orgs.length}${idsOf(orgs)}, domains: ${domains.length}${idsOf(domains)}`,
+    `organizations recreated: ${orgs.length}${idsOf(orgs)}, domains: ${domains.length}${idsOf(domains)}`,
     ...(orgs.length > 0 ? [OWNERS_TO_BE] : []),
     '',
   ]
@@ -116,7 +115,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
 
 /** The note on what a rebuild can't restore. */
 const OWNERS_TO_BE =
-  'Whoever opens the link that the next start shows, or "tagwarden init", owns them. Each domain has a new token, which pages and apps must be given; denied hostnames, alerts and users are to be made anew'
+  'The person who opens the link shown at the next start, or runs "tagwarden init", owns them. Each domain has a new token, which pages and apps must use; denied hostnames, alerts and users must be created again'
 
 /** Returns a function that shows the progress on a terminal. */
 function progressOf(done: string): (files: number, of: number) => void {

@@ -17,7 +17,7 @@ export const importEvents: Command = {
   name: 'import events',
   operands: 'FILE…',
   summary:
-    'Takes events of before into a data folder whose server is stopped: .ndjson, .jsonl, the same with .gz behind, .parquet.',
+    'Imports past events into a data folder whose server is stopped: .ndjson, .jsonl, both optionally with .gz, .parquet.',
   flags: {
     ...DATA_FLAG,
     domain: { type: 'string', value: 'ID', meaning: 'The domain of all events; left out: each has its domainId' },
@@ -54,7 +54,7 @@ function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (!isImportable(file))
       throw new UsageError(`import events: ${file} is not called .ndjson, .jsonl (.gz) or .parquet`)
-    if (!existsSync(file)) throw new UsageError(`import events: there is no file ${file}`)
+    if (!existsSync(file)) throw new UsageError(`import events: file not found: ${file}`)
   }
 }
 

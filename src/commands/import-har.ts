@@ -159,7 +159,7 @@ export const importHar: Command = {
     if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage, withoutBody }))
     else {
       const left = others > 0 ? `, ${others} left out, which went to no web server (data:, blob:, …)` : ''
-      console.log(`${accepted} requests taken in, ${rejected} refused${left}`)
+      console.log(`${accepted} requests imported, ${rejected} refused${left}`)
       printOthers({ withoutPage, withoutBody })
     }
     return 0

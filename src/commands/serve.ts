@@ -6,7 +6,7 @@ import { configOf, DATA_FLAG, LISTEN_FLAGS } from './settings.ts'
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'Runs the server: API, collector and everything that happens by itself.',
+  summary: 'Runs the server: API, collector and background jobs.',
   flags: { ...DATA_FLAG, ...LISTEN_FLAGS },
   async run(invocation) {
     const config = configOf(invocation)
@@ -18,7 +18,8 @@ export const serve: Command = {
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
     if (running.app.setupUrl) log.warn(`nobody owns this server yet; set it up at ${running.app.setupUrl}`)
-    // Only now: it takes longer than all of the start, and whoever asks the history first waits no longer than before.
+    // Last, because it takes longer than the rest of the start, and a first query of the history waits no longer than
+    // before.
     await running.app.warm()
     await untilStopped()
     await running.stop()
@@ -33,7 +34,7 @@ export function hintsOf(
 ): string[] {
   const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
   const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'
-  const unsafe = 'Chromium runs without its sandbox, because the server runs as root: let it run as a user of its own'
+  const unsafe = 'Chromium runs without its sandbox, because the server runs as root: run it as a separate user'
   const isUnsafe = !hasSandbox() && findChromium(chromium) !== null
   return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : []), ...(isUnsafe ? [unsafe] : [])]
 }

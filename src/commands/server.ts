@@ -96,7 +96,7 @@ function listen(app: App, config: Config, extra: Extra, open: (listening: Listen
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: 'another program uses this port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'the system does not let this user have the port; those below 1024 need a right of their own',
+  EACCES: 'this user may not use the port; ports below 1024 require additional privileges',
 }
 
 /**

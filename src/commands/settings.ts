@@ -7,7 +7,7 @@ export const DATA_FLAG = {
 } as const satisfies Record<string, Flag>
 export const LISTEN_FLAGS = {
   listen: { type: 'string', value: 'HOST:PORT', meaning: 'Address of the server (default 127.0.0.1:8787)' },
-  'collect-listen': { type: 'string', value: 'HOST:PORT', meaning: 'An address of its own for the collector' },
+  'collect-listen': { type: 'string', value: 'HOST:PORT', meaning: 'Separate address for the collector' },
 } as const satisfies Record<string, Flag>
 
 const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }

@@ -24,7 +24,7 @@ function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event, account: actid || null, params: { actid, event, ...params } }]
 }
 
-/** Each account has a host of its own. */
+/** Each account has its own host. */
 function readForm({ host, fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'form_submission', account: host.split('.', 1)[0] ?? null, params: fields }]
 }

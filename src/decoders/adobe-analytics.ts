@@ -7,7 +7,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const HIT = /\/b\/(?:ss|collect)(?:\/(?<suites>[^/]*))?(?:\/|$)/
 
-/** Of a call that nests its context; no page has so much, and none nests so deep. */
+/** Maximum parts of a call with nested context, more than any page sends. */
 const MAX_PARTS = 4000
 const MAX_DEPTH = 20
 

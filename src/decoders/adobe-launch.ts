@@ -8,7 +8,7 @@ const LIBRARY = /\/launch-(?<account>[0-9A-Za-z]+)(?:-(?<environment>\w+))?(?:\.
 /** Elsewhere than at Adobe a script may have a name that begins so. */
 const SELF_HOSTED = /\/launch-EN[0-9a-f]{32}(?:-\w+)?(?:\.min)?\.js$/
 
-/** Now “Tags in Adobe Experience Platform”. The account is the environment, which has a library of its own. */
+/** Now “Tags in Adobe Experience Platform”. The account is the environment, which has its own library. */
 export const adobeLaunch: Decoder = {
   vendor: 'Adobe Launch',
   source: 'https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/environments/environments',

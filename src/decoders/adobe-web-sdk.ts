@@ -17,7 +17,7 @@ export const adobeWebSdk: Decoder = {
   hosts: ['adobedc.net', 'adobedc.demdex.net', 'adoberesources.net'],
   routes: [
     events,
-    // Who the visitor is, and what he agrees to.
+    // Visitor identity and consent.
     sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
     scriptLoad(/\.js$/),
     // Under the customer's own name.

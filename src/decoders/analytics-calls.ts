@@ -13,8 +13,8 @@ const TYPES = new Map([
 ])
 
 /**
- * Segment's kinds of call, which several vendors took over: one call, or `{batch: [call, …]}`, where a call without a
- * key of its own has the batch's. The account is the write key of the call or of the query; a header's is not known.
+ * Segment's call types, which several vendors adopted: one call, or `{batch: [call, …]}`, where a call without a key
+ * uses the batch's. The account is the write key of the call or the query; that of a header is unknown.
  * https://segment.com/docs/connections/spec/
  */
 export function* readCalls({ path, query, json }: VendorRequest): Iterable<DecodedEvent> {

@@ -34,7 +34,9 @@ function* readTrack({ body }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Custom events have names of their own; all else goes by the last word of the envelope's: `Pageview`, `Exception`. */
+/**
+ * Custom events have names; other events are named by the last word of the envelope's name: `Pageview`, `Exception`.
+ */
 function toEvent(envelope: Record<string, unknown>): DecodedEvent {
   const { baseType, baseData } = objectOf(envelope.data)
   const type = scalarText(baseType).replace(/Data$/, '') || (scalarText(envelope.name).split('.').at(-1) ?? '')

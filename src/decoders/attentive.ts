@@ -24,7 +24,7 @@ export const attentive: Decoder = {
     { path: /^\/e$/, read: readEvent },
     { path: /^\/mobile$/, read: readAppEvent },
     scriptLoad(/^\/(?<account>[\w-]+)\/[\w-]+\.js$/),
-    // What to show, and the visitor's id.
+    // Creatives and the visitor id.
     { ...sideChannel(/^\//), when: ({ host }) => /^(?:creatives|[\w-]+-us)\.|^mobile\./.test(host) },
   ],
 }

@@ -12,7 +12,7 @@ export class Bits {
     return /^[\w-]+$/.test(text) ? new Bits(Buffer.from(text, 'base64url')) : null
   }
 
-  /** True once more was read than there is. */
+  /** True once more bits were read than exist. */
   get isShort(): boolean {
     return this.left < 0
   }

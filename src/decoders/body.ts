@@ -19,9 +19,9 @@ export type ReadBody = { text: string | null; error: null } | { text: null; erro
 type Unpack = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
 
 /**
- * https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1. Gzip is told by its first bytes, whatever the header says:
- * beacons that compress can't set one, some recorders drop it, others keep it on bytes that they unpacked. Bytes without
- * a header that are no text are unpacked where they begin as zlib's do, which two letters can as well.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1. Gzip is recognised by its first bytes whatever the header:
+ * beacons that compress can't set one, some recorders drop it, others keep it on decompressed bytes. Binary data
+ * without a header is decompressed when it begins like zlib, as two letters also can.
  */
 const UNPACK: Record<string, Unpack> = {
   '': unchanged,

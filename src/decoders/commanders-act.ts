@@ -6,7 +6,7 @@ import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 const EVENTS: Route = { path: /^\/(?:cdp\/)?events\/?$/, read: readEvents }
 
-/** What the measuring of campaigns counts, by its paths. */
+/** Campaign measurements by path. */
 const MEASURES: Params = { c3: 'click', s3: 'visit', cs3: 'click and visit', v3: 'view' }
 
 /** The account is the site. */

@@ -36,7 +36,7 @@ export function readTcString(text: string): Params | null {
   // Version of the CMP, its screen, language and vendor list.
   bits.advance(12 + 6 + 12 + 12)
   const policy = bits.take(6)
-  // Whether it is for this service only, with texts of its own.
+  // Whether it is service-specific and uses custom texts.
   bits.advance(1 + 1)
   const specialFeatures = bits.takePlaces(12)
   const purposes = bits.takePlaces(24)

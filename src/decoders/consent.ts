@@ -7,7 +7,7 @@ const SIGNALS = ['ad_storage', 'analytics_storage', 'ad_user_data', 'ad_personal
 
 const GCS_STATES: Record<string, string> = { '0': 'denied', '1': 'granted', '-': 'not required' }
 
-/** What a letter of `gcd` says came of a signal, and how. */
+/** Meaning of a letter of `gcd` for a signal: its state and how it was set. */
 const GCD_STATES: Record<string, [state: string, history: string]> = {
   l: ['not set', 'not set'],
   p: ['denied', 'denied by default'],
@@ -47,8 +47,8 @@ const NON_PERSONALIZED = word('consent.personalized_ads', { '1': 'denied', '0': 
 const GDPR = word('consent.gdpr', APPLIES)
 
 /**
- * Parameters of one vendor or another that say the same, each with its reader. Where two are in one request, the first
- * one's words stand. Google's meanings: https://pietromingotti.com/consent-mode-parameters/
+ * Parameters of different vendors with the same meaning, each with its reader. When a request has two, the first one
+ * counts. Google's meanings: https://pietromingotti.com/consent-mode-parameters/
  */
 const READERS: readonly (readonly [key: string, read: Reader])[] = [
   ['npa', NON_PERSONALIZED],
@@ -79,10 +79,10 @@ const READERS: readonly (readonly [key: string, read: Reader])[] = [
 ]
 
 /**
- * What a request says of consent, in words, whoever's it is: `consent.ad_storage = "denied"`,
- * `consent.ad_storage.history = "denied by default"`, `consent.tcf.purposes = "1,3"`, `consent.us_privacy.sale =
- * "opted out"`. Nothing for a parameter that is absent or of an unknown form. Google documents neither `gcs` nor `gcd`;
- * the letters are those of https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
+ * Returns the consent signals of a request of any vendor as parameters: `consent.ad_storage = "denied"`,
+ * `consent.ad_storage.history = "denied by default"`, `consent.tcf.purposes = "1,3"`, `consent.us_privacy.sale = "opted
+ * out"`. Parameters that are absent or of an unknown form add nothing. Google documents neither `gcs` nor `gcd`; the
+ * letters are those of https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
  */
 export function readConsent(sent: Params): Params {
   const words: Params = {}
@@ -129,7 +129,7 @@ function addConsentMode(words: Params, { gcs, gcd }: Params): void {
   }
 }
 
-/** What holds, of what `gcs` and `gcd` say: a choice before none, and `gcs` before `gcd`. */
+/** Returns the effective state from `gcs` and `gcd`: a choice takes precedence over none, and `gcs` over `gcd`. */
 function stateOf(basic: string | undefined, detailed: string | undefined): string | undefined {
   const isChoice = (state: string | undefined) => state === 'granted' || state === 'denied'
   if (isChoice(basic)) return basic

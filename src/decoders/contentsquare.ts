@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 
-/** What is recorded (pointer, replay, errors) has no names; the account is the project. */
+/** Recordings (pointer, replay, errors) have no names; the account is the project. */
 export const contentsquare: Decoder = {
   vendor: 'Contentsquare',
   source: 'https://docs.contentsquare.com/en/web/',

@@ -19,7 +19,7 @@ export const cookiebot: Decoder = {
   ],
 }
 
-/** What the visitor chose: `accept` or `decline`, and for each kind of cookie. */
+/** The visitor's choice: `accept` or `decline`, and for each kind of cookie. */
 function readRecord({ query }: VendorRequest): DecodedEvent[] {
   const params: Params = { ...query }
   for (const key in KINDS) {

@@ -4,7 +4,7 @@ import { emptyParams, formMark, isForm, objectsOf, type Params, readQuery, scala
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Runs on a server of one's own or at `<name>.count.ly`. What a request does besides events, in this order. */
+/** Self-hosted or at `<name>.count.ly`. Kinds of requests besides events, in this order. */
 const KINDS = [
   'begin_session',
   'session_duration',

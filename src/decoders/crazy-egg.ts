@@ -4,7 +4,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const SCRIPT = /^\/pages\/(?:scripts|data-scripts|sampling-data-scripts)\/(\d+)\/(\d+)\.js(?:on)?$/
 
-/** What it records has no names and goes to hosts of its own. */
+/** Recordings have no names and go to other hosts. */
 export const crazyEgg: Decoder = {
   vendor: 'Crazy Egg',
   source: 'https://support.crazyegg.com/hc/en-us/articles/360054584474-Install-Crazy-Egg',

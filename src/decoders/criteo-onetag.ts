@@ -29,12 +29,12 @@ export const criteoOneTag: Decoder = {
   routes: [
     { path: /^\/event\/?$/, read: readEvents },
     scriptLoad(/^\/js\/ld\/ld\.js$/, 'a'),
-    // Who the visitor is; the browser's attribution interface.
+    // Identity sync and the browser's attribution interface.
     sideChannel(/^\/(?:sid\/|sync|dis\/|um|idsync|register-(?:trigger|source)|interest-group)/),
   ],
 }
 
-/** `p0`, `p1`, … are calls, each a query string of its own with the code in `e`. */
+/** `p0`, `p1`, … are calls, each a query string with its code in `e`. */
 function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(fields.a)
   for (const key in fields) {
@@ -46,7 +46,7 @@ function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: a query string for each, encoded once more. */
+/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: an encoded query string for each. */
 function* readItems(list: string): Iterable<Named> {
   for (const [index, entry] of entriesOf(list.replace(/^\[|\]$/g, ''), ',').entries()) {
     const [item = ''] = Object.keys(readQuery(entry))

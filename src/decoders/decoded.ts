@@ -8,8 +8,8 @@ export const MAX_NAME_LENGTH = 200
 /** A request that carries more events keeps the first ones. */
 export const MAX_EVENTS_PER_HIT = 1000
 /**
- * A request whose events have more parameters than this together, the first event's aside, keeps the first events. What
- * a batch says once comes with each of its events, so that a request of 10 KB could mean half a million.
+ * Maximum total parameters of a request's events, not counting the first event; further events are dropped. Parameters
+ * of a batch are repeated in each of its events, so a request of 10 KB could otherwise mean half a million.
  */
 export const MAX_PARAMS_PER_HIT = 50_000
 
@@ -22,11 +22,11 @@ export interface FlatEvent {
   account: string | null
   kind: 'event' | 'library'
   params: Params
-  /** What had to be cut or dropped, as reasons from a closed list; mostly empty. */
+  /** Reasons for cut or dropped parts, from a closed list; usually empty. */
   cut: string[]
 }
 
-/** What a request says. */
+/** Result of decoding a request. */
 export interface Decoded {
   /** Null: nobody's that is known here. */
   vendor: string | null
@@ -45,7 +45,7 @@ export function decodedNothing(vendor: string | null, error: string | null): Dec
   return { vendor, kind: null, account: null, events: [], error }
 }
 
-/** What a decoder read, flattened, with the limits above kept and consent in words. Throws what reading throws. */
+/** Returns the decoder's events flattened, limited, and with consent as parameters. Throws like the decoder. */
 export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Decoded {
   const events: FlatEvent[] = []
   let params = 0

@@ -14,7 +14,7 @@ export interface DecoderCase {
   events: string[] | null
   account?: string
   kind?: 'library'
-  /** What the first event must say, among other things. */
+  /** Parameters that the first event must have, among others. */
   params?: Record<string, string>
   /** Keys that must not be kept. */
   without?: string[]

@@ -14,9 +14,9 @@ export interface DecodedEvent {
   /** The vendor's own name of the event, spelled as the vendor spells it. Empty when the request names none. */
   event: string
   account: string | null
-  /** `library`: the request loads the vendor's code; it is no event. Default `event`. */
+  /** `library`: the request loads the vendor's code and is not an event. Default `event`. */
   kind?: 'event' | 'library'
-  /** What the request said, under the vendor's keys. Nested values are flattened to dotted keys afterwards. */
+  /** Parameters of the request, under the vendor's keys. Nested values are flattened to dotted keys afterwards. */
   params: Record<string, unknown>
 }
 
@@ -24,7 +24,7 @@ export interface DecodedEvent {
 export interface Route {
   /** Tested against the path of the URL. Must take linear time. */
   path: RegExp
-  /** What else must hold. Cheap; must not throw. */
+  /** Further condition. Must be cheap and must not throw. */
   when?(request: VendorRequest): boolean
   /** True for collectors that run under the customer's own name: tried on every host, after all decoders' hosts. */
   anyHost?: boolean
@@ -35,7 +35,7 @@ export interface Route {
    * carries no event.
    */
   mark?: RegExp
-  /** What its requests carry in place of events. Absent: events. */
+  /** Content of its requests if not events. Default: events. */
   carries?: 'library' | 'nothing'
   /**
    * May throw, which becomes a ledger row with the message; the message quotes nothing of the request. Empty when the
@@ -45,7 +45,7 @@ export interface Route {
   read(request: VendorRequest): Iterable<DecodedEvent>
 }
 
-/** What is known of one vendor's wire format. Pure: the same hit gives the same events. */
+/** The wire format of one vendor. Pure: the same hit gives the same events. */
 export interface Decoder {
   /** Stable name: `StoredEvent.vendor`, and what alerts refer to. */
   vendor: string

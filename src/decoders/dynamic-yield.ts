@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
-/** What the script reports by itself, by the names of its addresses and of the entries of its batches. */
+/** Automatic reports of the script, by the names of their addresses and of the entries of batches. */
 const REPORTS = new Map([
   ['uia', 'page_view'],
   ['imp', 'impression'],

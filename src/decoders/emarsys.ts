@@ -6,7 +6,7 @@ import { scriptLoad } from './route.ts'
 
 const MERCHANT = /^\/merchants\/(?<account>[0-9A-F]{16})\/?$/i
 
-/** The commands of the page by their parameters; the first one that is there decides. */
+/** Commands of the page by parameter; the first existing one decides. */
 const COMMANDS: [key: string, name: string][] = [
   ['co', 'purchase'],
   ['v', 'view'],

@@ -12,7 +12,7 @@ const isFathom = (request: VendorRequest) =>
   'h' in request.query &&
   'cid' in request.query
 
-/** Page views, and events by their name; goals, the events of before, only have a code. */
+/** Page views, and events by name; goals, the former events, only have a code. */
 export const fathom: Decoder = {
   vendor: 'Fathom',
   source: 'https://usefathom.com/docs/script/script-advanced',

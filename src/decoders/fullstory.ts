@@ -6,7 +6,7 @@ import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
 const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)
 
-/** Named events of the page travel inside the recording; those of servers have an address of their own. */
+/** Named events of pages are part of the recording; those of servers have a separate address. */
 export const fullstory: Decoder = {
   vendor: 'FullStory',
   source: 'https://developer.fullstory.com/browser/getting-started/',

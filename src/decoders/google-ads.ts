@@ -55,7 +55,9 @@ export const googleAds: Decoder = {
   ],
 }
 
-/** A conversion that comes here too, by itself or by a redirect. Old remarketing lists have a label and no event. */
+/**
+ * A conversion that is sent here as well, directly or by a redirect. Old remarketing lists have a label and no event.
+ */
 function isCopy({ fields }: VendorRequest): boolean {
   const { label, en, data, ctc_id, is_vtc } = fields
   return Boolean(ctc_id || is_vtc || (label && (en || data)))

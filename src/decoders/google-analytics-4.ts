@@ -77,7 +77,7 @@ export const googleAnalytics4: Decoder = {
     'google.com',
     'pagead2.googlesyndication.com',
     'td.doubleclick.net',
-    // Where server-side containers run unless they are given a name of their own.
+    // Hosts of server-side containers without a custom name.
     'appspot.com',
   ],
   routes: [
@@ -90,7 +90,7 @@ export const googleAnalytics4: Decoder = {
     sideChannel(/^\/debug\/mp\/collect\/?$/),
     { path: /^\/mp\/collect\/?$/, read: readMeasurementProtocol },
     { path: COLLECT, anyHost: true, mark: /[?&\n]tid=GT?-/, when: isForProperty, read: readCollect },
-    // A server-side container that is told nothing.
+    // Health check of a server-side container.
     {
       ...sideChannel(/^\/g\/collect\/?$/),
       anyHost: true,

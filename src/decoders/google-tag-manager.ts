@@ -8,7 +8,7 @@ export const googleTagManager: Decoder = {
   hosts: ['googletagmanager.com'],
   routes: [
     scriptLoad(/^\/(?:gtm\.js|ns\.html|amp\.json)$/, 'id'),
-    // What the container says about itself, and the worker that sends for it.
+    // The container's own telemetry, and the worker that sends for it.
     sideChannel(/^\/(?:a|td|debug\/.*|gtag\/amp|static\/service_worker\/.*)$/),
     {
       ...scriptLoad(/\.(?:js|html)$|\/gtag\/js$/, 'id'),

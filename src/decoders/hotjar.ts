@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
-/** What is recorded goes to other hosts, compressed or over a socket, and has no names. */
+/** Recordings go to other hosts, compressed or over a socket, and have no names. */
 export const hotjar: Decoder = {
   vendor: 'Hotjar',
   source: 'https://help.hotjar.com/hc/en-us/articles/115011640307-Content-Security-Policies',

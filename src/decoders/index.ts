@@ -335,7 +335,7 @@ export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
     vendor = found.vendor
     return hit.method === 'OPTIONS' ? decodedNothing(vendor, null) : decodedOf(vendor, found.route.read(request))
   } catch (error) {
-    // Whatever a decoder throws is about this one request; the next one must not suffer for it.
+    // An error of a decoder affects only this request.
     return decodedNothing(vendor, `${vendor ?? 'request'}: ${messageOf(error)}`)
   }
 }

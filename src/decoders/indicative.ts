@@ -12,7 +12,7 @@ export const indicative: Decoder = {
   hosts: ['indicative.com'],
   routes: [
     { path: EVENTS, read: readEvents },
-    // What is known of the visitor.
+    // Visitor properties.
     sideChannel(/^\/service\/(?:identify|alias)\b/),
     scriptLoad(/^\/js\/(?:[\w.-]+\/)?indicative[\w.-]*\.js$/i),
   ],

@@ -33,7 +33,7 @@ function readCall(request: VendorRequest): DecodedEvent[] {
   return [{ event: named ?? '', account: scalarOrNull(sent.app_id), params }]
 }
 
-/** What happens in the messenger: `metrics` is a list of `{name, metadata}`. */
+/** Events in the messenger: `metrics` is a list of `{name, metadata}`. */
 function* readMetrics(request: VendorRequest): Iterable<DecodedEvent> {
   const { metrics, ...sent } = sentBy(request)
   for (const metric of objectsOf(unfolded(metrics))) {

@@ -56,7 +56,7 @@ export function looksLike(body: string | null, start: string, ...parts: string[]
   return body?.startsWith(start) === true && parts.every((part) => body.includes(part))
 }
 
-/** What a parameter holds when it is a JSON object or list written as text; else the value itself. */
+/** Returns the object or list in a parameter that is JSON text; otherwise the value itself. */
 export function unfolded(value: unknown): unknown {
   if (typeof value !== 'string' || !isJson(value)) return value
   try {

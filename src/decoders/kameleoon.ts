@@ -26,7 +26,7 @@ function* readLinesOfVisit({ query, body }: VendorRequest): Iterable<DecodedEven
   }
 }
 
-/** Each site has a host of its own. */
+/** Each site has its own host. */
 function readLibrary({ host, query }: VendorRequest): DecodedEvent[] {
   return [{ event: '', account: host.split('.', 1)[0] ?? null, kind: 'library', params: query }]
 }

@@ -10,7 +10,7 @@ export const liveIntent: Decoder = {
   hosts: ['liadm.com'],
   routes: [
     { path: /^\/[jp]$/, read: readEvent },
-    // Who the visitor is elsewhere.
+    // Identity sync.
     sideChannel(/^\/(?:s|idex|s\/e)\b/),
     scriptLoad(/^\/(?:sync-container|(?<account>a-\w+|did-\w+)|lc2)(?:\.min)?\.js$/),
   ],

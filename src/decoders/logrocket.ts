@@ -3,7 +3,7 @@ import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** What is recorded (`track` calls too) is a binary stream. The vendor changes hosts to escape ad blockers. */
+/** Recordings, including `track` calls, are a binary stream. The vendor changes hosts to escape ad blockers. */
 export const logRocket: Decoder = {
   vendor: 'LogRocket',
   source: 'https://docs.logrocket.com/reference/content-security-policy',

@@ -9,7 +9,7 @@ export const lytics: Decoder = {
   source: 'https://docs.lytics.com/',
   hosts: ['c.lytics.io', 'api.lytics.io'],
   routes: [
-    // What partners know of the visitor.
+    // Visitor data of partners.
     sideChannel(
       /^\/c\/(?:provider\/|$)|^\/(?:cid|api\/me|api\/content|api\/personalize|api\/program|api\/experience)\b/,
     ),

@@ -4,7 +4,7 @@ const VALUES = new Map([...ALPHABET].map((character, value) => [character, value
 /** More than any request holds; a short hostile input could stand for much more. */
 const MAX_LENGTH = 1024 * 1024
 
-/** What a code may stand for besides a text. */
+/** Codes with a special meaning. */
 const ONE_BYTE = 0
 const TWO_BYTES = 1
 const END = 2

@@ -60,7 +60,7 @@ function toEvent(path: string, params: Params): DecodedEvent {
   return { event, account: path.split('/')[1] ?? null, params: withNamed(params, namedIn(params)) }
 }
 
-/** What each request says of page and browser is a list in `p`; products are lists in parameters of their own. */
+/** Properties of page and browser are a list in `p`; products are lists in separate parameters. */
 function* namedIn(params: Params): Iterable<Named> {
   for (const [index, value] of entriesOf(params.p, ',').slice(0, PAGE_FIELDS.length).entries()) {
     yield [`p.${PAGE_FIELDS[index]}`, value]

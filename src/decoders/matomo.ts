@@ -15,8 +15,8 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
 /**
- * Matomo names only its custom events; for all else these are the words of its reporting API for the kind of action.
- * The first parameter that is there decides.
+ * Matomo names only custom events; others get the name of the action type in its reporting API. The first existing
+ * parameter decides.
  */
 const ACTIONS: [key: string, name: string][] = [
   ['search', 'search'],
@@ -128,7 +128,7 @@ function* readVariables(key: string, text: unknown): Iterable<Named> {
   }
 }
 
-/** Products of a cart are lists in a JSON list, which stays; what is in it comes beside it as `ec_items.0.sku`. */
+/** Products of a cart are lists in a JSON list, which is kept; their fields are added as `ec_items.0.sku`. */
 function* readItems(key: string, text: unknown): Iterable<Named> {
   const list = unfolded(text)
   for (const [index, item] of Array.isArray(list) ? list.slice(0, MAX_ITEMS).entries() : []) {

@@ -14,7 +14,7 @@ export const metaPixel: Decoder = {
   source: 'https://developers.facebook.com/docs/meta-pixel/advanced',
   hosts: ['facebook.com', 'connect.facebook.net'],
   routes: [
-    // What the code found in the page's markup, sent by itself after a page view: nobody's event.
+    // Microdata found in the page's markup, sent automatically after a page view, which is not an event of the site.
     { ...sideChannel(TR), when: ({ fields }) => fields.ev?.toLowerCase() === 'microdata' },
     { path: TR, read: readPixel },
     {
@@ -28,7 +28,10 @@ export const metaPixel: Decoder = {
   ],
 }
 
-/** Products and their ids are JSON in one parameter each, which stays; beside it comes `cd[contents][0][id]`. */
+/**
+ * Products and their ids are JSON in one parameter each, which is kept; their fields are added as
+ * `cd[contents][0][id]`.
+ */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const inside = ['cd[contents]', 'cd[content_ids]'].flatMap((key) => Object.entries(bracketed(key, fields[key])))
   const params = withNamed(fields, inside)

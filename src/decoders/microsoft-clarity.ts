@@ -7,7 +7,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 const CUSTOM = 24
 const VARIABLE = 34
 
-/** What the first entries of an upload are, in order. */
+/** Names of the first entries of an upload, in order. */
 const ENVELOPE = ['version', 'sequence', 'start', 'duration', 'projectId', 'userId', 'sessionId', 'pageNum'] as const
 
 export const microsoftClarity: Decoder = {
@@ -16,7 +16,7 @@ export const microsoftClarity: Decoder = {
   hosts: ['clarity.ms'],
   routes: [
     { path: /\/collect$/, read: readUpload },
-    // Who the visitor is elsewhere at Microsoft.
+    // Identity sync with other Microsoft services.
     sideChannel(/^\/c\.gif$/),
     scriptLoad(/^\/tag\/(?:uet\/)?(?<account>[^/]+)$/),
     scriptLoad(/\.js$/),

@@ -13,7 +13,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** What an update of a profile does: https://developer.mixpanel.com/reference/profile-set */
+/** Operations of a profile update: https://developer.mixpanel.com/reference/profile-set */
 const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 
 /** How the form begins in each of the encodings the SDK has had. */

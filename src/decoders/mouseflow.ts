@@ -3,7 +3,7 @@ import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** What is recorded has no names. Its wire format is not described. */
+/** Recordings have no names. The wire format is undocumented. */
 export const mouseflow: Decoder = {
   vendor: 'Mouseflow',
   source: 'https://help.mouseflow.com/en/articles/4274616-content-security-policy-csp',

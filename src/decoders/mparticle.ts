@@ -91,9 +91,9 @@ export const mparticle: Decoder = {
     { path: /^\/v[0-2]\/JS\/[^/]+\/events$/i, read: readEvent },
     { path: /^\/v2\/(?:bulk)?events$/, read: readBatches },
     { path: /^\/v[12]\/[^/]+\/events$/i, read: readMessages },
-    // Asks who the visitor is; a change is an event of its own in the next batch.
+    // Requests the visitor's identity; a change is a separate event in the next batch.
     { ...sideChannel(/^\/v1\/(?:\d+\/)?(?:identify|login|logout|modify|search)$/), when: isIdentity },
-    // What was forwarded to others, settings, session replay, audiences.
+    // Forwarded events, settings, session replay and audiences.
     sideChannel(
       /^\/(?:v\d\/JS\/[^/]+\/(?:Forwarding|alias)|JS\/v2\/[^/]+\/config|v\d\/[^/]+\/(?:config|audience|alias))$/i,
     ),
@@ -133,7 +133,7 @@ function readEvent(request: VendorRequest): DecodedEvent[] {
   return [{ event: name, account: accountOf(request.path), params: withNamed(event, wordsOf(event)) }]
 }
 
-/** What the codes of a message stand for: `dt.name`, `et.name`, `ui.email`. */
+/** Names of a message's codes: `dt.name`, `et.name`, `ui.email`. */
 function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<Named> {
   yield ['dt.name', wordOf(TYPES, dt)]
   yield ['et.name', wordOf(EVENT_TYPES, et)]

@@ -4,7 +4,7 @@ import { objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts
 import type { VendorRequest } from './request.ts'
 import { pixel } from './route.ts'
 
-/** What happened to a video. The SDK shortens all keys: `e` event, `ake` environment's key, which is the account. */
+/** Events of a video. The SDK shortens all keys: `e` event, `ake` environment key, which is the account. */
 export const muxData: Decoder = {
   vendor: 'Mux Data',
   source: 'https://www.npmjs.com/package/mux-embed',

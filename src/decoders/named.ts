@@ -8,8 +8,8 @@ export type Named = readonly [name: string, value: unknown]
 export const MAX_ENTRIES = 100
 
 /**
- * What was sent, and beside it what parts of it say under names of their own: at most 500. Nothing is replaced: of
- * several values for one name, or where a parameter of that name was sent, the later ones are `name.1`, `name.2`, …
+ * Adds named parts of parameters to the sent parameters, at most 500. Nothing is replaced: further values for a name,
+ * or for one that was also sent, become `name.1`, `name.2`, …
  */
 export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>): Record<string, unknown> {
   const present = Iterator.from(named).filter(([, value]) => value !== undefined && value !== null && value !== '')
@@ -21,7 +21,7 @@ export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>)
   return params
 }
 
-/** What is inside a parameter that is a JSON object or list written as text, as `key.<path>`; else nothing. */
+/** Yields the contents of a parameter that is JSON text, as `key.<path>`; nothing for other values. */
 export function insideJson(sent: Record<string, unknown>, key: string): Named[] {
   const value = unfolded(sent[key])
   return value === sent[key] ? [] : Object.entries(flattenParams({ [key]: value }).params)
@@ -34,7 +34,7 @@ export function entriesOf(text: unknown, separator: string): string[] {
 }
 
 /**
- * Products whose fields are lists of the same order, each in a parameter of its own: `skulist=A|B` and `qlist=1|2` are
+ * Products whose fields are lists of the same order in separate parameters: `skulist=A|B` and `qlist=1|2` are
  * `products.0.sku`, `products.1.quantity`, … `fields` names the field of each parameter.
  */
 export function* productsOf(sent: Record<string, unknown>, fields: Params, separator: string): Iterable<Named> {

@@ -13,7 +13,7 @@ export const newRelicBrowser: Decoder = {
     { path: /^\/1\/[\w-]+$/, read: readPage },
     { path: /^\/ins\/1\//, read: readInsights },
     { path: /^\/jserrors\/1\//, read: readErrors },
-    // Timings and requests in a format of their own; traces, recordings, logs.
+    // Timings and requests in a proprietary format; traces, recordings, logs.
     sideChannel(/^\/(?:events|resources)\/(?:\d\/)?|^\/browser\//),
     scriptLoad(/^\/[\w.-]+\.js$/),
   ],
@@ -35,7 +35,7 @@ function* readInsights({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `{"err": [{params, custom}]}`, beside counters of the code itself. */
+/** `{"err": [{params, custom}]}`, with counters of the code itself. */
 function* readErrors({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   for (const error of objectsOf(json.err)) {
     const params = { ...objectOf(error.params), custom: error.custom }

@@ -11,7 +11,7 @@ export const openaiAds: Decoder = {
   hosts: ['bzr.openai.com', 'bzrcdn.openai.com'],
   routes: [
     { path: /^\/v\d\/(?:sdk\/)?events\/?$/, read: readEvents },
-    // Who the visitor is.
+    // Identity sync.
     sideChannel(/^\/v\d\/obi\//),
     scriptLoad(/\.js$/, 'pid'),
   ],

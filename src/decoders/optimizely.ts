@@ -3,7 +3,7 @@ import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './pa
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** What the code sends by itself; such an event's key is only a list of what it is about. */
+/** Automatic events of the code, whose key only lists what they concern. */
 const OWN_TYPES = new Set(['client_activation', 'campaign_activated', 'view_activated', 'decision'])
 
 /** https://docs.developers.optimizely.com/feature-experimentation/reference/event-api */

@@ -9,7 +9,7 @@ export const outbrainPixel: Decoder = {
     pixel(/^\/(?:unifiedPixel|pixel)$/, { account: 'marketerId', event: 'name' }),
     scriptLoad(/^\/cp\/obtp\.js$/),
     scriptLoad(/^\/mtWavesBundler\/handler\/(?<account>[^/]+)$/),
-    // Who the visitor is.
+    // Identity sync.
     sideChannel(/^\/(?:cachedClickId|cookie-sync)$/),
   ],
 }

@@ -1,4 +1,4 @@
-/** What vendors call a page view, in small letters; capitals make no difference. A view of an app's screen is one too. */
+/** Vendors' names for page views and app screen views, in lower case; compared case-insensitively. */
 export const PAGE_VIEWS = [
   ...['page_view', 'pageview', 'page view', 'page-view', 'page', 'page_load', 'pageload', 'pagevisit', 'viewpage'],
   ...['pv', '$pageview', '$mp_web_page_view', '[amplitude] page viewed', 'page viewed', 'viewed page'],

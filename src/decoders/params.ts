@@ -13,7 +13,7 @@ export const MAX_VALUE_LENGTH = 4000
 /** Pairs that one query string or form is read to; more than enough to reach `MAX_PARAMS`. */
 const MAX_PAIRS = 2 * MAX_PARAMS
 
-/** What `flattenParams` may have to change. A closed list of words, so that a ledger can count by them. */
+/** Changes that `flattenParams` may make. A closed list, so that a ledger can count by them. */
 export const CUT = {
   count: `params: more than ${MAX_PARAMS}, the rest was dropped`,
   key: `params: a key was longer than ${MAX_KEY_LENGTH} characters and was cut`,
@@ -121,7 +121,7 @@ function add(into: Flattening, path: string, value: string): void {
     into.cut.add(CUT.twice)
     return
   }
-  // What is cut off could end a credential, by which it is recognised.
+  // The removed part could end a credential, which would then no longer be recognised.
   const shown = hideCredentials(value)
   if (shown.length > MAX_VALUE_LENGTH) into.cut.add(CUT.value)
   into.params[key] = cleanText(cutText(shown, MAX_VALUE_LENGTH))
@@ -146,14 +146,14 @@ export function objectOf(value: unknown): Record<string, unknown> {
 }
 
 /**
- * The object's first keys, as many as an event may have. What a batch says once is copied into each of its events: a
- * hostile one must not be wide.
+ * Returns the object's first keys, up to the limit of an event. Parameters of a batch are copied into each of its
+ * events, so a hostile batch must not be wide.
  */
 export function sharedOf(source: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(source).slice(0, MAX_PARAMS))
 }
 
-/** The objects of a list; what is no list is empty, what is no object in it is left out. */
+/** Returns the objects in a list; empty for other values. */
 export function objectsOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

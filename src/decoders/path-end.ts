@@ -1,12 +1,12 @@
 /** A letter or digit that stands for itself, at the end of a text of a pattern. */
 const LITERAL = /(?<!\\)[A-Za-z0-9]$/
 
-/** What may follow the last part of a pattern: a slash that may be missing, and the end. */
+/** The end of a pattern: an optional slash and `$`. */
 const END = /(?:\\\/\?)?\$$/
 
 /**
- * The characters in one of which a path must end, its last slash aside, for a pattern to match it; null when that can't
- * be told from the pattern's source. Understands patterns that end in a word or in a group of words.
+ * Returns the last characters, ignoring a trailing slash, of paths that a pattern can match; null when the pattern's
+ * source does not show them. Understands patterns that end in a word or in a group of words.
  */
 export function lastCharacters(pattern: RegExp): string | null {
   const { source, flags } = pattern

@@ -12,7 +12,7 @@ export const pinterestTag: Decoder = {
     { path: /^\/(?:v3\/?)?$/, read: readEvent },
     // https://developers.pinterest.com/docs/api/v5/events-create
     serverEvents(/^\/v5\/ad_accounts\/(?<account>\d+)\/events\/?$/, { list: 'data', event: 'event_name' }),
-    // Who the visitor is; what the code found in the page's markup.
+    // Identity sync, and data found in the page's markup.
     sideChannel(/^\/(?:user|md|stats)\/?$/),
     scriptLoad(/^\/(?:ct\/.+\.js|ct\.html)$/),
   ],

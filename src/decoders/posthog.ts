@@ -57,7 +57,7 @@ function isCapture(request: VendorRequest): boolean {
   )
 }
 
-/** What may be events sent to a host of the customer's, as JSON; empty for requests of others. */
+/** Returns possible events sent to the customer's own host, as JSON; empty for other requests. */
 function readOwnHost(request: VendorRequest): string {
   const { body, search } = request
   const sent = request.sdkJson
@@ -65,7 +65,7 @@ function readOwnHost(request: VendorRequest): string {
   return readData(request) ?? ''
 }
 
-/** One event, a list of them, or `{batch: […]}`; an event without a key of its own has the batch's. */
+/** One event, a list of them, or `{batch: […]}`; an event without a key uses the batch's. */
 function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
   for (const { batch, ...rest } of readJsonObjects(readData(request))) {
     const shared = batch === undefined ? {} : sharedOf(rest)

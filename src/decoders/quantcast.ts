@@ -10,7 +10,7 @@ export const quantcast: Decoder = {
   source: 'https://help.quantcast.com/hc/en-us/articles/115014002728',
   hosts: ['quantserve.com', 'quantcount.com'],
   routes: [
-    // Who the visitor is elsewhere.
+    // Identity sync.
     { ...sideChannel(/^\/(?:d?pixel|data)\b/), when: ({ host }) => host.startsWith('cms.') },
     { path: /^\/pixel;/, read: ({ path }) => readEvent(readSemicolons(path.slice('/pixel;'.length))) },
     { path: PICTURE, read: ({ path, query }) => readEvent({ a: PICTURE.exec(path)?.groups?.account ?? '', ...query }) },

@@ -5,7 +5,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const INGEST = /^\/horizon\/(?<account>[\w-]+)\/?$/
 
-/** What is recorded is compressed; the account is the subscription, `shop` in `shop-app.quantummetric.com`. */
+/** Recordings are compressed; the account is the subscription, `shop` in `shop-app.quantummetric.com`. */
 export const quantumMetric: Decoder = {
   vendor: 'Quantum Metric',
   source: 'https://community.quantummetric.com/s/article/Content-Security-Policy',

@@ -38,7 +38,10 @@ export class VendorRequest {
     return this.#fields
   }
 
-  /** What was sent, as JSON or as a form, with the query next to it; the body's values win. Throws for broken JSON. */
+  /**
+   * The sent parameters, from JSON or a form, with those of the query; values of the body take precedence. Throws for
+   * invalid JSON.
+   */
   get sent(): Record<string, unknown> {
     return isJson(this.body) ? { ...this.query, ...this.json } : this.fields
   }

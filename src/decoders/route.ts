@@ -55,7 +55,7 @@ export function pixel(
   keys: {
     account?: string
     event: string | ((params: Params) => string)
-    /** What the parameters say in a syntax of the vendor's. */
+    /** Parses parameters in a vendor's own syntax. */
     named?: (params: Params) => Iterable<Named>
   },
 ): Route {
@@ -72,8 +72,8 @@ export function pixel(
 }
 
 /**
- * One event in a JSON body; the query is beside it, and all there is when there is no body. `event` and `account` are
- * keys, or work it out; without them the groups `(?<event>…)` and `(?<account>…)` of the path say it.
+ * One event in a JSON body, with the parameters of the query, which are everything when there is no body. `event` and
+ * `account` are keys or functions; by default they are the groups `(?<event>…)` and `(?<account>…)` of the path.
  */
 export function jsonEvent(path: RegExp, keys: { account?: JsonKey; event?: JsonKey } = {}): Route {
   return {

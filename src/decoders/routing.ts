@@ -47,7 +47,7 @@ export class Routing {
     }
   }
 
-  /** The most exact host name first, then those that may be on any host. */
+  /** Tries the most specific host name first, then decoders for any host. */
   find(request: VendorRequest): Candidate | undefined {
     const fits = ({ route }: Candidate) => route.path.test(request.path) && (route.when?.(request) ?? true)
     for (let host = request.host; host !== ''; host = parentOf(host)) {
@@ -82,7 +82,7 @@ export class Routing {
 /** Paths that say nothing: a pattern that fits one of them fits many of any site. */
 const PLAIN_PATHS = ['/', '/x', '/x/x', '/x/x/x', '/x-1/x.js', '/x/x.html']
 
-/** Groups of the same name may not stand side by side. */
+/** Groups with the same name must not be alternatives. */
 function withoutNames({ source }: RegExp): string {
   return source.replaceAll(/\(\?<\w+>/g, '(?:')
 }

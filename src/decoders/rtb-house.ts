@@ -16,8 +16,8 @@ export const rtbHouse: Decoder = {
 }
 
 /**
- * `{th, tags: [{eventType, …}]}`, formerly `id=pr_<account>_<event>_<what>` once or more. The visitor's id is sent in
- * the same way and is no event.
+ * `{th, tags: [{eventType, …}]}`, formerly `id=pr_<account>_<event>_<what>`, possibly repeated. The visitor id is sent
+ * the same way and is not an event.
  */
 function* readTags(request: VendorRequest): Iterable<DecodedEvent> {
   const { body, query } = request

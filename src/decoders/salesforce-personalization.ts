@@ -21,7 +21,7 @@ export const salesforcePersonalization: Decoder = {
 /** One event, or `{"events": […]}`; in base64 where it is the parameter `event`. */
 function* readEvents({ host, path, query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   const text = isJson(body) ? body : fromBase64(query.event ?? fields.event ?? '')
-  // The account owns several data sets, each with a path of its own.
+  // An account has several data sets, each with its own path.
   const account = `${host.split('.', 1)[0]}/${path.split('/').at(-1)}`
   for (const { events, ...sent } of readJsonObjects(text)) {
     if (events === undefined) yield toEvent(account, sent)

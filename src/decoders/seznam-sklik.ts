@@ -4,7 +4,7 @@ import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** The second is what the script of today calls, the third that of before. */
+/** The second is used by the current script, the third by its predecessor. */
 const HIT = /^\/(?<kind>retargeting|conv|conversion)$/
 
 export const seznamSklik: Decoder = {

@@ -18,7 +18,7 @@ export const snapchatPixel: Decoder = {
     { path: /^\/v2\/conversion\/?$/, read: readConversions },
     // Checks events without counting them; what was received.
     sideChannel(/^\/v\d\/(?:conversion\/|[^/]+\/events\/)/),
-    // Who the visitor is.
+    // Identity sync.
     sideChannel(/^\/(?:cm|collector)\//),
     scriptLoad(/^\/config\/[^/]+\/(?<account>[^/.]+)\.js$/),
     scriptLoad(/^\/scevent(?:\.min)?\.js$/),

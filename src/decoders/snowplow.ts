@@ -7,7 +7,9 @@ import { scriptLoad } from './route.ts'
 /** How the body of a POST begins, under whatever path. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'
 
-/** What `e` means, in the words of the vendor's event tables. A self-describing event (`ue`) goes by its schema. */
+/**
+ * Meaning of `e`, with the names of the vendor's event tables. A self-describing event (`ue`) is named by its schema.
+ */
 const NAMES = new Map([
   ['pv', 'page_view'],
   ['pp', 'page_ping'],

@@ -26,7 +26,7 @@ export const statsig: Decoder = {
   ],
   routes: [
     { path: LOG, read: readEvents },
-    // What is on for this visitor; errors of the SDK.
+    // Feature gates of the visitor, and errors of the SDK.
     sideChannel(/^\/v1\/\w+\/?(?:client-\w+)?$/),
     scriptLoad(/\.js$/, 'apikey'),
     { path: LOG, anyHost: true, mark: /[?&]k=client-/, when: isFromBrowser, read: readEvents },

@@ -11,7 +11,7 @@ export const taboolaPixel: Decoder = {
       event: ({ en, 'marking-type': mark }) => en || mark || '',
     }),
     scriptLoad(/^\/libtrc\/unip\/(?<account>[^/]+)\/tfa\.js$/),
-    // Who the visitor is elsewhere.
+    // Identity sync.
     sideChannel(/^\/sg\//),
   ],
 }

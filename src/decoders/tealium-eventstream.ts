@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
-/** What Tealium Collect sends to the server side. The account is `<account>/<profile>`. */
+/** Events that Tealium Collect sends to the server side. The account is `<account>/<profile>`. */
 export const tealiumEventstream: Decoder = {
   vendor: 'Tealium EventStream',
   source: 'https://docs.tealium.com/platforms/http-api/',
@@ -13,7 +13,7 @@ export const tealiumEventstream: Decoder = {
     { path: /^\/(?:bulk-)?event\/?$/, read: readEvents },
     { path: /^\/[\w-]+\/[\w.-]+\/\d+\/i\.gif$/, read: readPixel },
     { path: /^\/vdata\/i\.gif$/, read: ({ fields }) => [toEvent(fields, '')] },
-    // Who the visitor is and what is known of them.
+    // Visitor identity and profile.
     sideChannel(/\/i\.js$|^\/[\w-]+\/[\w.-]+\/\w{20,}$|^\/(?:id|datacloud)\b/),
     // On a host of the customer's, where the path may be another.
     {

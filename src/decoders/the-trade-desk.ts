@@ -13,7 +13,7 @@ export const theTradeDesk: Decoder = {
     { path: TRACK, read: readTag },
     { path: /^\/track\/realtimeconversion\/?$/, read: readConversions },
     scriptLoad(/\.js$/),
-    // Who the visitor is elsewhere.
+    // Identity sync.
     sideChannel(/^\/track\/(?:cm[bfg]|rid|aduserid)\b/),
   ],
 }

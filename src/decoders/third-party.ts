@@ -8,8 +8,8 @@ const MAX_KNOWN = 10_000
 const MAX_HOST_LENGTH = 253
 
 /**
- * Whose host it is, by the list of third-party-web (https://github.com/patrickhulce/third-party-web); null when it is
- * not in there. `host` in lower case, without a port.
+ * Returns the owner of a host according to third-party-web (https://github.com/patrickhulce/third-party-web); null when
+ * unknown. `host` in lower case, without a port.
  */
 export function thirdPartyOf(host: string): string | null {
   if (host.length > MAX_HOST_LENGTH) return null

@@ -33,7 +33,7 @@ function readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   return (Array.isArray(json.batch) ? objectsOf(json.batch) : [json]).map(toEvent)
 }
 
-/** `event` is what the page reports, `action` what the code saw by itself (`Click`, `Metadata`). */
+/** `event` is reported by the page, `action` automatically by the code (`Click`, `Metadata`). */
 function toEvent(sent: Record<string, unknown>): DecodedEvent {
   const { pixel } = objectOf(sent.context)
   return { event: scalarText(sent.event ?? sent.action), account: scalarOrNull(objectOf(pixel).code), params: sent }

@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
-/** Images without names of their own, by the letter of their file. */
+/** Images without names, by the letter of their file. */
 const IMAGES = new Map([
   ['v', 'page_view'],
   ['l', 'variation'],

@@ -4,7 +4,7 @@ import { emptyParams, type Params } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
-/** What `WT.dl` says the visitor did. */
+/** The visitor's action according to `WT.dl`. */
 const TYPES = new Map([
   ['0', 'Page View'],
   ['20', 'Download'],
@@ -25,7 +25,7 @@ const PRODUCTS: Params = { 'WT.pn_sku': 'sku', 'WT.pn': 'name', 'WT.tx_u': 'unit
 const HIT = /\/dcs\.gif$/
 const ACCOUNT = /^\/(dcs\w+)\//
 
-/** Parameters of its own; the product that followed it writes them in small letters. */
+/** Its own parameters; the successor product writes them in lower case. */
 const OWN = /^(?!.*[?&]wt\.).*[?&](?:dcs|WT\.)\w+=/
 
 const COLLECT: Route = { path: HIT, read: readHit }

@@ -12,7 +12,7 @@ export const xandr: Decoder = {
     // By its number, or by the code that a member gave it.
     { ...pixel(/^\/seg$/, { account: 'member_id', event: () => 'segment' }), when: ({ query }) => !query.add },
     pixel(/^\/seg$/, { account: 'add', event: () => 'segment' }),
-    // Who the visitor is elsewhere.
+    // Identity sync.
     sideChannel(/^\/(?:[gs]etuid(?:nb)?|mapuid|bounce)$/),
     scriptLoad(/^\/dmp\/up\/pixie\.js$/),
   ],

@@ -51,7 +51,7 @@ function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
   return [{ event: hitName(fields), account, params: { ...fields, 'site-info': unfolded(fields['site-info']) } }]
 }
 
-/** A goal that is reached has an address of its own: `goal://shop.example/order`. */
+/** A reached goal has its own address: `goal://shop.example/order`. */
 function hitName({ 'page-url': page = '', 'browser-info': info = '' }: Params): string {
   const goal = /^goal:\/\/[^/]*\/(.*)$/s.exec(page)?.[1]
   if (goal !== undefined) return goal

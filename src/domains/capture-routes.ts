@@ -22,7 +22,7 @@ export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[
       id: 'getCapture',
       method: 'GET',
       access: 'read',
-      summary: 'What the browser script does: whether it captures, which sessions, and what a session is',
+      summary: 'Get the settings of the browser script: capture, sampling of sessions, and session length',
       handle: ({ principal: { orgId }, params: { id } }) => captureSettings(db, { orgId, id }),
     }),
     route({

@@ -20,7 +20,7 @@ export interface CollectorDomain {
   capture: Readonly<CaptureSettings>
 }
 
-/** A domain that events of before may be of. */
+/** A domain to which imported events may belong. */
 export interface ImportDomain {
   id: string
   orgId: string

@@ -19,7 +19,7 @@ export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
 /**
  * The host for the script and the events of a domain. `default`: the collector's; `custom`: a hostname of the customer
- * that points to it; `legacy`: the interface's, where the collector was before it had a host of its own.
+ * that points to it; `legacy`: the dashboard's, where the collector was before it had a separate host.
  */
 export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
 export type RoutingMode = (typeof ROUTING_MODES)[number]

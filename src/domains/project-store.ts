@@ -36,7 +36,7 @@ export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
   return projectOf(row)
 }
 
-/** What a list is filtered by; those of which both hold. */
+/** Filter of a list; a domain must match both fields. */
 export interface DomainsNamed {
   domainId?: string | readonly string[] | undefined
   projectId?: string | undefined

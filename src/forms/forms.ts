@@ -9,7 +9,7 @@ const FormSchema = Closed(
   {
     kind: Type.String({ description: 'Its name in the API' }),
     title: Type.String({ description: 'Its name for people' }),
-    help: Type.String({ description: 'What it is for; may be empty' }),
+    help: Type.String({ description: 'Purpose; may be empty' }),
     schema: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'JSON Schema 2020-12 of an object, without references. Every field has `title` and `x-order`, its place from ' +
@@ -40,15 +40,15 @@ const formsOf = (description: string) => Type.Array(FormSchema, { description })
 
 export const FormsSchema = Closed(
   {
-    channels: formsOf('What a channel of an alert has beside its type'),
+    channels: formsOf('Fields of an alert’s channel in addition to its type'),
     integrations: formsOf('`config` of an integration, by provider'),
     alertTypes: formsOf('The fields that alerts of this type have and others have not'),
-    insights: formsOf('What an insight is asked, in path and query'),
+    insights: formsOf('Path and query fields of insights'),
   },
   { $id: 'Forms' },
 )
 
-/** Returns the forms of everything that can be added by a value of its own. */
+/** Returns the forms of everything that can be added as a value. */
 export function formsOfAll(
   providers: readonly Provider[],
   insights: readonly AnyInsight[],

@@ -8,7 +8,7 @@ export interface FormParts {
   insights: readonly AnyInsight[]
 }
 
-/** What can be filled in: `GET /v1/forms`. */
+/** Available forms: `GET /v1/forms`. */
 export function formRoutes({ providers, insights }: FormParts): Route[] {
   const forms = formsOfAll(providers, insights)
   return [
@@ -19,7 +19,7 @@ export function formRoutes({ providers, insights }: FormParts): Route[] {
       access: 'read',
       tag: 'Forms',
       summary: 'Forms for channels, integrations, types of alerts, and insights',
-      description: 'What a page needs to ask for everything that each of them takes, without knowing any of them.',
+      description: 'Everything a page needs to render a form for each of them, without knowing any of them.',
       answer: FormsSchema,
       handle: () => forms,
     }),

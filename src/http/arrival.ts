@@ -126,7 +126,7 @@ function gather(request: Request, max: number): Promise<Uint8Array> {
 }
 
 async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uint8Array>, max: number) {
-  // Not a list of chunks: a sender may send each byte by itself.
+  // Not a list of chunks: a sender may send single bytes.
   let held = new Uint8Array(Math.min(max, FIRST_BYTES))
   let bytes = 0
   for (;;) {

@@ -34,7 +34,8 @@ const MOST_DAMAGED = 100
 const RETRY_AFTER_S = 10
 
 /**
- * One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/).
+ * One line of `/metrics`. Units are part of the name, as Prometheus requires
+ * (https://prometheus.io/docs/practices/naming/).
  */
 export interface Metric {
   name: string

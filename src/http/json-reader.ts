@@ -30,10 +30,10 @@ export async function readJsonInSteps(text: string): Promise<unknown> {
 }
 
 class JsonReader {
-  /** What was read, when all of it was. */
+  /** The parsed value, once it is complete. */
   value: unknown
   private at = 0
-  /** What was begun and has not ended, the outermost first. */
+  /** Open containers, outermost first. */
   private readonly open: Container[] = []
   /** The field of each open object whose value is next, and how many it has with that; empty and 0 for lists. */
   private readonly fields: { name: string; count: number }[] = []

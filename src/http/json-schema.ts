@@ -100,7 +100,7 @@ function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What numbers are counted in, by the ends of their names. */
+/** Units of numbers, by the end of their name. */
 const UNITS: readonly [end: RegExp, unit: string][] = [
   [/hours$/i, 'h'],
   [/days$/i, 'd'],

@@ -92,7 +92,7 @@ const REFUSALS: Record<ErrorCode, [name: string, description: string, example: s
 
 const HEADERS = {
   RetryAfter: { description: 'Seconds after which a repeat may succeed', required: true, schema: { type: 'integer' } },
-  Location: { description: 'Where the browser goes on', schema: { type: 'string', format: 'uri' } },
+  Location: { description: 'Address to which the browser is redirected', schema: { type: 'string', format: 'uri' } },
   WwwAuthenticate: { description: 'The scheme that is expected', schema: { type: 'string', const: 'Bearer' } },
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
@@ -275,7 +275,7 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
           name: 'Last-Event-ID',
           in: 'header',
           required: false,
-          description: 'The id of the last event that came: the stream goes on behind it',
+          description: 'The id of the last received event, after which the stream continues',
           schema: { type: 'string' },
         },
       },

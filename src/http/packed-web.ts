@@ -9,15 +9,15 @@ interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
   packed: Readonly<Record<string, Range>>
 }
 
-/** What is in the bytes, as JSON can hold it. */
+/** Index of the bytes, as JSON. */
 export interface WebIndex extends Pick<WebBundle, 'rooms'> {
   pages: Readonly<Record<string, PackedFile>>
   assets: Readonly<Record<string, PackedFile>>
 }
 
 /**
- * Returns all contents of a bundle as one sequence of bytes, and where in it each stands. So the executable holds the pages as
- * a file that is read when the first page is asked for, and not as text of the program that each start would read.
+ * Returns all contents of a bundle as one sequence of bytes, with an index. The executable thus contains the pages as a
+ * file that is read with the first page, instead of as text of the program read at each start.
  */
 export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []

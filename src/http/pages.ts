@@ -72,8 +72,8 @@ export function webPages({ bundle, describe }: PageParts): Pages {
   let description: StaticFile | null = null
   const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
     const { pages, rooms } = await bundle()
-    // The browser fetches what the room needs beside the script of all pages, which would ask for it only when it runs,
-    // and not before it.
+    // The browser fetches the script of the room together with that of all pages, which would otherwise request it only
+    // when it runs.
     const link = rooms[room ?? '']
       ?.map((script) => `<${ASSETS_PATH}${script}>; rel=modulepreload; fetchpriority=low`)
       .join(', ')

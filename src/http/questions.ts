@@ -16,10 +16,10 @@ export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, 
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** Which queue a query of the event history waits in: insights, which look at much, have one of their own. */
+/** Queue of a query of the event history: expensive insights have a separate one. */
 export type Lane = 'search' | 'insights'
 
-/** So many insights run at once, whoever asks; others wait for so long. */
+/** Number of concurrent insights, whoever the caller; others wait for at most this long. */
 const INSIGHTS_AT_ONCE = 2
 const INSIGHT_WAIT_MS = 10 * SECOND_MS
 

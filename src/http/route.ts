@@ -21,7 +21,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   signal: AbortSignal
 }
 
-/** A credential of its own that a public route requires, as OpenAPI describes it. */
+/** A special credential required by a public route, as described in OpenAPI. */
 export interface OwnCredential {
   /** Unique; a scheme of that name is in the document. */
   name: string
@@ -100,7 +100,7 @@ export interface Route extends Description {
   redirect?(request: Request): Promise<Response>
   /** Awaited before `handle`, outside of its transaction: for work that is done in steps, so that others are answered. */
   before?(call: Call): Promise<void>
-  /** Returns what the audit log keeps of a call beside caller, time and target; never a secret. */
+  /** Returns what the audit log records of a call in addition to caller, time and target; never a secret. */
   note?(call: Call): Record<string, unknown>
   /**
    * Returns the id of the changed object, for the audit log; when left out, the id in the path, else that of the
@@ -163,7 +163,7 @@ export function redirectRoute(
   },
 ): Route {
   const handle = () => {
-    throw new Error(`${described.id} answers by itself`)
+    throw new Error(`${described.id} answers without its handler`)
   }
   return erase({ ...described, access: 'public', answer: Type.Never(), handle })
 }

@@ -65,7 +65,7 @@ export function staticFile(
 export function fileResponse(request: Request, file: StaticFile, headers: Record<string, string>): Response {
   const encoding = encodingFor(request.headers.get('accept-encoding'), file)
   const body = (encoding && file.packed[encoding]) ?? file.body
-  // Each encoding needs an etag of its own: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
+  // Each encoding needs a different etag: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
   const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`
   const all = { ...headers, 'content-type': file.type, etag, vary: 'accept-encoding' }
   if (isCachedBy(request, etag)) return new Response(null, { status: 304, headers: all })

@@ -5,7 +5,7 @@ import { API_HEADERS } from './headers.ts'
 export interface WayBackCookie {
   /** The header `set-cookie`. `value`: letters, digits, `-` and `_`; an age of 0 removes the cookie. */
   set(publicUrl: string, value: string, ageMs: number): string
-  /** What the browser sent; null when it sent none. */
+  /** Returns the cookie of the request; null without one. */
   read(request: Request): string | null
 }
 

@@ -10,7 +10,7 @@ export interface WebBundle {
   pages: Readonly<Record<string, StaticFile>>
   /** Scripts, styles, pictures, by the last part of their path: `home-rcsx9z4h.js`, with a hash of the content. */
   assets: Readonly<Record<string, StaticFile>>
-  /** The scripts that the pages of a room need beside those of all pages, by the room's folder: `issues`. Names of assets. */
+  /** Scripts of a room's pages in addition to those of all pages, by the room's folder: `issues`. Names of assets. */
   rooms: Readonly<Record<string, readonly string[]>>
 }
 
@@ -63,8 +63,8 @@ interface BuildOptions extends FileOptions {
 }
 
 /**
- * Builds pages with the scripts and styles that they name; code that several of them share, or import dynamically,
- * becomes a file of its own. Fails when they do not compile.
+ * Builds pages with the scripts and styles that they name; code shared by several of them, or imported dynamically,
+ * becomes a separate file. Throws when they do not compile.
  */
 export async function buildWeb(
   pages: readonly string[],
@@ -105,8 +105,8 @@ async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<strin
 }
 
 /**
- * The styles of a script and of all that it imports, as they were written: for browsers of years ago the bundler replaces
- * each `inset-inline-end` by six rules, of which the selectors name all languages that are written to the left.
+ * Returns the original styles of a script and everything it imports. For old browsers the bundler replaces each
+ * `inset-inline-end` by six rules whose selectors name all right-to-left languages.
  */
 async function stylesOf(main: string, scripts: string): Promise<{ name: string; css: string }> {
   const { outputs } = await bundle([main], { target: 'bun' })
@@ -115,7 +115,7 @@ async function stylesOf(main: string, scripts: string): Promise<{ name: string; 
   return { name: `styles-${Bun.hash(css).toString(36).padStart(8, '0').slice(-8)}.css`, css }
 }
 
-/** What the room's module is bundled to, with what that imports. The page itself names what all rooms share. */
+/** Returns the bundled module of each room with its imports. The page itself names the scripts shared by all rooms. */
 function roomsOf(metafile: Bun.BuildMetafile | undefined): WebBundle['rooms'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
   const rooms: Record<string, string[]> = {}

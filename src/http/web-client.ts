@@ -11,8 +11,8 @@ const MARK = 'made-from'
 const PLUGINS = ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript', '@tanstack/react-query'] as const
 
 /**
- * Writes the client of `/v1` for the pages, with TanStack Query's options, from `docs/openapi.json`. It does nothing
- * where the client stands already and the description has not changed since. Fails when the description can't be read.
+ * Writes the client of `/v1` for the pages, with TanStack Query's options, from `docs/openapi.json`. Does nothing when
+ * the client exists and the description has not changed. Throws when the description can't be read.
  */
 export async function generateClient(): Promise<void> {
   const mark = currentMark()
@@ -37,7 +37,7 @@ export async function generateClient(): Promise<void> {
   await rm(draft, { recursive: true })
 }
 
-/** What the client is made from: the description and the packages. */
+/** Returns a hash of the description and the packages. */
 function currentMark(): string {
   const sources = [DESCRIPTION, join(ROOT, 'bun.lock')].map((path) => readFileSync(path, 'utf8'))
   return Bun.hash(sources.join()).toString(36)

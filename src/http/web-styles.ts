@@ -38,7 +38,7 @@ function keep(css: string, mayApply: (selector: string) => boolean): string {
 interface Block {
   /** A selector, or an at-rule. */
   head: string
-  /** What stands within its braces; null for a statement without them. */
+  /** Contents of its braces; null for a statement without them. */
   body: string | null
   text: string
 }
@@ -57,7 +57,7 @@ function* blocksOf(css: string): Generator<Block> {
   }
 }
 
-/** Splits at letters that stand outside of brackets and strings. */
+/** Splits at characters outside brackets and strings. */
 function split(text: string, at: string): string[] {
   const parts: string[] = []
   for (let from = 0; from <= text.length; ) {
@@ -69,7 +69,10 @@ function split(text: string, at: string): string[] {
   return parts
 }
 
-/** The place behind the first letter that is the end, by itself and by how many brackets are open behind it; the text's end for none. */
+/**
+ * Returns the position after the first character that is the end, given the character and the number of open brackets;
+ * the end of the text when there is none.
+ */
 function endOf(text: string, from: number, isEnd: (letter: string, depth: number) => boolean): number {
   let depth = 0
   let quote: string | null = null
@@ -87,7 +90,9 @@ function endOf(text: string, from: number, isEnd: (letter: string, depth: number
   return text.length
 }
 
-/** A selector without what stands in brackets: `:where(.a, .b)` and `:not(.a)` need neither to be there. */
+/**
+ * Returns a selector without the contents of brackets: `:where(.a, .b)` and `:not(.a)` require neither class to exist.
+ */
 function outsideBrackets(selector: string): string {
   let depth = 0
   let outside = ''

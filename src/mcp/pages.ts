@@ -63,10 +63,10 @@ const goOn = (tool: string, cursor: string) =>
   `For what follows call ${tool} again with the same arguments and "cursor": "${cursor}".`
 
 /**
- * Returns a page of an answer whose route knows no pages: its longest list is continued from page to page, everything
- * else is in each. An item that is too long by itself is not cut. `cursor` is that of the page before, or undefined for
- * the first; fails with `invalid` for one of another tool. Answers are made anew for each page, so items that come or go
- * in between shift the others.
+ * Returns a page of an answer whose route has no pages: its longest list is split into pages, everything else is on
+ * each page. An item that is too long is not cut. `cursor`: that of the previous page, undefined for the first; throws
+ * `invalid` for the cursor of another tool. The answer is computed again for each page, so items added or removed in
+ * between shift the others.
  */
 export function pageOf(tool: string, answer: Fields, cursor: string | undefined): Page {
   const place = decodeCursor(cursor, 2)

@@ -53,7 +53,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
     {
       plural: 'issues',
       title: 'An issue',
-      description: 'What is wrong, since when and how often, with its history',
+      description: 'The problem, since when and how often, with its history',
       read: routeOf(routes, 'getIssue'),
       async latest(ask) {
         return (await pageOf(ask, listIssues, 'issues', { sort: 'lastSeenAt', limit: MAX_LISTED })).items

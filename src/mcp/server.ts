@@ -11,7 +11,7 @@ import {
 import { INSTRUCTIONS } from './instructions.ts'
 import type { Methods } from './methods.ts'
 
-/** What the server offers: no notifications, since lists change only with a new version or role. */
+/** Capabilities of the server: no notifications, because lists change only with a new version or role. */
 export const CAPABILITIES = { tools: {}, resources: {} }
 
 /** The SDK's server validates only elicitation, which is not used here. */

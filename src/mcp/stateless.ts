@@ -135,7 +135,7 @@ const HEADERS = { ...API_HEADERS, 'content-type': 'application/json' }
 const response = (status: number, body: object) => Response.json(body, { status, headers: HEADERS })
 
 function errorResponse(status: number, { code, message, data }: RpcError, id: string | number | null): Response {
-  // This revision has no code of its own for resources that are not there.
+  // This revision has no error code for missing resources.
   const error = { code: code === RESOURCE_NOT_FOUND ? ErrorCode.InvalidParams : code, message, data }
   return response(status, { jsonrpc: '2.0', ...(id === null ? {} : { id }), error })
 }

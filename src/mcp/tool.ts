@@ -64,13 +64,13 @@ const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
 /** Named schemas that are so long that answers say only where they are described. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'What create_alert takes',
-  Audit: 'What create_audit takes, and id, status, times, region, error and summary',
-  AuditDetail: 'What create_audit takes, and id, status, times, region, error, summary, pages and differences',
+  Audit: 'The input of create_audit, and id, status, times, region, error and summary',
+  AuditDetail: 'The input of create_audit, and id, status, times, region, error, summary, pages and differences',
   RunExpectations: 'expectations, as a flow test takes them; see /docs',
   FlowTest: 'A recording with its settings, as in /docs: name, expectations, schedule, status, healing and more',
   RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
-  Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
+  Alert: 'The input of create_alert, and id, orgId, createdAt and updatedAt',
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
@@ -278,7 +278,7 @@ export function toolOf(route: Route): Tool {
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null
-  // What such a handler refuses, it refuses with all that is wrong; so it gets what is unknown too.
+  // Such a handler reports all faults at once, so it also gets unknown fields.
   const handlerReads = route.body?.[Kind] === 'ReadByHandler'
   return {
     route,

@@ -11,15 +11,13 @@ export const AuditEntrySchema = Closed(
     id: Type.String(),
     at: InstantSchema,
     act: Type.String({ description: 'The `operationId` of what was called, or `signIn`, `signInFailed`' }),
-    userId: Nullable(Type.String({ description: 'Who did it; null when nobody we know did' })),
+    userId: Nullable(Type.String({ description: 'User who acted; null when unknown' })),
     email: Nullable(Type.String({ description: "That user's present address" })),
     keyId: Nullable(Type.String({ description: 'The API key it was done with; null for a session' })),
     address: Nullable(Type.String({ description: 'The network address it came from' })),
     target: Nullable(Type.String({ description: 'Id of what it was done to' })),
-    targetName: Nullable(
-      Type.String({ description: 'What that was called last, or its e-mail address; null when the log does not know' }),
-    ),
-    note: Type.Record(Type.String(), Type.Unknown(), { description: 'What else is worth knowing; never a secret' }),
+    targetName: Nullable(Type.String({ description: 'Its most recent name or e-mail address; null when unknown' })),
+    note: Type.Record(Type.String(), Type.Unknown(), { description: 'Further details; never a secret' }),
   },
   {
     $id: 'AuditEntry',

@@ -82,7 +82,7 @@ export function resetRoutes(parts: ResetParts): Route[] {
       summary: 'Mail a link to a new password, where a mail server is configured',
       description:
         'The answer is the same whether the address is known or not. The link works once, for an hour; a new one takes ' +
-        'the place of an earlier one. Who gets in through the company only gets none.',
+        'the place of an earlier one. People who sign in only through the company get none.',
       refusals: ['rateLimited'],
       body: ForgotPasswordSchema,
       answer: OkSchema,
@@ -160,7 +160,7 @@ function ownRoutes(parts: AuthParts): Route[] {
       tag: TAG,
       summary: 'End the session that the request is sent with',
       description:
-        "After a sign-in through the company, a browser goes on to `endSessionUrl`, which ends its session at the company's " +
+        "After a sign-in through the company, a browser continues to `endSessionUrl`, which ends its session at the company's " +
         'provider and leads back to the start page.',
       refusals: ['conflict'],
       answer: SignedOutSchema,

@@ -116,10 +116,13 @@ function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
 }
 
 /**
- * Returns a function that authenticates by API key or session token, and returns the principal with the user's current
- * role. A key acts in its own organization. It fails with `unauthorized` for every credential that is not in force, without
- * a reason; with `invalid` when the user of a session belongs to several organizations and `X-Org-Id` is missing (the message
- * lists their ids); with `forbidden` when the user is not a member of the one named, or the key belongs to another. `lastUsedAt`, and with it the end of a session, is exact to a minute.
+ * Returns a function that authenticates by API key or session token and returns the principal with the user's current
+ * role. A key acts in its own organization.
+ *
+ * It throws `unauthorized`, without a reason, for every credential that is not valid, and `invalid` when the user of a
+ * session belongs to several organizations and `X-Org-Id` is missing (the message lists their ids). It throws
+ * `forbidden` when the user is not a member of the named organization, or the key belongs to another. `lastUsedAt`, and
+ * with it the end of a session, is exact to a minute.
  */
 export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
   const key = byKey(parts)

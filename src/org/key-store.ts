@@ -49,7 +49,7 @@ export function createKey(
   return { ...key, secret }
 }
 
-/** Whose keys: all of an organization, or with `userId` those of one user in it. */
+/** The owner of keys: an organization, or with `userId` one user in it. */
 export interface KeyOwner {
   orgId: string
   userId?: string

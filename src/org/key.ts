@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 
-/** What a user says of a new key. `expiresInDays: null` means that it never expires. */
+/** Input for a new key. `expiresInDays: null` means that it never expires. */
 export const KeyInputSchema = Closed(
   {
     name: Text(1, 100),

@@ -91,7 +91,7 @@ export function memberRoutes(parts: MemberParts): Route[] {
       tag,
       summary: 'End a membership or withdraw an invitation; works from the next request on',
       description:
-        'Only owners remove owners, and the last one stays. Who belongs to no organization any more is signed out, and ' +
+        'Only owners remove owners, and the last one stays. A person without any organization is signed out, and ' +
         'their API keys are revoked.',
       refusals: ['conflict'],
       params: ById,
@@ -137,7 +137,7 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
     tag,
     summary: 'Invite somebody; the token is shown once and accepts within 7 days',
     description:
-      'Who is invited already gets the new role and token instead of the old ones. Where a mail server is configured, ' +
+      'An existing invitation gets the new role and token instead of the old ones. Where a mail server is configured, ' +
       'the address is mailed too. Only owners invite owners.',
     refusals: ['conflict'],
     body: MemberInputSchema,
@@ -181,7 +181,7 @@ function acceptRoute(parts: MemberParts): Route {
     tag: 'Sign-in',
     summary: 'Accept an invitation and sign in',
     description:
-      'A user without a password gets the one that is given, a user with one must give it. Who gets in without one ' +
+      'A user without a password gets the one that is given, a user with one must give it. A user who signs in without one ' +
       'joins signed in, by `POST /v1/orgs/join`. A new password ends all earlier ' +
       'sessions of the user and revokes all API keys made before.',
     refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],

@@ -46,7 +46,7 @@ const FIRST_PAGE = `/v1.0/me/transitiveMemberOf?$select=id&$top=${PAGE_SIZE}`
 export class UnknownGroups extends Error {
   constructor(
     message: string,
-    /** What happened, for the log. */
+    /** Details for the log. */
     readonly detail: string,
   ) {
     super(message)
@@ -142,7 +142,7 @@ async function listGroups(
     const response: Response = await request(next, { method: 'GET', headers, body: null, signal })
     if (response.status !== 200) throw new GraphFailure(response.status, `HTTP ${response.status}`)
     const answer = jsonObject(await response.text())
-    if (!Array.isArray(answer?.value)) throw new GraphFailure(null, 'the answer is no list')
+    if (!Array.isArray(answer?.value)) throw new GraphFailure(null, 'the answer is not a list')
     for (const member of answer.value) {
       const id = objectOf(member)?.id
       if (typeof id === 'string') groups.push(id)

@@ -118,7 +118,7 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       method: 'GET',
       path: `${PATH}/callback`,
       tag: 'Sign-in',
-      summary: 'Where the provider sends browsers back, which go on to the start page',
+      summary: 'Receive browsers redirected back by the provider, and send them to the start page',
       description:
         'With `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled. Without ' +
         'parameters it is where the provider sends browsers back after they signed out.',

@@ -28,7 +28,7 @@ const NAME_LENGTH_MAX = 200
 /** https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_LENGTH_MAX = 255
 
-/** Returns the claim as a text; null when it is no text that can be stored and compared. */
+/** Returns the claim as text; null when it is not text that can be stored and compared. */
 function textOf(value: unknown, lengthMax: number): string | null {
   if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) return null
   const trimmed = value.trim()

@@ -217,7 +217,7 @@ function scopeOf(server: ServerMetadata, groupsClaim: string): string {
 }
 
 /**
- * What a provider says instead of a code, https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and
+ * Text for a provider's error codes, https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and
  * https://openid.net/specs/openid-connect-core-1_0.html#AuthError. `%` is the name of the provider.
  */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -227,7 +227,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   account_selection_required: '% requires you to choose an account there; start again',
   consent_required: '% requires your consent, or that of its administrator; start again',
   temporarily_unavailable: '% is temporarily unavailable; try again later',
-  server_error: '% failed with an error of its own; try again later',
+  server_error: '% failed with an internal error; try again later',
 }
 
 /** Errors of the configuration of this server or of the provider. */

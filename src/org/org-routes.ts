@@ -35,7 +35,7 @@ import {
   updateOrg,
 } from './store.ts'
 
-/** The most organizations that one user owns. */
+/** Maximum number of organizations owned by one user. */
 const OWNED_MAX = 10
 
 const tag = 'Organization'
@@ -211,7 +211,7 @@ function auditLogRoute({ db }: OrganizationParts): Route {
     path: '/v1/org/audit-log',
     access: 'seeSettings',
     tag,
-    summary: 'Who did what to the security of the organization, newest first',
+    summary: 'List security-relevant actions in the organization, newest first',
     description: 'Kept for 400 days.',
     query: AuditQuery,
     answer: AuditEntryList,

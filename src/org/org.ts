@@ -20,7 +20,7 @@ export interface Org {
 
 const PiiPatternSchema = Closed({
   name: Text(1, 40, {
-    description: 'The kind of its findings, of a-z, 0-9 and _; none of ours',
+    description: 'Kind of its findings, from the characters a-z, 0-9 and _; not a built-in kind',
     examples: ['employee'],
   }),
   pattern: Text(1, 1000, { description: 'RE2; found anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
@@ -40,7 +40,9 @@ export const OrganizationSchema = Closed(
     phoneRegions: Type.Array(Type.String(), {
       description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
     }),
-    piiPatterns: Type.Array(PiiPatternSchema, { description: 'What else is personal data here, beside our own kinds' }),
+    piiPatterns: Type.Array(PiiPatternSchema, {
+      description: 'Patterns of further personal data, in addition to the built-in kinds',
+    }),
     consentOptIn: Type.Boolean({
       description: 'Visitors must opt in: consent that is granted by default is a finding',
     }),
@@ -105,7 +107,7 @@ export const MembershipSchema = Closed(
 )
 export type Membership = Static<typeof MembershipSchema>
 
-/** What users change about themselves. */
+/** Fields that users may change about themselves. */
 export const WhoamiPatchSchema = Closed(
   { name: Text(1, NAME_LENGTH_MAX) },
   { $id: 'WhoamiPatch', examples: [{ name: 'Ann Example' }] },

@@ -10,7 +10,7 @@ import { hashPassword } from './user.ts'
 
 /** How long a link works. */
 const RESET_MS = HOUR_MS
-/** The most links that a user is sent while the first of them works: a stranger who asks for them fills no mailbox. */
+/** Maximum number of links sent to a user while the first of them is valid, so that a stranger can't fill a mailbox. */
 const MAX_LINKS = 3
 
 export interface ResetParts extends SignInParts {

@@ -40,7 +40,7 @@ const SIGNED_IN = {
 export const SignedInSchema = Closed(signedInFields, { $id: 'SignedIn', examples: [SIGNED_IN] })
 export type SignedIn = Static<typeof SignedInSchema>
 
-/** What a new password put an end to. */
+/** Access ended by a new password. */
 const endedFields = {
   revokedKeys: Int({ minimum: 0, description: 'API keys created before, all of which are revoked' }),
   endedSessions: Int({ minimum: 0, description: 'Sessions that were ended' }),

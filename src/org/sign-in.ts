@@ -37,7 +37,7 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
     byAddress: ({ address }) => addresses.take(networkOf(address)),
     byAccount(email, { address }) {
       const account = email.trim().toLowerCase()
-      // Addresses contain no spaces, so each pair has a key of its own.
+      // Addresses contain no spaces, so each pair has a unique key.
       accounts.take(`${networkOf(address)} ${account}`)
       altogether.take(account)
     },
@@ -90,9 +90,9 @@ interface Account {
 const wrong = () => new AppError('unauthorized', 'e-mail address or password is wrong')
 
 /**
- * Signs in by address and password. Fails with `unauthorized`, with the same message after the same time, whether the
- * address is unknown, its user has no password, or the password is wrong; `forbidden` when the user belongs to no
- * organization; `rateLimited` after too many tries, `unavailable` when too many wait.
+ * Signs in by address and password. Throws `unauthorized`, with the same message after the same time, whether the
+ * address is unknown, its user has no password, or the password is wrong. Throws `forbidden` when the user belongs to
+ * no organization, `rateLimited` after too many attempts, and `unavailable` when too many wait.
  */
 export async function signIn(
   parts: SignInParts,

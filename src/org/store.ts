@@ -310,7 +310,7 @@ export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]
   return { phoneRegions: JSON.parse(row?.phoneRegions ?? '[]'), piiPatterns: JSON.parse(row?.piiPatterns ?? '[]') }
 }
 
-/** Returns the organizations that have countries or patterns of their own. */
+/** Returns the organizations with their own countries or patterns. */
 export function orgsWithPrivacy(db: Db): string[] {
   return prepared<[], { id: string }>(
     db,
@@ -320,7 +320,7 @@ export function orgsWithPrivacy(db: Db): string[] {
     .map(({ id }) => id)
 }
 
-/** Returns what impact values of the organization are amounts in (ISO 4217); null: a unit of its own. */
+/** Returns the currency (ISO 4217) of the organization's impact values; null: another unit. */
 export function currencyOf(db: Db, orgId: string): string | null {
   const find = prepared<[string], { currency: string | null }>(db, 'SELECT currency FROM org WHERE id = ?')
   return find.get(orgId)?.currency ?? null

@@ -67,7 +67,7 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
     return patterns.some((parts) => holdsInOrder(url.href.slice(url.protocol.length + 2).toLowerCase(), parts))
   }
   const foreignHostOf = (url: URL) => (`.${url.hostname}`.endsWith(pageSite) ? null : url.hostname)
-  /** Null when it can't be told yet. */
+  /** Null when it is not known yet. */
   const isVendors = ({ hostname, pathname, search }: URL, isForeign: boolean, content: () => string | null) => {
     if (!known) return null
     const { hosts, marks, anywhere } = known

@@ -78,7 +78,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promis
   }
 }
 
-/** Encodes a body as text if it is one, else in base64. The collector tells compressed bytes by themselves. */
+/** Encodes a body as text if possible, otherwise in base64. The collector recognises compressed bytes. */
 export function encodeBody(content: string | Uint8Array): SentBody {
   if (typeof content === 'string') return content ? { body: content } : {}
   try {

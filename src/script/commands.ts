@@ -21,7 +21,7 @@ interface RanTag {
   status?: unknown
   executionTime?: unknown
   exclude?: unknown
-  /** What else a customer has reported with the tag: values of variables. */
+  /** Further values that a customer reports with the tag: variables. */
   [key: string]: unknown
 }
 

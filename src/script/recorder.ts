@@ -84,7 +84,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     return begun
   }
   const settled: NonNullable<Call['look']>[] = []
-  /** What waits for the lists of vendors; null once they are loaded. */
+  /** Requests waiting for the lists of vendors; null once they are loaded. */
   let undecided: (() => void)[] | null = []
   const onceDecidable = (work: () => void) => {
     if (!undecided) work()
@@ -136,7 +136,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const found = filter.wanted(address, () => textOf(snapshot()))
       if (!found) return null
       if (!found.isSure) {
-        // Seen again when it can be told. Until then it does not count as activity of the session.
+        // Checked again when it is known. Until then it does not count as activity of the session.
         if (!frames.at(at).isSampled) return null
         read(snapshot(), (content) => onceDecidable(() => this.see({ ...sighting, at, body: () => content })))
         return null

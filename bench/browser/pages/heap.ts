@@ -1,12 +1,12 @@
 import type { CDPSession } from 'puppeteer-core'
 
-/** What a page holds, in bytes: what it made itself, and what V8 compiled of its scripts. */
+/** Memory of a page in bytes: its own objects, and the code that V8 compiled from its scripts. */
 interface Heap {
   kept: number
   compiled: number
 }
 
-/** What DevTools keep of each request, which is there only because somebody measures. */
+/** Data that DevTools stores for each request, which exists only because of the measurement. */
 const OF_THE_MEASURING = 'blink::NetworkResourcesData::ResourceData'
 
 interface Snapshot {

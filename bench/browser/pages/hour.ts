@@ -4,9 +4,9 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { heapOf } from './heap.ts'
 import { openTab, settled, type Tab } from './tab.ts'
 
-/** The page's clock runs so much faster, and so does the stream. */
+/** Factor by which the clock of the page and the stream are accelerated. */
 const SPEED = 30
-/** What is loaded once, and what a minute keeps, is there by then. */
+/** By then everything that is loaded once, or kept for a minute, has been loaded. */
 const BEGINNING_MS = 30 * MINUTE_MS
 const PULSE_MS = 10 * SECOND_MS
 /** As a busy company has: an issue, an alert or another thing changes every five seconds. */
@@ -71,7 +71,7 @@ async function hasten({ page }: Tab): Promise<void> {
   }, SPEED)
 }
 
-/** The server at `target`, but for the stream: its events come faster, and are of things that are there. */
+/** Proxies the server at `target` with a faster stream whose events refer to existing objects. */
 function openQuickStream(target: string) {
   let told = 0
   const server = Bun.serve({
@@ -90,7 +90,7 @@ function openQuickStream(target: string) {
 
 type Ids = Record<string, string[]>
 
-/** Of what there is of each kind that the stream tells of, some. */
+/** Returns the ids of some objects of each kind that the stream reports. */
 async function idsOf(target: string, headers: Headers): Promise<Ids> {
   const lists = { issue: 'issues', alert: 'alerts', domain: 'domains', delivery: 'deliveries', change: 'changes' }
   const authorization = headers.get('authorization') ?? ''

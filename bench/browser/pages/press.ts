@@ -3,14 +3,14 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { median, openTab, settled, type Tab } from './tab.ts'
 
 const ROUNDS = 3
-/** A pointer that stays so long on a link, without anything under way, has loaded what it needs. */
+/** A pointer that rests on a link for this long, without active requests, has preloaded the page. */
 const QUIET_MS = 250
 
 interface Pressed {
   path: string
   /** From the press to the first frame in which nothing of the page is loading. */
   ms: number
-  /** What was asked between them. */
+  /** Requests made between them. */
   asked: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
   console.log(
     `  press to painted, ms: ${paths.map((path) => `${path} ${Math.round(median(of(path).map(({ ms }) => ms)))}`).join(', ')}`,
   )
-  // What a change of the stream asks for comes in between now and then; what a page does ask it asks every time.
+  // Requests caused by changes of the stream are occasional; those of a page are made every time.
   const always = paths.map((path) => {
     const [first, ...others] = of(path).map(({ asked }) => asked)
     return { path, asked: (first ?? []).filter((one) => others.every((asked) => asked.includes(one))) }
@@ -48,7 +48,7 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
   ]
 }
 
-/** Keeps, for the last press, when the first frame was painted in which another page stood whole. */
+/** Records, for the last press, when the first frame of the complete new page was painted. */
 async function keepPaints({ page }: Tab): Promise<void> {
   await page.evaluateOnNewDocument(() => {
     const whole = () => {

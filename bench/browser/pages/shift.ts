@@ -35,7 +35,7 @@ export async function shift(
 
 interface Shifts {
   sum: number
-  /** What moved, as tags and their words. */
+  /** The moved elements, as tags with their text. */
   moved: string[]
 }
 

@@ -1,12 +1,12 @@
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 import { SECOND_MS } from '../../../src/core/clock.ts'
 
-/** A tab, as a rule in a browser context of its own, so that its cache is empty and nobody else's. */
+/** A tab, usually in a separate browser context with an empty cache. */
 export interface Tab {
   page: Page
   /** Paths that it asked for since it was opened, the stream of changes left out. */
   asked: readonly string[]
-  /** Waits until nothing that it asked for has been under way for so long. */
+  /** Waits until none of its requests has been active for this long. */
   quiet(ms: number): Promise<void>
   close(): Promise<void>
 }

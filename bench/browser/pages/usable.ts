@@ -15,7 +15,10 @@ interface Place {
   key: string
 }
 
-/** How soon the Overview says its verdict, beside a bare React page that draws its heading, in turns; and what it weighs. */
+/**
+ * Measures how quickly the Overview shows its verdict, compared with a bare React page that draws its heading, in
+ * turns, and its size.
+ */
 export async function usable(browser: Browser, { url, key }: Place): Promise<Budget[]> {
   const bare = await openBarePage()
   const pages = {
@@ -85,7 +88,7 @@ async function visited({ page, quiet }: Tab, { url }: Visited): Promise<number> 
   await page.goto('about:blank')
   await page.goto(url)
   const painted = await page.waitForFunction('window.paintedAt', { polling: 20 })
-  // What comes behind it must not weigh on what is measured next.
+  // Later requests must not affect the next measurement.
   await quiet(300)
   return (await painted.jsonValue()) as number
 }

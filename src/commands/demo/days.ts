@@ -51,7 +51,7 @@ export class Days {
     })
   }
 
-  /** Lets time pass until now, however long its days took to live, and goes on with the clock of the system. */
+  /** Advances the clock to the present, however long the days took to generate, and continues with the system clock. */
   reachPresent(): void {
     this.until(systemClock.now())
     this.clock.letGo()
@@ -63,7 +63,7 @@ export class Days {
     await this.app.idle()
   }
 
-  /** Returns a way to ask the API for whoever has this key. */
+  /** Returns a function that calls the API with this key. */
   as(apiKey: string): Call {
     return callOf(this.app, apiKey)
   }
@@ -95,7 +95,7 @@ export class Days {
   }
 }
 
-/** Returns a way to ask the API of a running program for whoever has this key. */
+/** Returns a function that calls the API of a running program with this key. */
 export function callOf(app: Pick<App, 'fetch'>, apiKey: string): Call {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   return async (method, path, body) => {

@@ -123,7 +123,7 @@ async function importPast(
   }
 }
 
-/** Visitors go on coming, among them some whose requests were recorded. Returns a function that stops it. */
+/** Sends continuous traffic of visitors, some with recorded requests. Returns a function that stops it. */
 function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
   const [google = [], ...others] = recordings.map((har, index) => parseHar(har, `recording ${index}`).map(withoutTime))
   const startedAt = systemClock.now()

@@ -98,7 +98,7 @@ export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
     },
     {
       ...shared,
-      name: 'A purchase is told to Meta as well',
+      name: 'Purchases are also sent to Meta',
       alertType: 'journey',
       severity: 'high',
       journey: {

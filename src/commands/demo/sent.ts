@@ -49,7 +49,7 @@ const SILENT_BROWSERS = 5n
 /** Milliseconds of a request on a page of middling speed. */
 const MIDDLING_MS = 90
 
-/** What the browser measured of the vendors' code, where the page was seen from its beginning. */
+/** Returns the browser's measurements of the vendors' code, for pages seen from their beginning. */
 function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
   const [first] = own
   if (!first || !own.some(({ of }) => of === GTM)) return {}

@@ -3,13 +3,13 @@ import { type Choice, lasts, Site, type SiteOptions, type Visit } from './site.t
 import { ADS, GA4, META, type SampleVendor, TIKTOK } from './vendors.ts'
 
 export interface ShopOptions extends SiteOptions {
-  /** What it calls its orders: `A` for `A-10000`. */
+  /** Prefix of its order ids: `A` for `A-10000`. */
   orders: string
   /** Since then carts of Google Analytics 4 have no currency. */
   lostCurrencyAt?: Instant
   /** Then a form put the address of its user into a parameter, for two days. */
   leakedAt?: Instant
-  /** True when Meta is told of visitors who refused as well. */
+  /** True when Meta also receives events of visitors who refused consent. */
   tellsRefusers?: true
 }
 
@@ -25,12 +25,14 @@ const TITLES: Record<string, string> = {
   '/thank-you': 'Thank you',
 }
 
-/** How far a visit comes: shares that go on from step to step. */
+/** Shares of visits that continue from step to step. */
 const GOES_ON = { product: 0.72, cart: 0.34, checkout: 0.62, purchase: 0.71, newsletter: 0.04 }
 export const LEAK_DAYS = 2
 const LEAKED = 'jane.doe@example.com'
 
-/** A shop for clothes, most of which are sold in the evening and at weekends. One purchase in forty is told to nobody. */
+/**
+ * A clothes shop that sells mostly in the evening and at weekends. One purchase in forty is not reported to any vendor.
+ */
 export class Shop extends Site {
   private orders = 0
 

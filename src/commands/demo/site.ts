@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
 import { addConsent } from '../../decoders/consent.ts'
 import { GTM, type SampleVendor } from './vendors.ts'
 
-/** What a vendor was told of. */
+/** An event sent to a vendor. */
 export interface SiteEvent {
   at: Instant
   of: SampleVendor
@@ -18,7 +18,7 @@ export interface SiteEvent {
   params: Record<string, string>
 }
 
-/** Something that was sold, whether vendors were told of it or not. */
+/** A purchase, whether or not it was reported to vendors. */
 export interface Order {
   host: string
   id: string
@@ -63,7 +63,7 @@ const CONSENT = {
 }
 export type Choice = keyof typeof CONSENT
 
-/** What Google's requests say, with the words that the collector adds. */
+/** Adds the collector's consent parameters to those of Google's requests. */
 function withWords(sent: Record<string, string>): Record<string, string> {
   addConsent(sent)
   return sent
@@ -110,7 +110,7 @@ export abstract class Site {
     return { events: events.filter(({ at }) => at < before), orders: sold.filter(({ at }) => at < before) }
   }
 
-  /** What a visitor does. */
+  /** Simulates the actions of a visitor. */
   protected abstract visit(visit: Visit, choice: Choice): void
 
   /** The title of a page. */
@@ -122,7 +122,7 @@ export abstract class Site {
     this.tell(visit, GTM, 'gtm.load')
   }
 
-  /** Vendors of advertising are told only of visitors who agreed, unless `anyway`. */
+  /** Sends an event to vendors. Advertising vendors receive only those of visitors who consented, unless `anyway`. */
   protected tell(
     visit: Visit,
     of: SampleVendor,
@@ -133,7 +133,7 @@ export abstract class Site {
     const { host, version, until, tells } = this.options
     if (tells && !tells.includes(of)) return
     if (of.advertises && visit.choice !== 'granted' && !anyway) return
-    // One after the other: an answer to the banner is told to Google before others are told of the page.
+    // In sequence: Google receives the answer to the banner before the others receive the page view.
     visit.at += 1 + Math.floor(this.random() * 90)
     if (until !== undefined && visit.at >= until) return
     const title = this.titleOf(visit.path)
@@ -159,5 +159,5 @@ export abstract class Site {
   }
 }
 
-/** True while something lasts that began then, for so many days. */
+/** True for `days` days from then. */
 export const lasts = (at: Instant, from: Instant, days: number) => at >= from && at < from + days * DAY_MS

@@ -7,7 +7,7 @@ import { GA4, GTM, META } from './vendors.ts'
 /** The sites of the sample organization, by host. */
 export const HOSTS = { shop: 'shop.example', outlet: 'outlet.example', magazine: 'magazine.example' } as const
 
-/** What happened in the past of the sample organization, and when. */
+/** Events in the history of the sample organization, with their times. */
 export interface Plot {
   /** The first event; those before `collectedAt` come by an import. */
   from: Instant
@@ -28,7 +28,7 @@ export interface Plot {
   now: Instant
 }
 
-/** Container versions of the shop. The live traffic goes on with the last one. */
+/** Container versions of the shop. Live traffic continues with the last one. */
 export const VERSIONS = { first: 39, harmless: 40, harmful: 41 } as const
 
 export function plotOf(now: Instant): Plot {
@@ -39,19 +39,20 @@ export function plotOf(now: Instant): Plot {
   }
 }
 
-/** What happened within a time, in its order. */
+/** Everything that happened in a time span, in order. */
 export interface Happened {
   events: SiteEvent[]
   orders: Order[]
 }
 
 /**
- * A shop, its outlet and its magazine, about 4,000 events a day: the same for the same plot and seed.
+ * A shop, its outlet and its magazine with about 4,000 events a day, reproducible for the same plot and seed.
  *
- * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible are told of page views, products, carts, purchases
- * and videos; Google Tag Manager reports its tags. Visitors answer a banner: Google's requests say how (`gcs`, `gcd`), the
- * others are sent only for those who agree; except at the outlet, where Meta hears of those who refused as well. One purchase
- * in forty is told to nobody, a few to Google twice; every purchase has a `transaction_id` and a value.
+ * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible receive page views, products, carts, purchases
+ * and videos; Google Tag Manager reports its tags. Visitors answer a banner: Google's requests carry the answer (`gcs`,
+ * `gcd`), and the others are sent only with consent, except at the outlet, where Meta also receives visitors who
+ * refused. One purchase in forty is not reported, a few are sent to Google twice; every purchase has a `transaction_id`
+ * and a value.
  */
 export class Sites {
   private readonly all: readonly (Shop | Magazine)[]

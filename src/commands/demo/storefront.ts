@@ -12,7 +12,7 @@ const STYLE = `body { max-width: 720px; margin: 48px auto; padding: 0 24px; font
   button { padding: 12px 20px; border: 0; border-radius: 6px; background: #2b4acb; color: #fff; font: inherit }
   input { padding: 11px; border: 1px solid #8a93a6; border-radius: 6px; font: inherit }`
 
-/** What vendors' code would send, spelled as on the wire. Nothing of it leaves the browser of a flow test. */
+/** Requests of vendors' code as on the wire. They do not leave the browser of a flow test. */
 const TAGS = `
   const send = (url, params) => navigator.sendBeacon(url + new URLSearchParams(params))
   const ga = (en, params = {}) =>

@@ -27,12 +27,12 @@ interface Trouble {
   answers: { by: 'mara' | 'jonas'; at(first: Instant): Instant; status: string; notes: string }[]
 }
 
-/** The most orders of one request. */
+/** Maximum number of orders per request. */
 const ORDERS_AT_ONCE = 1000
 const STEP_MS = 2 * MINUTE_MS
-/** A pipeline tells of a release when its first visitors have seen it. */
+/** Time after which a pipeline reports a release that its first visitors have seen. */
 const TOLD_MS = 6 * MINUTE_MS
-/** So long after the outlet fell silent it is found. */
+/** Time after which the silence of the outlet is discovered. */
 const FOUND_AFTER_MS = 4 * HOUR_MS
 
 function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
@@ -80,7 +80,9 @@ export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: 
   return { noticed, others }
 }
 
-/** What happened between the day when the organization joined and the last days. `noticed`: see `noticedOf`. */
+/**
+ * Simulates the time between the day on which the organization joined and the last days. `noticed`: see `noticedOf`.
+ */
 export async function liveFirstWeeks(
   days: Days,
   sample: Sample,
@@ -99,7 +101,7 @@ export async function liveFirstWeeks(
     days.until(at)
     await act()
     if (!jobs) continue
-    // What is received in this millisecond is judged in the next one.
+    // Events received in this millisecond are judged in the next one.
     days.until(at + SECOND_MS)
     await days.run(...jobs)
   }
@@ -108,7 +110,7 @@ export async function liveFirstWeeks(
   return made
 }
 
-/** What the organization made on its first day. */
+/** Objects that the organization created on its first day. */
 export interface SetUp {
   /** By name. */
   alertIds: ReadonlyMap<string, string>
@@ -162,7 +164,7 @@ async function makeAlerts(owner: Call, alerts: readonly AlertInput[]): Promise<M
   return ids
 }
 
-/** What people and their pipelines did. */
+/** Actions of people and their pipelines. */
 function actsOf(
   days: Days,
   { keys, domainIds }: Sample,
@@ -201,7 +203,7 @@ async function changeIssue(call: Call, alertId: string, patch: { status: string;
 
 interface LastDays {
   sites: Sites
-  /** Orders of before. */
+  /** Earlier orders. */
   sold: readonly Order[]
   made: SetUp
   /** Of the storefront. */
@@ -209,7 +211,7 @@ interface LastDays {
 }
 
 /**
- * What happened in the last days, through the collector; at their end the organization makes its other alerts, and its flow
+ * Simulates the last days through the collector. At their end the organization creates its other alerts and its flow
  * tests, which are returned.
  */
 export async function liveLastDays(

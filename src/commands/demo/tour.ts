@@ -1,12 +1,12 @@
-/** What a newcomer asks for, and what there is to see. */
+/** First requests for a newcomer, with what each shows. */
 export function questions(domainId: string): [path: string, sees: string][] {
   return [
     ['/v1/issues', 'what is wrong now'],
     ['/v1/insights/causes', 'what caused it'],
     ['/v1/changes', 'releases, and what they broke'],
-    ['/v1/auto/signals', 'what each tag usually sends, and how it stands'],
+    ['/v1/auto/signals', 'what each tag usually sends, and its current state'],
     ['/v1/compliance/pii', 'personal data that tags give away'],
-    ['/v1/compliance/consent', 'who was told of visitors who refused'],
+    ['/v1/compliance/consent', 'vendors that received events of visitors who refused consent'],
     ['/v1/insights/suggestions', 'rules that traffic keeps already'],
     [`/v1/insights/reconcile?domainId=${domainId}`, 'orders that vendors were not told of'],
     ['/v1/insights/scores', 'how well it goes, in three numbers'],

@@ -8,7 +8,7 @@ import { GA4, GTM } from './vendors.ts'
 /** A recorded request without the time and page of its recording. */
 export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
-/** What vendors' own code sent in a real browser. */
+/** Requests sent by vendors' own code in a real browser. */
 export interface Recorded {
   google: readonly Replayed[]
   others: readonly (readonly Replayed[])[]

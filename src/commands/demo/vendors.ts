@@ -1,6 +1,6 @@
 import type { HitItem } from '../../ingest/batch.ts'
 
-/** What a page says to a vendor, whatever the event. */
+/** Parameters that a page sends to a vendor with every event. */
 interface OnPage {
   url: string
   title: string
@@ -8,15 +8,15 @@ interface OnPage {
   client: string
 }
 
-/** A vendor that the sample sites tell of their visitors. */
+/** A vendor used by the sample sites. */
 export interface SampleVendor {
   vendor: string
   account: string
-  /** `tag`: what a tag manager reports of its own tags. */
+  /** `tag`: reports of a tag manager about its own tags. */
   kind: 'event' | 'tag'
   /** True when its requests say how the visitor answered the banner. */
   saysConsent?: true
-  /** True when it is told only of visitors who agreed. */
+  /** True when it receives only events of visitors who consented. */
   advertises?: true
   /** Where its code comes from, its bytes, and for how long it blocks a page of middling speed, in milliseconds. */
   code: { host: string; bytes: number; blockMs: number }

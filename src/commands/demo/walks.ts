@@ -11,7 +11,7 @@ export interface MadeTests {
   joining: string
 }
 
-/** Whoever looks sees the pages first: a browser takes a core. */
+/** Delay that leaves the processor to the pages at first: a browser takes a core. */
 const BEGIN_MS = 4 * SECOND_MS
 const ASK_EVERY_MS = SECOND_MS
 /** A busy machine is no fault of the shop. */
