@@ -107,7 +107,7 @@ test.each([
   [
     '/nowhere/chromium',
     1,
-    "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM names /nowhere/chromium",
+    "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w",
   ],
 ])('Chromium that is set to %s', async (path, expected, line) => {
   using root = temporaryFolder()

@@ -154,7 +154,7 @@ describe('exit 2, and nothing is made', () => {
     expect(existsSync(missing)).toBe(false)
     expect(await fails('--data', folder.data)).toContain('names no file')
     expect(await fails(`${path}.txt`, '--data', folder.data)).toContain('is not called')
-    expect(await fails(`${path}x.ndjson`, '--data', folder.data)).toContain('there is no file')
+    expect(await fails(`${path}x.ndjson`, '--data', folder.data)).toContain('file not found')
     expect(await fails(path, '--data', folder.data, '--domain', 'dom_x')).toContain('there is no domain dom_x')
     const text = await folder.write('b.parquet', ['no Parquet'])
     expect(await fails(text, '--data', folder.data)).toContain("can't be read")

@@ -121,7 +121,7 @@ test('the command imports files, and prints the counts', async () => {
     stderr: '',
   })
   const words = await runProgram(['import', 'har', path, path, ...to])
-  expect(words).toMatchObject({ code: 0, stdout: '2 requests taken in, 0 refused\n4 hits have no page\n' })
+  expect(words).toMatchObject({ code: 0, stdout: '2 requests imported, 0 refused\n4 hits have no page\n' })
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
 })
 
@@ -141,7 +141,7 @@ test('the command sends the page that the recording names, and counts the hits w
   await Bun.write(path, JSON.stringify({ log: { pages, entries } }))
   const told = await runProgram(['import', 'har', path, '--url', collector.url, '--token', 'pt_x'])
   expect(told.stdout).toBe(
-    '2 requests taken in, 0 refused, 1 left out, which went to no web server (data:, blob:, …)\n1 hit has no page\n',
+    '2 requests imported, 0 refused, 1 left out, which went to no web server (data:, blob:, …)\n1 hit has no page\n',
   )
   expect(collector.requests.map(({ body }) => JSON.parse(body).page?.url)).toEqual([
     'https://shop.example/cart',

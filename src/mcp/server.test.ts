@@ -390,7 +390,7 @@ describe('resources', () => {
     expect((await stranger.listResources()).resources).toEqual([])
     for (const uri of [`tagwarden://alerts/${id}`, `tagwarden://issues/${issue.id}`]) {
       const error = await stranger.readResource({ uri }).catch((thrown: unknown) => thrown)
-      expect(error).toMatchObject({ code: -32002, message: expect.stringMatching(/no such alert|there is no issue/) })
+      expect(error).toMatchObject({ code: -32002, message: expect.stringMatching(/no such alert|does not exist/) })
     }
   })
 

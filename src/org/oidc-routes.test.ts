@@ -206,7 +206,7 @@ describe('the callback', () => {
       'Acme ID requires your consent, or that of its administrator; start again',
     ],
     ['a pause', { error: 'temporarily_unavailable' }, 'Acme ID is temporarily unavailable; try again later'],
-    ['a failure', { error: 'server_error' }, 'Acme ID failed with an error of its own; try again later'],
+    ['a failure', { error: 'server_error' }, 'Acme ID failed with an internal error; try again later'],
     ...['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'].map(
       (error): [string, Record<string, string>, string] => [
         error,
