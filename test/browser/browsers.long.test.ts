@@ -187,7 +187,8 @@ describe('browsers', () => {
 
   test('say what to do when Chromium is missing or does not start', async () => {
     const missing = browsers({ chromium: '/nowhere/chromium' })
-    const why = 'TAGWARDEN_CHROMIUM is /nowhere/chromium, which is not an executable file: set it to one, or leave it empty'
+    const why =
+      'TAGWARDEN_CHROMIUM is /nowhere/chromium, which is not an executable file: set it to one, or leave it empty'
     expect(missing.fault()).toBe(why)
     expect(await run(missing, {})).toEqual({ messages: [], error: why })
     const { messages, error } = await run(browsers({ chromium: '/bin/false' }), {})
