@@ -78,7 +78,7 @@ describe('a database that is lost', () => {
 test('a folder of events that is gone stops the start, which makes no empty one; a rebuild goes on without', async () => {
   const folder = copyOf(whole.path)
   rmSync(join(folder, 'events'), { recursive: true })
-  expect(await refusalOf(folder)).toContain('events is gone, but the database lists')
+  expect(await refusalOf(folder)).toContain('events is missing, but the database lists')
   expect(existsSync(join(folder, 'events'))).toBe(false)
   const { rebuilt, wrong } = await doctor(folder, '--rebuild')
   expect(wrong).toEqual([])
@@ -193,7 +193,7 @@ describe('master.key', () => {
     const url = `${server.url}/v1/integrations/${integrations[0]?.[0]}`
     expect((await ask('GET', url, whole.apiKey)).status).toBe('failing')
     const tried = await call('POST', `${url}/test`, { as: whole.apiKey })
-    expect([tried.status, tried.body.error]).toEqual([502, expect.stringContaining('configure it anew')])
+    expect([tried.status, tried.body.error]).toEqual([502, expect.stringContaining('configure it again')])
     const config = { url: 'https://hooks.example.com/tags' }
     const half = await call('PUT', url, { as: whole.apiKey, body: { provider: 'webhook', config } })
     expect([half.status, half.body.error]).toEqual([400, expect.stringContaining('config.secret: ')])
