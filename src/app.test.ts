@@ -10,7 +10,7 @@ import { createDomain, findDomain } from './domains/store.ts'
 import { initialize } from './org/store.ts'
 import { gapsBetween } from './signals/gap-store.ts'
 
-/** The program on a folder of its own, which may report what a full disk makes it report. */
+/** The application on its own folder, with the reports that a full disk can cause. */
 async function onBadDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bad-disk-'))
   const clock = testClock()
@@ -33,7 +33,7 @@ async function onBadDisk() {
       gapsBetween(app.db, 0, Number.MAX_SAFE_INTEGER).map(
         ({ fromAt, toAt, cause }) => `${cause} ${(fromAt - TEST_START) / SECOND_MS}–${(toAt - TEST_START) / SECOND_MS}`,
       ),
-    /** Answers the status. */
+    /** Returns the status. */
     async send() {
       const body = JSON.stringify({ events: [{ vendor: 'Shop', event: 'buy' }] })
       const request = new Request('http://localhost/api/v1/events', { method: 'POST', headers, body })
@@ -50,7 +50,7 @@ async function onBadDisk() {
       const answer = await app.fetch(new Request('http://localhost/metrics'))
       return /^tagwarden_collector_refusing (.*)$/m.exec(await answer.text())?.[1]
     },
-    // As long as there is no folder, nothing can be stored.
+    // Without its folder, nothing can be stored.
     breakDisk: () => renameSync(spool, `${spool}.away`),
     mendDisk: () => renameSync(`${spool}.away`, spool),
     async restart(afterMs: number) {
@@ -65,7 +65,7 @@ async function onBadDisk() {
   }
 }
 
-test('while the collector can not store what comes, that is a gap, whoever is started anew', async () => {
+test('the time in which the collector cannot store batches is one gap, across restarts', async () => {
   await using world = await onBadDisk()
   expect(await world.send()).toBe(202)
   await world.alive(10)
@@ -86,7 +86,7 @@ test('while the collector can not store what comes, that is a gap, whoever is st
   expect(await world.refusing()).toBe('0')
   expect(world.warnings).toEqual([expect.stringContaining('refusing what comes in since 2026-01-05T12:00:10')])
 
-  // It comes back soon, and the program is stopped over it: still one, of which was told.
+  // It fails again soon, and the server is stopped meanwhile: still one gap, already reported.
   world.breakDisk()
   expect(await world.send()).toBe(503)
   await world.alive(30)
@@ -95,7 +95,7 @@ test('while the collector can not store what comes, that is a gap, whoever is st
   expect(await world.send()).toBe(202)
   expect([world.gaps(), world.warnings.length]).toEqual([['refused 10–705'], 1])
 
-  // An hour later it is another one.
+  // An hour later it is a new gap.
   await world.alive(200)
   await world.flush()
   world.breakDisk()

@@ -15,7 +15,7 @@ import { ROLES } from './http/principal.ts'
 const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
   readConfig(flags, env)
 
-test('without anything the defaults hold', () => {
+test('without settings the defaults apply', () => {
   expect(read()).toEqual({
     data: './data',
     listen: { hostname: '127.0.0.1', port: 8787 },
@@ -63,14 +63,14 @@ test('without anything the defaults hold', () => {
   } as unknown as Config)
 })
 
-test('a flag wins over the environment, and that over the default', () => {
+test('a flag overrides the environment, which overrides the default', () => {
   const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'no matter' }
   expect(read(env, { data: '/srv/flag' })).toMatchObject({ data: '/srv/flag', retentionDays: 30, logLevel: 'info' })
   expect(read(env)).toMatchObject({ data: '/srv/env' })
 })
 
 test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAGWARDEN_DATA', 'TAGWARDEN_DATA_'])(
-  'the variable %s, which is none of ours, stops the start and is named',
+  'the unknown variable %s aborts startup and is named',
   (name) => {
     expect(() => read({ TAGWARDEN_DATA: '/srv', [name]: '1' })).toThrow(
       new SettingError(`${name}: there is no such setting; see tagwarden config`),
@@ -150,7 +150,7 @@ describe('values', () => {
         ],
       ],
     ],
-  ])('TAGWARDEN_%s refuses %p and is named', (name, values) => {
+  ])('TAGWARDEN_%s rejects %p and is named', (name, values) => {
     for (const value of values) {
       const attempt = () => read({ [`TAGWARDEN_${name}`]: value })
       expect(attempt).toThrow(SettingError)
@@ -159,7 +159,7 @@ describe('values', () => {
     }
   })
 
-  test('whatever is set, the answer is a configuration or names the setting', () => {
+  test('any values give a configuration or an error that names the setting', () => {
     const names = describeConfig({}, {}).map(({ name }) => name)
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, value) => {
@@ -174,7 +174,7 @@ describe('values', () => {
   })
 })
 
-describe('signing in through a company', () => {
+describe('single sign-on', () => {
   const whole = {
     TAGWARDEN_OIDC_ISSUER: 'https://id.acme.example/realms/main/',
     TAGWARDEN_OIDC_CLIENT_ID: 'tagwarden',
@@ -186,7 +186,7 @@ describe('signing in through a company', () => {
     expect(oidcSettings(read({ ...whole, TAGWARDEN_OIDC_ISSUER: '' }))).toBeNull()
   })
 
-  test('is described by the settings', () => {
+  test('is configured by the settings', () => {
     const settings = {
       issuer: 'https://id.acme.example/realms/main/',
       clientId: 'tagwarden',
@@ -213,7 +213,7 @@ describe('signing in through a company', () => {
     'http://[::1]:9',
     'https://10.0.0.1',
     whole.TAGWARDEN_OIDC_ISSUER,
-  ])('the issuer %s is taken as it stands', (issuer) => {
+  ])('the issuer %s is used unchanged', (issuer) => {
     expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
   })
 
@@ -226,7 +226,7 @@ describe('signing in through a company', () => {
     },
   )
 
-  test('the roles of groups are read as they were written', () => {
+  test('the roles of groups are read in their order', () => {
     const group = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
       .map((name) => name.replaceAll(',', '/').trim())
@@ -241,7 +241,7 @@ describe('signing in through a company', () => {
     )
   })
 
-  test('a role that there is not is refused and named, wherever it stands', () => {
+  test('an unknown role is rejected and named, at any position', () => {
     const role = fc.stringMatching(/^[a-zA-Z]{1,12}$/).filter((word) => !(ROLES as readonly string[]).includes(word))
     fc.assert(
       fc.property(role, fc.nat({ max: 3 }), (word, place) => {
@@ -256,8 +256,8 @@ describe('signing in through a company', () => {
   })
 })
 
-describe('what an operator is shown', () => {
-  test('is every setting, once, with its meaning', () => {
+describe('the settings shown to an operator', () => {
+  test('include every setting once, with its meaning', () => {
     const settings = describeConfig({}, {})
     expect(new Set(settings.map(({ name }) => name)).size).toBe(Object.keys(read()).length)
     for (const { name, meaning, value, default: fallback } of settings) {
@@ -267,7 +267,7 @@ describe('what an operator is shown', () => {
     }
   })
 
-  test('is the value in force', () => {
+  test('have their effective values', () => {
     const settings = describeConfig(
       { data: '/srv/flag' },
       { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_DISK_BUDGET: '20GB' },
@@ -276,7 +276,7 @@ describe('what an operator is shown', () => {
     expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DISK_BUDGET', value: '20GB' }))
   })
 
-  test('is never a secret', () => {
+  test('never include a secret', () => {
     const secrets = {
       TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail',
       TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',

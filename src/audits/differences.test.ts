@@ -27,7 +27,7 @@ test.each<[string, Crawled, Crawled, string[]]>([
   expect(changes(before, after)).toEqual(expected)
 })
 
-test('at most 1,000 are stored', () => {
+test('at most 1,000 differences are stored', () => {
   const many = Array.from({ length: 1500 }, (_, n) => page(`/${n}`, []))
   expect(differencesBetween(crawled([]), crawled(many)).pages).toHaveLength(1000)
 })

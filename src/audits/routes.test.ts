@@ -40,7 +40,7 @@ test('a URL that is the target of a channel is sealed, and masked for viewers an
   }
 })
 
-test('a masked target keeps that of the previous audit with the same name, and of no other', async () => {
+test('a masked target keeps the target of the previous audit with the same name, and of no other', async () => {
   const { db, call, people, readOnly, make } = setUp()
   const { body } = await make(CHANNELS)
   const { channels } = (await call('GET', `/v1/audits/${body.id}`, { as: readOnly })).body

@@ -40,7 +40,7 @@ test('cancelling one run does not affect others', async () => {
   expect(log).toEqual(['begin a', 'begin b', 'stop a', 'end b'])
 })
 
-test('all runs end on close, and none is started afterwards', async () => {
+test('all runs end on close, and none starts afterwards', async () => {
   const { underWay, log, begin } = world()
   begin('a')
   begin('b')

@@ -5,7 +5,7 @@ import { type BrowserSlot, BrowserSlots, BrowserTime } from './browser-slots.ts'
 
 const MAX_PAUSED = 4
 const never = () => new AbortController().signal
-/** Resolves when everything that needs no timer is done. */
+/** Resolves when all work that needs no timer is done. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A task, reduced to its use of slots. */

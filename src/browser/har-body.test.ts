@@ -39,11 +39,11 @@ describe('a missing body', () => {
     ['none was sent', { bodySize: 0, postData: text('') }, null],
     ['none was sent, by the header', { bodySize: -1, postData: text(''), headers: { 'Content-Length': '0' } }, null],
     ['nothing tells', {}, null],
-    ['the size is no number', { bodySize: '82' }, null],
+    ['the size is not a number', { bodySize: '82' }, null],
     ['a GET has a size', { method: 'GET', bodySize: 82 }, null],
     ['a preflight has a type', { method: 'options', postData: text('') }, null],
     [
-      'it is cut, as the recorder says',
+      'the recorder reports that it is truncated',
       { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
       'missing: the recording has only part of it',
     ],

@@ -28,12 +28,12 @@ describe('covered parts', () => {
     ['a short secret in groups is any text', [text('a b c')], ['a b c']],
     ['an address', [text('to a@mail.example.com now')], ['to ################## now']],
     [
-      'an address in parts of a line',
+      'an address in several parts of a line',
       [text('a@mail'), inLine('.example'), inLine('.com')],
       ['######', '########', '####'],
     ],
     [
-      'groups in blocks of their own',
+      'groups in separate blocks',
       [text('4929'), text('1234'), text('8888'), text('7777')],
       ['####', '####', '####', '####'],
     ],

@@ -47,7 +47,7 @@ test('the first file of servers and apps has URL and token', () => {
   }
 })
 
-/** The texts that literals of a language are. */
+/** Evaluates literals of a language and returns their texts. */
 const EVALUATE: [keyof typeof CLIENTS, (literals: string[]) => string[]][] = [
   ['node', (literals) => new Function(`return [${literals}]`)()],
   ['python', (literals) => JSON.parse(run('python3', `import json\nprint(json.dumps([${literals}]))`))],

@@ -23,7 +23,7 @@ function textsIn(pattern: string): string[] {
 
 const repeated = (text: string) => text.repeat(Math.ceil(LENGTH / text.length)).slice(0, LENGTH)
 
-/** Returns requests that have what a pattern looks for as often as possible, but not all of it. */
+/** Returns requests that contain the parts of a pattern as often as possible, but never all of them. */
 function* hardFor(pattern: string): Generator<string> {
   const texts = textsIn(pattern)
   for (const [at, text] of texts.entries()) {

@@ -36,7 +36,7 @@ function setUp(bundle: ScriptBundle = { script: 'run(CONFIG)', stub: '' }) {
   return { clock, domains, legacy, ask }
 }
 
-test('the script has its configuration inside, the lists of vendors come with the configuration alone', async () => {
+test('the script contains its configuration, and the lists of vendors are only in the configuration file', async () => {
   const { ask } = setUp()
   const script = await (await ask('/t/pt_1.js')).text()
   const full = (await (await ask('/t/pt_1.json')).json()) as Record<string, unknown>
@@ -58,14 +58,14 @@ test('the script has its configuration inside, the lists of vendors come with th
   expect(marks).toContainEqual(['/watch/(\\d+)(/\\d+)?/?$', '^(?=.*[?&]browser-info=).*[?&]page-url='])
 })
 
-test('the script is at most 10 kB, with its configuration and as sent', async () => {
+test('the script is at most 10 kB compressed, including its configuration', async () => {
   const { script } = await scriptBundle()
   const { ask } = setUp({ script, stub: '' })
   const sent = await (await ask('/t/pt_1.js', { 'accept-encoding': 'gzip' })).bytes()
   expect(sent.length).toBeLessThanOrEqual(10_000)
 })
 
-test('the collector answers for them, and pages send to where the domain’s routing says', async () => {
+test('the collector serves them, and pages send to the endpoint of the domain', async () => {
   await using world = await testApp({ collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' })
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
   const { collector } = world.app
@@ -90,7 +90,7 @@ test('the collector answers for them, and pages send to where the domain’s rou
 test.each([
   ['/t/pt_1.js', 'text/javascript; charset=utf-8'],
   ['/t/pt_1.json', 'application/json; charset=utf-8'],
-])('%s may be loaded by every page, and is kept for five minutes', async (path, type) => {
+])('%s can be loaded by every page, and is cached for five minutes', async (path, type) => {
   const { headers, status } = await setUp().ask(path)
   expect(status).toBe(200)
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -140,7 +140,7 @@ test.each([
   ['/t/a/pt_1.js', 'GET', 'no such script'],
   ['/t/', 'GET', 'no such script'],
   ['/t/pt_1.js', 'POST', 'this route takes GET only'],
-])('%s by %s is not there, which is kept for a minute', async (path, method, error) => {
+])('%s by %s is not found, which is cached for a minute', async (path, method, error) => {
   const answer = await setUp().ask(path, {}, method)
   expect([answer.status, await answer.json()]).toEqual([404, { error }])
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -149,7 +149,7 @@ test.each([
   })
 })
 
-test('requests at the host of the interface are reported once an hour', async () => {
+test('requests to the host of the web interface are reported once an hour', async () => {
   const { ask, clock, legacy } = setUp()
   await ask('/t/pt_1.js')
   expect(legacy).toEqual([])
@@ -160,7 +160,7 @@ test('requests at the host of the interface are reported once an hour', async ()
   expect(legacy).toEqual(['dom_1', 'dom_1', 'dom_1'])
 })
 
-test('the settings of the domain are in its configuration', () => {
+test('the configuration contains the settings of the domain', () => {
   const capture = { enabled: false, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' } as const
   expect(
     captureConfigOf({ ...DOMAIN, capture }, { token: 'pt_1', collectUrl: 'https://collect.example/' }),
@@ -188,7 +188,7 @@ describe('the configuration', () => {
     ['/p/17', false],
     ['/analytics', false],
     ['/matomo.js', false],
-  ])('takes %s for a vendor under the own name: %p', (path, isVendor) => {
+  ])('takes %s for a vendor under the site’s own name: %p', (path, isVendor) => {
     expect(paths.test(path)).toBe(isVendor)
   })
 
@@ -204,7 +204,7 @@ describe('the configuration', () => {
     expect(ignore.test(address)).toBe(isIgnored)
   })
 
-  test('has no expression that Safari before 16.4 refuses', () => {
+  test('has no regular expression that Safari before 16.4 rejects', () => {
     const sources = [config.paths, config.ignore, ...config.marks.flat()]
     expect(sources.filter((source) => /\(\?<[=!]/.test(source))).toEqual([])
   })

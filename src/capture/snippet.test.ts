@@ -42,12 +42,12 @@ type Api = (...args: never[]) => unknown
 
 interface Page {
   host?: string
-  /** Of the window: what `copyFromWindow` finds. */
+  /** In the window, for `copyFromWindow`. */
   isSnippet?: boolean
   version?: object
 }
 
-/** Runs the template as the tag manager does, with functions that behave as they are documented. */
+/** Runs the template as Google Tag Manager does, with functions that behave as documented. */
 function runTemplate(
   data: Record<string, string>,
   { host = 'www.shop.example', isSnippet = false, version }: Page = {},
@@ -110,7 +110,7 @@ test('the head snippet loads the script of the property', () => {
 })
 
 describe('the template file', () => {
-  test('has every part that the tag manager imports', () => {
+  test('has every section that Google Tag Manager imports', () => {
     expect(Object.keys(sections)).toEqual([
       'INFO',
       'TEMPLATE_PARAMETERS',
@@ -136,7 +136,7 @@ describe('the template file', () => {
     expect(template).not.toContain('SCRIPT_ORIGIN')
   })
 
-  test('asks for no more than it uses', () => {
+  test('requests only the permissions that it uses', () => {
     const used = [...code.matchAll(/require\('(\w+)'\)/g)].map(([, name]) => NEEDS[name ?? ''] ?? '')
     expect([...permissions.keys()].sort()).toEqual([...new Set(used.filter(Boolean))].sort())
     expect(permissions.get('inject_script')?.[0].value.listItem).toEqual([
@@ -150,7 +150,7 @@ describe('the template file', () => {
     ])
   })
 
-  test('keeps to what the sandbox knows of the language', () => {
+  test('uses only the language features of the sandbox', () => {
     // https://developers.google.com/tag-platform/tag-manager/templates/sandboxed-javascript
     expect(code).not.toMatch(
       /`|\.\.\.|\b(?:new|this|class|async|await|try|arguments|window|document)\b|=\s*[{[].*[}\]]\s*=|\?\.|\?\?/,

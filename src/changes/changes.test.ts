@@ -3,7 +3,7 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import { noticeReleases } from './notice.ts'
 
-/** A shop whose sessions each send a page view and a purchase to two vendors, so many a minute. */
+/** A shop with this many sessions a minute, each of which sends a page view and a purchase to two vendors. */
 async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
   for (let minute = 0; minute < minutes; minute++) {
     for (let n = 0; n < 4; n++) {
@@ -43,7 +43,7 @@ async function shop(world: TestApp, name = 'Shop') {
   }
 }
 
-test('a release that loses a key has regressed while its window runs, and a quiet one is clean at its end', async () => {
+test('a release that loses a key is marked as regressed before its window ends, and a harmless one as clean at the end', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 30)
@@ -80,7 +80,7 @@ test('a release that loses a key has regressed while its window runs, and a quie
   expect(await changes()).toMatchObject([{ status: 'clean', findings: { items: [] } }, { status: 'regressed' }])
 })
 
-test('many changes of one domain do not hold up the look at another one', async () => {
+test('many changes of one domain do not delay the analysis of another domain', async () => {
   await using world = await testApp()
   const [busy, fresh] = [await shop(world), await shop(world, 'Fresh')]
   await trade(world, busy.token, 10)
@@ -93,7 +93,7 @@ test('many changes of one domain do not hold up the look at another one', async 
   expect(changes).toMatchObject([{ status: 'regressed' }])
 })
 
-test('with too few events nothing is clear', async () => {
+test('with too few events the verdict is inconclusive', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 5)
@@ -111,7 +111,7 @@ test('with too few events nothing is clear', async () => {
   ])
 })
 
-test('a new version is a change, the first one is none', async () => {
+test('a new version is a change, but the first version is not', async () => {
   await using world = await testApp()
   const { token, changes } = await shop(world)
   await trade(world, token, 10)
@@ -143,7 +143,7 @@ test("a vendor's library under a new address is a change", async () => {
   ])
 })
 
-test('what somebody changes here is a change, once', async () => {
+test('a change of settings in Tagwarden is recorded as a change, once', async () => {
   await using world = await testApp()
   const { id, changes } = await shop(world)
   const put = async (path: string, body: object) =>
@@ -164,7 +164,7 @@ test('what somebody changes here is a change, once', async () => {
   ])
 })
 
-test('a change inside Tagwarden is named where it explains a fall: by the issue, the series and the message', async () => {
+test('a change of settings that explains a drop is named in the issue, the series and the message', async () => {
   const sent: string[] = []
   const transport = {
     async send(outbound: { body?: string }) {
@@ -206,7 +206,7 @@ test('a change inside Tagwarden is named where it explains a fall: by the issue,
   expect([opened?.type, opened?.data.issue.changes]).toEqual(['issue.opened', [named]])
 })
 
-test('a kill costs no verdict: what is due is judged after the next start', async () => {
+test('no verdict is lost when the process is killed: due changes are judged after the next start', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 10)
@@ -219,7 +219,7 @@ test('a kill costs no verdict: what is due is judged after the next start', asyn
   ])
 })
 
-test('a change of the past has its verdict with the next round', async () => {
+test('a change in the past gets its verdict in the next round', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 20)
@@ -237,7 +237,7 @@ test('a change of the past has its verdict with the next round', async () => {
   ])
 })
 
-test('where nothing came, releases are looked for without a query', async () => {
+test('without new events, the search for releases runs no query', async () => {
   await using world = await testApp()
   const { token } = await shop(world)
   await trade(world, token, 1)

@@ -2,12 +2,12 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Effect, EffectKind } from './change.ts'
 import { Chance, type Doing, GA, META, type ShopEvent } from './shop.fixture.ts'
 
-/** A release of a shop: what it does, and what of it is to be found. */
+/** A release of a shop: its effect, and the finding that is expected. */
 export interface Release {
   name: string
-  /** From when it was on. */
+  /** The effect of a release at this time. */
   doing(at: Instant): Doing
-  /** None: it does no harm. */
+  /** Undefined for a harmless release. */
   harm?: { kinds: readonly EffectKind[]; vendor: string; event: string; key?: string }
 }
 
@@ -29,7 +29,7 @@ const doubled = (vendor: string, event: string): Doing => ({
   events: (one) => (is(one, vendor, event) ? [one, { ...one, at: one.at + 50 }] : [one]),
 })
 
-/** Visits that begin after the change have the new version with this share; on a ramp, later ones more often. */
+/** Visits after the change have the new version with this probability; on a ramp, it grows with time. */
 const someNew = (share: number) => (_at: Instant, chance: Chance) => (chance.happens(share) ? 2 : 1)
 const ramp = (from: Instant, lengthMs: number) => (at: Instant, chance: Chance) =>
   chance.happens((at - from) / lengthMs) ? 2 : 1
@@ -41,7 +41,7 @@ const inNew =
 
 const EVENT_GONE: readonly EffectKind[] = ['event_lost', 'event_fell']
 
-/** Twenty that do harm, of different kinds. */
+/** Twenty harmful releases of different kinds. */
 export const HARMFUL: readonly Release[] = [
   {
     name: 'purchases are gone',
@@ -49,7 +49,7 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'purchase' },
   },
   {
-    name: 'purchases of one vendor are gone',
+    name: 'purchases of one vendor are missing',
     doing: () => lost(META, 'Purchase'),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'Purchase' },
   },
@@ -59,7 +59,7 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'add_to_cart' },
   },
   {
-    name: 'a vendor is gone',
+    name: 'a vendor is missing',
     doing: () => ({ events: (one) => (one.vendor === META ? [] : [one]) }),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'PageView' },
   },
@@ -84,22 +84,22 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['event_doubled'], vendor: GA, event: 'page_view' },
   },
   {
-    name: 'an id is gone',
+    name: 'an id is missing',
     doing: () => without(GA, 'purchase', 'transaction_id'),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'an id is gone in 60 %',
+    name: 'an id is missing in 60 %',
     doing: () => without(GA, 'purchase', 'transaction_id', 0.6),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'a key of all is gone in 30 %',
+    name: 'a key of every event is missing in 30 %',
     doing: () => without(GA, 'page_view', 'cid', 0.3),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'page_view', key: 'cid' },
   },
   {
-    name: 'an item is gone',
+    name: 'an item id is missing',
     doing: () => without(GA, 'view_item', 'item_id'),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'view_item', key: 'item_id' },
   },
@@ -111,7 +111,7 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['key_lost'], vendor: META, event: 'Purchase', key: 'currency' },
   },
   {
-    name: 'a number is a text',
+    name: 'a number becomes a text',
     doing: () => ({
       events: (one) => [
         is(one, GA, 'purchase') ? { ...one, params: { ...one.params, value: `${one.params.value} €` } } : one,
@@ -139,23 +139,23 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['consent_fell'], vendor: GA, event: '', key: 'consent.ad_storage' },
   },
   {
-    name: 'the new version of 40 % lacks an id',
+    name: 'the new version, with 40 % of visits, lacks an id',
     doing: () => ({ version: someNew(0.4), events: inNew(without(GA, 'add_to_cart', 'item_id')) }),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'add_to_cart', key: 'item_id' },
   },
   {
-    name: 'the new version of 30 % lacks an event',
+    name: 'the new version, with 30 % of visits, lacks an event',
     doing: () => ({ version: someNew(0.3), events: inNew(lost(META, 'ViewContent')) }),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'ViewContent' },
   },
   {
-    name: 'a version that comes bit by bit lacks a key',
+    name: 'a version that is rolled out gradually lacks a key',
     doing: (at) => ({ version: ramp(at, 20 * MINUTE_MS), events: inNew(without(GA, 'page_view', 'dl')) }),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'page_view', key: 'dl' },
   },
 ]
 
-/** Of which fifty harmless ones are made: five of each. */
+/** Ten harmless releases, from which fifty are made: five of each. */
 export const HARMLESS: readonly Release[] = [
   { name: 'nothing', doing: () => ({}) },
   { name: 'a campaign begins', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
@@ -169,23 +169,23 @@ export const HARMLESS: readonly Release[] = [
       },
     }),
   },
-  { name: 'a version that comes bit by bit', doing: (at) => ({ version: ramp(at, 20 * MINUTE_MS) }) },
+  { name: 'a version that is rolled out gradually', doing: (at) => ({ version: ramp(at, 20 * MINUTE_MS) }) },
   {
-    name: 'a version of some, and a campaign',
+    name: 'a version for some visits, and a campaign',
     doing: (at) => ({ version: someNew(0.4), campaign: (now) => (now > at + 10 * MINUTE_MS ? 1.5 : 0) }),
   },
   { name: 'half of the visits are captured', doing: () => ({ oneIn: () => 2, version: () => 2 }) },
   { name: 'a tenth of the visits is captured', doing: () => ({ oneIn: () => 10 }) },
-  { name: 'visitors want other pages', doing: () => ({ productShare: () => 0.6 }) },
+  { name: 'visitors view other pages', doing: () => ({ productShare: () => 0.6 }) },
   {
-    name: 'an optional key comes more often',
+    name: 'an optional key is sent more often',
     doing: () => ({ events: (one) => [{ ...one, params: { ...one.params, uid: 'u' } }] }),
   },
 ]
 
 const START = Date.UTC(2026, 1, 2)
 
-/** When the release of a seed is: any day; for harmful ones in the hours in which a shop releases. */
+/** The time of the release of a seed: any day, and for harmful ones within the usual hours of releases. */
 export function momentOf(seed: number, isHarmful: boolean): Instant {
   const chance = new Chance(seed * 7 + 1)
   const day = START + chance.below(14) * DAY_MS
@@ -193,7 +193,7 @@ export function momentOf(seed: number, isHarmful: boolean): Instant {
   return Math.floor(day + hour * HOUR_MS)
 }
 
-/** Whether these effects name what a release did. */
+/** Whether these effects include the harm of a release. */
 export function isNamed({ harm }: Release, effects: readonly Effect[]): boolean {
   return effects.some(
     ({ kind, vendor, event, key }) =>

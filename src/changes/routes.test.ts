@@ -24,8 +24,8 @@ function setUp() {
   return { db, clock, people, orgId, domainId, call, post, input, list }
 }
 
-describe('a change is told', () => {
-  test('once: again it is the one that is there', async () => {
+describe('a reported change', () => {
+  test('is created once; reporting it again returns the existing one', async () => {
     const { clock, domainId, post, input, list } = setUp()
     const made = await post(input)
     expect(made).toMatchObject({
@@ -60,7 +60,7 @@ describe('a change is told', () => {
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(String(error))])
   })
 
-  test('of the time that events are kept, and of the next five minutes', async () => {
+  test('lies within the retention of events or the next five minutes', async () => {
     const { clock, post, input } = setUp()
     const at = async (ref: string, occurredAt: number) => (await post({ ...input, ref, occurredAt })).status
     expect(await at('a', clock.now() - 90 * DAY_MS)).toBe(201)
@@ -69,7 +69,7 @@ describe('a change is told', () => {
     expect(await at('d', clock.now() + 5 * MINUTE_MS + 1)).toBe(400)
   })
 
-  test('by members and above, of their own domains', async () => {
+  test('requires the member role, and a domain of the organization', async () => {
     const { people, post, input } = setUp()
     expect((await post(input, people.vera.key)).status).toBe(403)
     expect((await post(input, people.keys.readOnly)).status).toBe(403)
@@ -100,7 +100,7 @@ test('the list is newest first, by domain, project and status, a page at a time'
   expect((await list('projectId=prj_none')).error).toBe('no such project')
 })
 
-test('others ask what may have caused something: what happened around it', async () => {
+test('possible causes are the changes around the time of an issue', async () => {
   const { db, clock, orgId, domainId, post, input } = setUp()
   const start = clock.now()
   const { id } = (await post({ ...input, ref: 'a', occurredAt: start, windowMinutes: 10 })).body
@@ -117,16 +117,16 @@ test('others ask what may have caused something: what happened around it', async
   addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
   expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
 
-  // What a test found at a host that visitors do not see has another cause, where it is known what they see.
+  // A finding of a test on a host without visitors can have another cause, if the hosts of visitors are known.
   const ofTest = (host: string) => changesOfIssue(db, { ...issue, hosts: [host] }).map((one) => one.id)
   expect(ofTest('staging.shop.example')).toEqual([later, id])
   db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
   expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
-  // What counts events knows of no host.
+  // Alerts that count events have no host.
   expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 
-test('a setting that was changed here is one each time', async () => {
+test('every change of a setting in Tagwarden is recorded', async () => {
   const { db, clock, orgId, domainId, list } = setUp()
   noteSetting(db, clock.now(), { orgId, id: domainId }, 'Hostname a.example is denied')
   clock.advance(1)
@@ -137,7 +137,7 @@ test('a setting that was changed here is one each time', async () => {
   ])
 })
 
-test('they go after 400 days, and with their domain', async () => {
+test('changes are deleted after 400 days, and with their domain', async () => {
   const { db, clock, people, orgId, domainId, post, input, list } = setUp()
   await post(input)
   removeOldChanges(db, clock.now() + 400 * DAY_MS)
@@ -149,7 +149,7 @@ test('they go after 400 days, and with their domain', async () => {
   expect((await list()).changes).toEqual([])
 })
 
-test('personal data in what others named is masked, for everybody', async () => {
+test('personal data in reported texts is masked for everybody', async () => {
   const { db, domainId, people, post, input, list } = setUp()
   const mail = 'jane.roe@mail.example.com'
   const { id } = (await post({ ...input, ref: mail, title: `Release by ${mail}` })).body

@@ -20,9 +20,9 @@ test.each([
   [1.959963985, 0.025],
   [-1, 0.8413447461],
   [6, 9.865876e-10],
-])('above %d lies %d of a normal distribution', (z, truth) => expectNear(normalTail(z), truth))
+])('the upper tail of a normal distribution above %d is %d', (z, truth) => expectNear(normalTail(z), truth))
 
-test('the incomplete beta function is that of whole numbers: a sum of binomials', () => {
+test('the incomplete beta function of whole numbers is a sum of binomials', () => {
   // I_x(a, n − a + 1) is the chance of at least a of n.
   const choose = (n: number, k: number) => Math.exp(logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1))
   for (const [x, a, n] of [
@@ -37,14 +37,14 @@ test('the incomplete beta function is that of whole numbers: a sum of binomials'
 })
 
 describe('a count', () => {
-  test('without uncertainty is one of Poisson', () => {
+  test('without uncertainty follows a Poisson distribution', () => {
     // P(at most 2 of 10), https://en.wikipedia.org/wiki/Poisson_distribution
     expect(Math.abs(countTail('low', 2, 10, 1e-4) - 0.0027693957155115775)).toBeLessThan(1e-6)
     expect(Math.abs(countTail('high', 20, 10, 1e-4) - 0.0034543419758) / 0.00345).toBeLessThan(1e-3)
     expectNear(countTail('low', 0, 10, 1e-4), Math.exp(-10 + (10 * 1e-4) ** 2 / 2))
   })
 
-  test('of which less is known is less surprising', () => {
+  test('with more uncertainty is less surprising', () => {
     const chances = [0.01, 0.1, 0.3, 1].map((spread) => countTail('low', 50, 100, spread))
     expect(chances).toEqual(chances.toSorted((a, b) => a - b))
     expect(countTail('low', 100, 100, 0.1)).toBeGreaterThan(0.4)
@@ -53,7 +53,7 @@ describe('a count', () => {
 })
 
 describe('a share', () => {
-  test('that never varies is one of a binomial', () => {
+  test('that never varies follows a binomial distribution', () => {
     expect(Math.abs(shareTail(0, 10, 0.5, 1e-9) - 0.5 ** 10)).toBeLessThan(1e-7)
     expect(Math.abs(shareTail(5, 10, 0.5, 1e-9) - 0.623046875)).toBeLessThan(1e-5)
   })
@@ -64,7 +64,7 @@ describe('a share', () => {
     expect(shareTail(100, 100, 0.5, 0.1)).toBeCloseTo(1, 6)
   })
 
-  test('of more trials than are needed is as sure as it gets, and quickly so', () => {
+  test('of very many trials reaches full certainty in little time', () => {
     expect(shareTail(0, 1e9, 0.999, 0.002)).toBeLessThan(1e-12)
   })
 })

@@ -6,10 +6,10 @@ import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
 import { looksOf } from './window.ts'
 
-/** At the end of a window of an hour. `bench/detector/changes.ts` runs many more of these, with other seeds. */
+/** At the end of an hour’s window. `bench/detector/changes.ts` runs many more of these, with other seeds. */
 const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
 
-/** Which of fifty harmless releases of shops of this size are accused, and of what. */
+/** Findings for fifty harmless releases of shops of this size. */
 function accused(scale: number, first: number): string[] {
   return Array.from({ length: 50 }, (_, n) => n).flatMap((n) => {
     const release = HARMLESS[n % HARMLESS.length]
@@ -21,7 +21,7 @@ function accused(scale: number, first: number): string[] {
   })
 }
 
-describe('of generated shops with days, weekends, campaigns and quiet hours', () => {
+describe('verdicts on generated shops with days, weekends, campaigns and quiet hours', () => {
   test('at least 18 of 20 harmful releases are found, with vendor, event and key', () => {
     const missed = HARMFUL.flatMap((release, n) => {
       const [seed, at] = [n, momentOf(n, true)]
@@ -33,13 +33,13 @@ describe('of generated shops with days, weekends, campaigns and quiet hours', ()
   test.each([
     ['as it is', 1],
     ['a tenth of it', 0.1],
-  ])('at most 2 of 50 harmless ones are accused, with traffic %s', (_what, scale) => {
+  ])('at most 2 of 50 harmless releases are reported, with traffic %s', (_what, scale) => {
     const wrong = accused(scale, 100)
     expect(wrong.length <= 2 ? [] : wrong).toEqual([])
   })
 })
 
-test('what is sure is known while the window runs', () => {
+test('certain findings are reported before the window ends', () => {
   const looks = looksOf(HOUR_MS)
   const error = ERROR / 2 / (looks.length - 1)
   const sureAt = (name: string) => {
@@ -51,12 +51,12 @@ test('what is sure is known while the window runs', () => {
     )
     return (first ?? Number.POSITIVE_INFINITY) / MINUTE_MS
   }
-  expect(sureAt('a key of all is gone in 30 %')).toBeLessThanOrEqual(15)
-  expect(sureAt('an item is gone')).toBeLessThanOrEqual(15)
-  expect(sureAt('a vendor is gone')).toBeLessThanOrEqual(15)
+  expect(sureAt('a key of every event is missing in 30 %')).toBeLessThanOrEqual(15)
+  expect(sureAt('an item id is missing')).toBeLessThanOrEqual(15)
+  expect(sureAt('a vendor is missing')).toBeLessThanOrEqual(15)
 })
 
-test('looks come soon after a change, then ever less often, and one at the end of its window', () => {
+test('a change is analysed soon, then less and less often, and at the end of its window', () => {
   expect(looksOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
   for (const minutes of [5, 60, 1440, 10_080]) {
     const looks = looksOf(minutes * MINUTE_MS)

@@ -41,7 +41,7 @@ describe('the arguments of a command', () => {
     [['--colour'], 'paint: Option '],
     [['--colour', '--twice'], 'paint: Option '],
     [['--twice=yes'], 'paint: Option '],
-  ])('%j is bad use, in one line', (args, message) => {
+  ])('%j is a usage error in one line', (args, message) => {
     const attempt = () => read(paint, ...args)
     expect(attempt).toThrow(UsageError)
     expect(attempt).toThrow(message)

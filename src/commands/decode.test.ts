@@ -9,7 +9,7 @@ const nobody = (error: string | null) => ({ vendor: null, kind: null, account: n
 const RECORDING = join(import.meta.dir, '../../test/recordings/ga4_minimal.har')
 
 describe('a request', () => {
-  test('is answered with its events', () => {
+  test('returns its events', () => {
     expect(decodeLine({ url: `${GA4}&en=purchase&epn.value=5` })).toEqual({
       vendor: 'Google Analytics 4',
       kind: 'event',
@@ -34,7 +34,7 @@ describe('a request', () => {
     expect(events.map(({ event }) => event)).toEqual(['a', 'b'])
   })
 
-  test('that loads the code of a vendor has the vendor, without an event', () => {
+  test('that loads a vendor’s code has a vendor but no event', () => {
     expect(decodeLine({ url: 'https://www.googletagmanager.com/gtag/js?id=G-SHOP1' })).toEqual({
       vendor: 'Google Analytics 4',
       kind: 'library',
@@ -44,7 +44,7 @@ describe('a request', () => {
     })
   })
 
-  test('of an unknown vendor is no error', () => {
+  test('of an unknown vendor is not an error', () => {
     expect(decodeLine({ url: 'https://shop.example/logo.png', method: null, body: null })).toEqual(nobody(null))
   })
 
@@ -63,11 +63,11 @@ describe('a request', () => {
     [{ url: GA4, contentEncoding: true }, 'contentEncoding: must be a text'],
     [{ url: GA4, bodyBase64: '***' }, 'body: bodyBase64 is not base64'],
     [{ url: GA4, bodyBase64: 'AAAA', contentEncoding: 'zstd' }, 'body: its content encoding is not known'],
-  ])('%j is answered with what is wrong', (value, error) => {
+  ])('%j returns an error that names the problem', (value, error) => {
     expect(decodeLine(value)).toEqual(nobody(error))
   })
 
-  test('of any kind is answered', () => {
+  test('of any kind gets an answer', () => {
     const keys = ['vendor', 'kind', 'account', 'events', 'error']
     const text = fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true }), fc.constant(GA4))
     const parts = fc.record({ url: text, method: text, body: text, bodyBase64: text }, { requiredKeys: [] })
@@ -80,7 +80,7 @@ describe('a request', () => {
   })
 })
 
-test.each(['', ' ', '{', 'nonsense', '{"url":', "{'url':'x'}"])('the line %j is no JSON, and answered so', (line) => {
+test.each(['', ' ', '{', 'nonsense', '{"url":', "{'url':'x'}"])('the line %j is reported as invalid JSON', (line) => {
   expect(decodeText(line)).toEqual(nobody('the line is not valid JSON'))
 })
 

@@ -90,7 +90,7 @@ describe('the command', () => {
     expect(first).toBeLessThan(803)
   })
 
-  test('gives the correct reason for a row that is marked below the sensitivity', async () => {
+  test('gives the correct reason for a row marked below the sensitivity', async () => {
     const { stdout } = await runProgram(['detect', '--help'])
     expect(stdout).toContain('A row marked with a score just below K is unusual')
     const detector = new LineDetector(4)
@@ -116,7 +116,7 @@ describe('the command', () => {
     }
   })
 
-  test('prints nothing that depends on later rows with another step', () => {
+  test('prints nothing that depends on later rows with a different step', () => {
     const gaps = fc.array(fc.constantFrom(HOUR_MS, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS), {
       minLength: 2,
       maxLength: 120,
@@ -144,14 +144,14 @@ describe('the command', () => {
     [['--sensitivity', ''], '', 'detect: --sensitivity must be'],
     [['--sensitivity', '4'], 'timestamp,value\n2026-01-01,1\nnonsense\n', 'detect: line 3: expected timestamp,value'],
     [['--sensitivity', '4'], 'nonsense', 'detect: line 1: expected timestamp,value'],
-  ])('%j with %j is bad use', async (args, input, message) => {
+  ])('%j with %j is a usage error', async (args, input, message) => {
     const { code, stderr } = await runProgram(['detect', ...args], {}, input)
     expect(code).toBe(2)
     expect(stderr).toStartWith(`tagwarden: ${message}`)
     expect(stderr.trimEnd()).not.toContain('\n')
   })
 
-  test.each(['', 'timestamp,value\n', '\n'])('of %j there is only the header', async (input) => {
+  test.each(['', 'timestamp,value\n', '\n'])('prints only the header for %j', async (input) => {
     expect(await runProgram(['detect'], {}, input)).toEqual({ code: 0, stdout: `${HEADER}\n`, stderr: '' })
   })
 })

@@ -20,7 +20,7 @@ test('a sound folder: a line for each check, and nothing in it is changed', asyn
   const before = stored(path)
   const { code, stderr, lines } = await check(path)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  // Whether there is a Chromium is the machine's.
+  // Chromium depends on the machine.
   expect(lines.at(-1)).toContain('flow tests and audits')
   expect(lines.slice(0, -1).map((line) => /^(ok|note|WRONG) +(\w+): ./.exec(line)?.slice(1))).toEqual([
     ['ok', 'folder'],
@@ -57,7 +57,7 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
     /^WRONG files: \S+events is missing, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
   ],
   ['a folder that others may enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
-])('%s is wrong, and named', async (_, damage, expected) => {
+])('%s is reported as a problem', async (_, damage, expected) => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   damage(
@@ -81,7 +81,7 @@ test('the data folder of the documented systemd unit is in order', async () => {
   expect(await check(path)).toMatchObject({ code: 0 })
 })
 
-test('beside a running server it reads, and changes nothing', async () => {
+test('next to a running server it only reads', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   await using server = await startServer(path)
@@ -95,7 +95,7 @@ test('beside a running server it reads, and changes nothing', async () => {
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })
 
-test('a missing folder is a usage error, and is not made', async () => {
+test('a missing folder is a usage error, and is not created', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'nowhere')
   expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })

@@ -77,7 +77,7 @@ describe('an entry', () => {
     expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
   })
 
-  test('that is no request is left out, and others are kept with any URL', () => {
+  test('that is not a request is skipped, and others are read with any URL', () => {
     const urls = [
       'data:text/plain,x',
       'ws://shop.example/',
@@ -180,7 +180,7 @@ describe('a text', () => {
     expect(parseHar(`\ufeff${harOf({ request: { url: URL } })}`, 'a.har')).toHaveLength(1)
   })
 
-  test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])('%s is no HAR', (text) => {
+  test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])('%s is not a HAR', (text) => {
     expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
   })
 

@@ -35,8 +35,8 @@ async function stoppedFolder() {
   }
 }
 
-describe('a history of before', () => {
-  test('is imported from all formats, is there at the next start, and opens nothing', async () => {
+describe('a history of past events', () => {
+  test('is imported from all formats, is available at the next start, and opens no issues', async () => {
     using folder = await stoppedFolder()
     const { domainId, apiKey, data } = folder
     const now = Date.now()
@@ -88,7 +88,7 @@ describe('a history of before', () => {
     expect(await folder.run(more)).toMatchObject({ imported: 4 })
   })
 
-  test('costs no neighbour of a bad line, which is named', async () => {
+  test('is imported except for bad lines, which are named', async () => {
     using folder = await stoppedFolder()
     const good = { receivedAt: Date.now() - MINUTE_MS, vendor: 'Shop' }
     const bad = Array.from({ length: 30 }, () => ({ ...good, vendor: '' }))
@@ -102,7 +102,7 @@ describe('a history of before', () => {
   })
 })
 
-test('killed at any moment and run again, nothing is lost and nothing twice', async () => {
+test('is imported completely and once when the import is killed at any moment and repeated', async () => {
   using folder = await stoppedFolder()
   const file = folder.pathOf('a.parquet')
   const [rows, from] = [60_000, Date.now() - 20 * DAY_MS]
@@ -113,7 +113,7 @@ test('killed at any moment and run again, nothing is lost and nothing twice', as
   )
   const started = performance.now()
   let killed = 0
-  // Each life is longer than the one before, so that the kills come in all of its parts.
+  // Each run is longer than the previous one, so that the kills hit all of its phases.
   for (let lifeMs = 100; ; lifeMs += 250) {
     const child = Bun.spawn([...PROGRAM, 'import', 'events', file, '--data', folder.data, '--json'], { stdout: 'pipe' })
     const timer = setTimeout(() => child.kill('SIGKILL'), lifeMs)
@@ -122,7 +122,7 @@ test('killed at any moment and run again, nothing is lost and nothing twice', as
     clearTimeout(timer)
     if (printed !== '') {
       const { imported } = JSON.parse(printed) as Imported
-      // It may have been killed between the end of its work and its word.
+      // It may have been killed after its work but before its report.
       expect([0, rows]).toContain(imported)
       break
     }
@@ -140,8 +140,8 @@ test('killed at any moment and run again, nothing is lost and nothing twice', as
   expect(newest.events).toMatchObject([{ id: `n${rows - 1}` }])
 })
 
-describe('exit 2, and nothing is made', () => {
-  test('while a server runs, without a folder, for files that are none, for a domain that is none', async () => {
+describe('exits with 2 and creates nothing', () => {
+  test('while a server runs, without a folder, for invalid files, for an unknown domain', async () => {
     using folder = await stoppedFolder()
     const path = await folder.write('a.ndjson', [{ receivedAt: Date.now() - 1, vendor: 'Shop' }])
     const fails = async (...args: string[]) => {

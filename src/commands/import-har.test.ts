@@ -80,7 +80,7 @@ describe('sending', () => {
     expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
   })
 
-  test('has several batches under way, and begins no other once one is refused', async () => {
+  test('keeps several batches in flight, and starts no more after a refusal', async () => {
     const hits = Array.from({ length: 9 }, (_, n) => hitOf(String(n), { pageUrl: `https://shop.example/${n}` }))
     const others = Promise.withResolvers<void>()
     await using collector = receiver(async (_request, index) => {
@@ -100,7 +100,7 @@ describe('sending', () => {
     ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
     ['no JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the address'],
     ['other JSON', () => Response.json({ ok: true }), '200: is this the address'],
-  ])('ends where a batch is answered with %s', async (_what, answer, reason) => {
+  ])('ends when a batch is answered with %s', async (_what, answer, reason) => {
     await using collector = receiver(answer)
     const sending = sendHits([hitOf('1')], { url: collector.url, token: 'pt_x' })
     await expect(sending).rejects.toThrow(UsageError)
@@ -125,7 +125,7 @@ test('the command imports files, and prints the counts', async () => {
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
 })
 
-test('the command sends the page that the recording names, and counts the hits without one', async () => {
+test('the command sends the page named by the recording, and counts hits without a page', async () => {
   await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const path = `${folder.path}/a.har`

@@ -3,7 +3,7 @@ import { version } from '../../package.json'
 import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { commands } from './index.ts'
 
-/** One line of plain words on stderr, and nothing on stdout. */
+/** One line of plain text on stderr, and nothing on stdout. */
 function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runProgram>>, message: string): void {
   expect(stderr).toStartWith(`tagwarden: ${message}`)
   expect(stderr.trimEnd()).not.toContain('\n')
@@ -12,7 +12,7 @@ function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runPro
 
 const all = await Promise.all(Object.values(commands).map((load) => load()))
 
-test('each command has the name by which it is asked for', () => {
+test('each command is found by its name', () => {
   expect(all.map(({ name }) => name)).toEqual(Object.keys(commands))
 })
 
@@ -33,7 +33,7 @@ describe.concurrent('the program', () => {
     [['serve', '--listen', ''], 'serve: --listen is empty'],
     [['serve', '--collect-listen', 'x'], 'TAGWARDEN_COLLECT_LISTEN: must be HOST:PORT'],
     [['config', '--data'], "config: Option '--data"],
-  ])('%j is bad use: exit 2', async (args, message) => {
+  ])('%j is a usage error: exit 2', async (args, message) => {
     expectBadUse(await runProgram(args), message)
   })
 
@@ -70,7 +70,7 @@ describe.concurrent('the program', () => {
     expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('an error other than wrong use is one line, too: exit 1', async () => {
+  test('any other error is one line, too: exit 1', async () => {
     using folder = temporaryFolder()
     await Bun.write(`${folder.path}/data`, 'a file where the folder should be')
     const { code, stderr } = await runProgram(['serve', '--data', `${folder.path}/data`, '--listen', '127.0.0.1:0'])

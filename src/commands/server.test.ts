@@ -27,7 +27,7 @@ describe('a server', () => {
     await again.stop()
   })
 
-  test('refuses a folder that another one uses', async () => {
+  test('refuses a folder that another server uses', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     await expect(startServer(configOf(folder.path), quiet)).rejects.toThrow('another tagwarden process is using')
@@ -85,7 +85,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('that is stopped does not wait for receivers that hang: messages are sent again, and no attempt counts', async () => {
+  test('that is stopped does not wait for unresponsive receivers: messages are sent again, and no attempt counts', async () => {
     using folder = temporaryFolder()
     const asked = Promise.withResolvers<void>()
     using receiver = Bun.serve({

@@ -11,7 +11,7 @@ test('flags become settings; other flags are not settings', () => {
 })
 
 describe('the configuration of a command', () => {
-  test('takes what the command itself sets over everything else', () => {
+  test('prefers the settings of the command itself', () => {
     const env = { TAGWARDEN_DATA: '/env', TAGWARDEN_LOG_LEVEL: 'debug', TAGWARDEN_RETENTION_DAYS: '7' }
     const config = configOf(invoke({ data: '/flag' }, env), { logLevel: 'warn' })
     expect(config).toMatchObject({ data: '/flag', logLevel: 'warn', retentionDays: 7 })
@@ -22,7 +22,7 @@ describe('the configuration of a command', () => {
     [{ listen: 'x' }, {}, 'TAGWARDEN_LISTEN: must be HOST:PORT'],
     [{}, { TAGWARDEN_DISK_BUDGET: 'x' }, 'TAGWARDEN_DISK_BUDGET: must be a size'],
     [{}, { TAGWARDEN_X: '1' }, 'TAGWARDEN_X: there is no such setting'],
-  ])('is bad use with %j %j', (flags, env, message) => {
+  ])('is a usage error with %j %j', (flags, env, message) => {
     expect(() => configOf(invoke(flags, env))).toThrow(UsageError)
     expect(() => configOf(invoke(flags, env))).toThrow(message)
   })

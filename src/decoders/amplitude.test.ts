@@ -39,7 +39,7 @@ testDecoder(amplitude, [
     events: ['$identify', '[Amplitude] Page Viewed', 'Purchase'],
   },
   {
-    name: 'the script of before',
+    name: 'the old script',
     url: 'https://api.amplitude.com/',
     body: `client=KEY1&v=2&upload_time=1&e=${encodeURIComponent(JSON.stringify([event, event]))}`,
     account: 'KEY1',
@@ -48,7 +48,7 @@ testDecoder(amplitude, [
     without: ['e'],
   },
   {
-    name: 'the API of before',
+    name: 'the old API',
     url: `https://api.amplitude.com/httpapi?api_key=KEY1&event=${encodeURIComponent(JSON.stringify(event))}`,
     account: 'KEY1',
     events: ['Purchase'],

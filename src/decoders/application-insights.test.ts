@@ -21,7 +21,7 @@ testDecoder(applicationInsights, [
     params: { 'data.baseData.name': 'Cart' },
   },
   {
-    name: 'one a line, to the host of before',
+    name: 'one per line, to the old host',
     url: 'https://dc.services.visualstudio.com/v2/track',
     body: `${JSON.stringify(purchase)}\n${JSON.stringify(view)}\n`,
     account: 'key-1',

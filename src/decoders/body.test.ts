@@ -45,12 +45,12 @@ const refused: [name: string, captured: CapturedBody, error: string][] = [
   ['gzip cut off', { bodyBase64: base64(gzipSync(text).subarray(0, 20)) }, DAMAGED],
   ['junk', { bodyBase64: base64('abc'), contentEncoding: 'br' }, DAMAGED],
   [
-    'an encoding nobody knows',
+    'an unknown encoding',
     { bodyBase64: base64(text), contentEncoding: 'aes128gcm' },
     'its content encoding is not known',
   ],
   [
-    'a name that objects know',
+    'the name of an object property',
     { bodyBase64: base64(text), contentEncoding: 'constructor' },
     'its content encoding is not known',
   ],

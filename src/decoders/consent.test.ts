@@ -40,7 +40,7 @@ const consentMode: Case[] = [
       'consent.ad_personalization.history': 'granted by default and update',
     },
   ],
-  // A letter that nobody knows says nothing; its neighbours still do. What is not set in one may be in the other.
+  // An unknown letter is ignored, but its neighbours are read. What is missing in one parameter may be in the other.
   [
     { gcs: 'G101', gcd: '13l3z3lPl1' },
     {
@@ -89,7 +89,7 @@ const usPrivacy: Case[] = [
     { [`${US}.notice`]: 'not applicable', [`${US}.sale`]: 'not applicable', [`${US}.lspa`]: 'not applicable' },
   ],
   [{ us_privacy: '2YNN' }, {}],
-  // A placeholder that nobody filled in.
+  // A placeholder that was not filled in.
   [{ us_privacy: '[us_privacy]', gdpr_consent: '{GDPR_CONSENT_755}' }, {}],
 ]
 
@@ -244,7 +244,7 @@ describe('version and disclosed vendors of a TCF string', () => {
   })
 })
 
-test('never throws, and never says much', () => {
+test('never throws, and its result is short', () => {
   const keys = ['gcs', 'gcd', 'npa', 'dma_cps', 'asc', 'gdpr', 'gdpr_consent', 'us_privacy', 'gpp', 'gpp_sid', 'gpc']
   const base64 = fc.string({ unit: fc.constantFrom(...'AB_-~.CDz019'), maxLength: 400 })
   const text = fc.oneof(
@@ -265,7 +265,7 @@ test('never throws, and never says much', () => {
 })
 
 describe('added to an event', () => {
-  test('beside what it says, not over it', () => {
+  test('next to its parameters, without replacing them', () => {
     const params = { gcs: 'G100', 'consent.ad_storage': 'granted' }
     addConsent(params)
     expect(params).toEqual({ gcs: 'G100', ...storage('granted', 'denied') })

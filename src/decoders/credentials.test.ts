@@ -16,7 +16,7 @@ const EVENT = {
 }
 const LISTS = ['data', 'events', 'batch', 'requests', 'conversions', 'req', 'list', 'evts', 'attachments']
 
-/** Returns every place of a JSON body that may hold the credential. */
+/** Returns a body for each position of a JSON document that could hold the credential. */
 function bodiesWith(name: string): object[] {
   const event = { ...EVENT, [name]: CANARY }
   const nested = { ...EVENT, properties: { user: { [name]: CANARY } }, params: { [name]: { value: CANARY } } }
@@ -68,7 +68,7 @@ test('no decoder keeps a credential, wherever the request has it', () => {
       const { vendor, events, error } = decodeHit({ url: `https://${host}${path}?${query}`, method: 'POST', body })
       if (vendor !== null && events.length > 0) met.add(vendor)
       for (const { event, account, params } of events) {
-        // Of vendors whose API key is the public id of the project, that is the account.
+        // For vendors whose API key is the public project id, the key is the account.
         const kept = Object.entries(params).filter(([, value]) => value !== account)
         const found = [event, ...kept.map((pair) => pair.join('='))].filter((text) => text.includes(CANARY))
         if (found.length > 0) expect([vendor, path, found]).toEqual([vendor, path, []])

@@ -17,7 +17,7 @@ testDecoder(goatcounter, [
     events: ['purchase'],
   },
   {
-    name: 'on a server of their own',
+    name: 'on a self-hosted server',
     url: 'https://stats.shop.example/count?p=%2Fcart&s=1280%2C720%2C1&rnd=abc',
     events: ['pageview'],
   },

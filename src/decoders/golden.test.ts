@@ -6,14 +6,14 @@ import { type Decoded, decodeHit } from './index.ts'
 import { unfolded } from './json.ts'
 import { flattenParams, readForm, readQuery } from './params.ts'
 
-/** Real requests of other people, kept beside the project and not in it. */
+/** Real requests from other projects, stored next to this project and not in it. */
 const DATA = join(import.meta.dir, '../../../shared/data')
 const absent = !existsSync(DATA)
 
 interface Request {
   url: string
   method?: string
-  /** An object stands for its JSON text. */
+  /** An object is replaced by its JSON text. */
   postData?: string | object | null
   postEncoding?: string | null
   contentEncoding?: string | null
@@ -31,7 +31,7 @@ interface OmnibugCase extends Request {
   asserted: { key: string; value: string }[]
 }
 
-/** The vendors under which Omnibug's test cases name them. */
+/** Names of the vendors in Omnibug’s test cases. */
 const PROVIDERS: Record<string, string> = {
   GOOGLEANALYTICS4: 'Google Analytics 4',
   FACEBOOKPIXEL: 'Meta Pixel',
@@ -104,7 +104,7 @@ const PROVIDERS: Record<string, string> = {
   ZEMANTA: 'Zemanta Pixel',
 }
 
-/** Providers that exist only in its tests. */
+/** Providers that exist only in Omnibug’s tests. */
 const COINED = /^OMNIBUG-TEST-PROVIDER/
 
 function readCases<T>(name: string): T[] {
@@ -119,7 +119,7 @@ function decode({ url, method, postData, postEncoding, contentEncoding }: Reques
   return decodeHit({ url, method: method ?? (text === null ? 'GET' : 'POST'), body: text })
 }
 
-/** Every key of the query and of the body, with lists as `events[0].type`, as that program writes them. */
+/** Every key of query and body as Omnibug writes them, with lists as `events[0].type`. */
 function sentOf({ url, postData }: Request): Record<string, unknown> {
   const body = typeof postData === 'string' ? unfolded(postData) : postData
   const fields = typeof body === 'string' ? readForm(body) : flattenParams(body ?? {}).params
@@ -132,7 +132,7 @@ function omnibugCases(file: string): OmnibugCase[] {
 }
 
 describe.skipIf(absent)('golden cases', () => {
-  test('requests of today', () => {
+  test('current requests', () => {
     const cases = readCases<ModernCase>('golden.modern.json')
     const wrong = cases.flatMap((c) => {
       const { vendor, account, events, error } = decode(c)
@@ -145,7 +145,7 @@ describe.skipIf(absent)('golden cases', () => {
     expect(wrong).toEqual([])
   })
 
-  test('whose request it is', () => {
+  test('the vendor of a request', () => {
     const cases = omnibugCases('golden.match.json')
     const wrong = cases.filter((c) => {
       const { vendor, events } = decode(c)
@@ -158,23 +158,23 @@ describe.skipIf(absent)('golden cases', () => {
     expect(wrong).toEqual([])
   })
 
-  test('whose it is among all', () => {
+  test('the vendor among all decoders', () => {
     for (const c of omnibugCases('golden.dispatch.json')) {
       expect([c.url, decode(c).vendor]).toEqual([c.url, PROVIDERS[c.provider] ?? ''])
     }
   })
 
-  test('what it says', () => {
+  test('the parameters of a request', () => {
     const cases = omnibugCases('golden.decode.json')
     for (const c of cases) {
       const { vendor, events, error } = decode(c)
       expect([c.test, vendor, error]).toEqual([c.test, PROVIDERS[c.provider] ?? '', null])
       const sent = sentOf(c)
-      // The other asserted keys are of that program's own making, and so are words in brackets after a code.
+      // The other asserted keys are derived by Omnibug, and so are words in brackets after a code.
       const isSent = ({ key, value }: { key: string; value: string }) =>
         key in sent && !value.startsWith(`${sent[key]} (`)
       for (const { key, value } of c.asserted.filter(isSent)) {
-        // An event of a batch has its own keys only.
+        // An event of a batch has only its own keys.
         const own = key.replace(/^\w+\[0]\./, '')
         expect([c.test, key, events[0]?.params[own]]).toEqual([c.test, key, value])
       }

@@ -34,7 +34,7 @@ testDecoder(googleFloodlight, [
     events: [],
   },
   { name: 'the same at another service', url: 'https://adservice.google.com/ddm/fls/z/src=1234;type=a', events: [] },
-  { name: 'the same once more', url: 'https://www.google.com/gmp/conversion/_dc_unique_id=1;src=1234', events: [] },
+  { name: 'the same again', url: 'https://www.google.com/gmp/conversion/_dc_unique_id=1;src=1234', events: [] },
   {
     name: 'the library',
     url: 'https://www.googletagmanager.com/gtag/destination?id=DC-1234',

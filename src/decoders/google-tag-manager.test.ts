@@ -19,7 +19,7 @@ testDecoder(googleTagManager, [
     kind: 'library',
   },
   {
-    name: 'a container from a server of its own',
+    name: 'a container from a first-party server',
     url: 'https://data.shop.example/x7y8.js?id=GTM-ABC123',
     account: 'GTM-ABC123',
     events: [''],

@@ -15,7 +15,7 @@ describe('the list of decoders', () => {
     for (const { source } of decoders) expect(URL.canParse(source)).toBe(true)
   })
 
-  test('has hosts that can be met, or routes for any host', () => {
+  test('has valid hosts, or paths for any host', () => {
     for (const { vendor, hosts, routes } of decoders) {
       for (const host of hosts) expect(new URL(`https://${host}/`).hostname).toBe(host)
       expect([vendor, hosts.length > 0 || routes.every(({ anyHost }) => anyHost)]).toEqual([vendor, true])
@@ -61,15 +61,15 @@ describe('decodeHit', () => {
     'https://notfacebook.com/tr?id=1&ev=Lead',
     'data:text/html,x',
     'https://[::1]/',
-  ])('knows nobody for %s', (url) => {
+  ])('finds no vendor for %s', (url) => {
     expect(get(url)).toEqual({ ...nothing, vendor: null, error: null })
   })
 
-  test.each(['', 'tr?id=1', 'https://', 'https://exa mple/'])('refuses %j', (url) => {
+  test.each(['', 'tr?id=1', 'https://', 'https://exa mple/'])('rejects %j', (url) => {
     expect(get(url)).toEqual({ ...nothing, vendor: null, error: 'url: is not an absolute address' })
   })
 
-  test('reads by host, its case and subdomains aside', () => {
+  test('decodes by host, ignoring case and subdomains', () => {
     expect(get('HTTPS://De-DE.Facebook.COM/tr?id=1&ev=Lead')).toEqual({
       vendor: 'Meta Pixel',
       kind: 'event',
@@ -79,17 +79,17 @@ describe('decodeHit', () => {
     })
   })
 
-  test('a decoder that throws costs only its request', () => {
+  test('a decoder that throws affects only its request', () => {
     const hit = { url: 'https://api.segment.io/v1/t', method: 'POST', body: '{"secret":' }
     expect(decodeHit(hit)).toEqual({ ...nothing, vendor: 'Segment', error: 'Segment: the body is not JSON' })
   })
 
-  test('a preflight carries nothing', () => {
+  test('a preflight request has no events', () => {
     const hit = { url: 'https://api.segment.io/v1/t', method: 'OPTIONS', body: null }
     expect(decodeHit(hit)).toEqual({ ...nothing, vendor: 'Segment', error: null })
   })
 
-  test('keeps the first 1,000 events of a request and says so', () => {
+  test('keeps the first 1,000 events of a request and reports the cut', () => {
     const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
     const { events, error } = decodeHit({ url, method: 'POST', body: 'en=a\n'.repeat(200_000) })
     expect(events).toHaveLength(MAX_EVENTS_PER_HIT)
@@ -98,7 +98,7 @@ describe('decodeHit', () => {
     expect(error).toBeNull()
   })
 
-  test('keeps the first parameters of a batch that multiplies what it says once', () => {
+  test('keeps the first parameters of a batch that repeats shared values for each event', () => {
     const shared = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`key${index}`, 'x']))
     const batch = Array.from({ length: 900 }, () => ({ type: 'track', event: 'a' }))
     const body = JSON.stringify({ ...shared, batch })
@@ -110,7 +110,7 @@ describe('decodeHit', () => {
     expect(events.at(-2)?.cut).toEqual([])
   })
 
-  test('cuts and cleans names', () => {
+  test('truncates and cleans names', () => {
     const { events } = get(`https://www.facebook.com/tr?id=%00&ev=${'x'.repeat(300)}&cd[a]=${'y'.repeat(5000)}`)
     expect(events[0]?.event).toHaveLength(MAX_NAME_LENGTH)
     expect(events[0]?.account).toBe('\ufffd')
@@ -118,7 +118,7 @@ describe('decodeHit', () => {
   })
 })
 
-describe('what a shop asks of itself is nobody else’s', () => {
+describe('a shop’s own requests belong to no vendor', () => {
   const paths = [
     ...['/collect', '/track', '/track/', '/event', '/events', '/p', '/i', '/t', '/s', '/e', '/a', '/c', '/g', '/id'],
     ...['/api/event', '/api/events', '/api/track', '/api/collect', '/api/send', '/api/v1/event', '/api/v1/sessions'],
@@ -198,7 +198,7 @@ describe('what a shop asks of itself is nobody else’s', () => {
   })
 })
 
-describe('a word that every object of JavaScript has is a word like any other', () => {
+describe('the name of a built-in property is an ordinary name', () => {
   const requests = (word: string) => [
     { url: `https://rudderstack.com/pixel/v1/${word}?writeKey=k`, event: word },
     { url: `https://events.attentivemobile.com/e?t=${word}`, event: word },
@@ -216,8 +216,8 @@ describe('a word that every object of JavaScript has is a word like any other', 
   })
 })
 
-describe('whatever comes', () => {
-  /** Every word that the decoders' own files use, so that much of what comes has keys that they look for. */
+describe('any request', () => {
+  /** Every word in the source of the decoders, so that generated requests often have keys that the decoders read. */
   const words = [
     ...new Set(
       readdirSync(import.meta.dir)
@@ -264,7 +264,7 @@ describe('whatever comes', () => {
     { weight: 8, arbitrary: address.map(([host, path, all]) => `https://${host}${path}?${all.join('&')}`) },
   )
 
-  test('never throws, and says either what was read or why not', () => {
+  test('never throws, and returns either what was read or an error', () => {
     const met = new Set<string>()
     fc.assert(
       fc.property(url, fc.constantFrom('GET', 'POST'), body, (url, method, body) => {
@@ -280,7 +280,7 @@ describe('whatever comes', () => {
       }),
       { numRuns: 10_000 },
     )
-    // No key of a request became one of all objects.
+    // No key of a request was added to the prototype of all objects.
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(met.size).toBeGreaterThan(decoders.length * 0.9)
   })

@@ -46,7 +46,7 @@ test('isJson looks at the first character', () => {
   expect([' {', '[1', 'a', '', null, undefined].map(isJson)).toEqual([true, true, false, false, false, false])
 })
 
-test('fromBase64 takes both alphabets and lost plus signs', () => {
+test('fromBase64 accepts both alphabets and lost plus signs', () => {
   const text = '{"a":"ÿ?>~"}'
   const packed = Buffer.from(text).toString('base64')
   expect([packed, packed.replaceAll('+', ' '), Buffer.from(text).toString('base64url')].map(fromBase64)).toEqual([
@@ -56,7 +56,7 @@ test('fromBase64 takes both alphabets and lost plus signs', () => {
   ])
 })
 
-describe('a text that is nested deep', () => {
+describe('a deeply nested text', () => {
   const nested = (levels: number, filler = '') => `${'[{"a":'.repeat(levels / 2)}"${filler}"${'}]'.repeat(levels / 2)}`
 
   test.each([

@@ -13,11 +13,11 @@ test.each([
   expect(decompressFromBase64(compressed)).toBe(text)
 })
 
-test.each(['', '====', 'N4Ig', '{"type":"page"}', '/////'])('%j is nothing of the kind', (text) => {
+test.each(['', '====', 'N4Ig', '{"type":"page"}', '/////'])('%j is not compressed text', (text) => {
   expect(decompressFromBase64(text)).toBeNull()
 })
 
-test('whatever comes, it ends, and what it answers is bounded', () => {
+test('any input ends in bounded time with a bounded result', () => {
   fc.assert(
     fc.property(fc.base64String({ maxLength: 400 }), (text) => {
       expect((decompressFromBase64(text) ?? '').length).toBeLessThan(100_000)

@@ -110,7 +110,7 @@ testDecoder(metaPixel, [
     ],
     ['JSON with the list as a text', '/v25.0/12345', JSON.stringify({ data: SERVER_EVENTS, test_event_code: 'T1' })],
     [
-      'JSON with each event as a text',
+      'JSON with each event as a string',
       '/12345',
       JSON.stringify({
         data: JSON.parse(SERVER_EVENTS).map((one: object) => JSON.stringify(one)),

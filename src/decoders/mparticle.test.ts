@@ -60,15 +60,15 @@ testDecoder(mparticle, [
     without: ['events'],
   },
   {
-    name: 'one event of before',
+    name: 'one event of the old API',
     url: V2,
     body: '{"n":"Page View","dt":3,"attrs":{"sku":"S1"}}',
     account: 'us1-KEY1',
     events: ['Page View'],
     params: { 'attrs.sku': 'S1' },
   },
-  { name: 'one of before without a name', url: V2, body: '{"dt":1}', account: 'us1-KEY1', events: ['session_start'] },
-  { name: 'one of before whose body was not seen', url: V2, account: 'us1-KEY1', events: [''] },
+  { name: 'an old event without a name', url: V2, body: '{"dt":1}', account: 'us1-KEY1', events: ['session_start'] },
+  { name: 'an old event whose body was not captured', url: V2, account: 'us1-KEY1', events: [''] },
   {
     name: 'from servers',
     url: 'https://s2s.mparticle.com/v2/bulkevents',

@@ -11,7 +11,7 @@ testDecoder(nielsen, [
     params: { si: 'https://shop.example/' },
   },
   {
-    name: 'the same page once more',
+    name: 'the same page again',
     url: 'https://secure-us.imrworldwide.com/cgi-bin/m?ci=us-101h&cg=0&cc=1&si=https%3A//shop.example/&rnd=1&ja=1',
     events: [],
   },

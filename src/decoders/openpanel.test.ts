@@ -21,7 +21,7 @@ testDecoder(openpanel, [
     params: { 'payload.profileId': 'u1' },
   },
   {
-    name: 'on a server of their own',
+    name: 'on a self-hosted server',
     url: 'https://op.shop.example/api/track',
     body: call('track', { name: 'screen_view', properties: { __path: 'https://shop.example/' } }),
     events: ['screen_view'],

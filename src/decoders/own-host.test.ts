@@ -14,7 +14,7 @@ const without = (fields: Fields, key: string) =>
 
 type Sent = CapturedBody & { query?: string }
 
-/** Decodes a request, which the browser script must capture if it is recognised, and leave alone otherwise. */
+/** Decodes a request. The browser script must capture it if it is recognised, and ignore it otherwise. */
 function decoded({ query, ...sent }: Sent) {
   const { text } = readBody(sent)
   const { isCaptured, vendor } = onOwnHost(query === undefined ? URL : `${URL}?${query}`, text ?? '')
@@ -34,7 +34,7 @@ function decodedFromServer({ query, ...sent }: CapturedBody & { query: string | 
 const nobody = { vendor: null, account: null, events: [] }
 const gzip = (text: string) => gzipSync(text).toString('base64')
 
-/** Requests whose parameters are in the query or in a form, with those without which they are nobody's. */
+/** Requests with their parameters in the query or in a form. Without the required ones they belong to no vendor. */
 const FORMS: { vendor: string; account: string; event: string; fields: Fields; required: string[] }[] = [
   {
     ...{ vendor: 'Matomo', account: '2', event: 'pageview', required: ['idsite', 'rec', 'url'] },
@@ -73,14 +73,14 @@ describe.each(FORMS)('$vendor under a renamed path', ({ vendor, account, event, 
     expect(decoded({ bodyBase64: gzip(text) })).toEqual(expected)
   })
 
-  test('is nobody’s without one of the parameters that it requires', () => {
+  test('is not recognised without one of its required parameters', () => {
     for (const key of required) {
       expect([key, decoded({ query: form(without(fields, key)) })]).toEqual([key, nobody])
       expect([key, decoded({ body: form(without(fields, key)) })]).toEqual([key, nobody])
     }
   })
 
-  test('is nobody’s where another body only contains its address', () => {
+  test('is not recognised when another body only contains its URL', () => {
     const address = `https://stats.example/x?a=1&${form(fields)}&b=1`
     expect(decoded({ body: address })).toEqual(nobody)
     expect(decoded({ body: `0~GET ${address}` })).toEqual(nobody)
@@ -117,7 +117,7 @@ describe.each([
     ['without a key', { ...one, properties: { distinct_id: 'd1' } }],
     ['without an event', { properties: one.properties }],
     ['that only mentions a key', { settings: { analytics: account, lib: 'web' }, event: 'saved' }],
-  ])('is nobody’s %s', (_, sent) => {
+  ])('is not recognised %s', (_, sent) => {
     const text = JSON.stringify(sent)
     for (const body of [text, btoa(text), form({ data: text }), form({ data: btoa(text) })]) {
       expect(decoded({ body })).toEqual(nobody)
@@ -131,7 +131,7 @@ describe('many requests in one, under a renamed path', () => {
   test.each<[string, unknown]>([
     ['texts', { requests: [`?${hit}`, `?${order}`] }],
     ['texts with an address', { requests: [`matomo.php?${hit}`, `matomo.php?${order}`], token_auth: 'x' }],
-  ])('are Matomo’s as %s', (_, body) => {
+  ])('are recognised as Matomo as %s', (_, body) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decoded({ body: JSON.stringify(body) })).toEqual(expected)
   })
@@ -139,7 +139,7 @@ describe('many requests in one, under a renamed path', () => {
   test.each<[string, unknown, string | undefined]>([
     ['objects', { requests: [hit, order].map((text) => Object.fromEntries(new URLSearchParams(text))) }, undefined],
     ['parts of the query', { requests: [form({ url: PAGE }), order] }, 'idsite=2&rec=1'],
-  ])('are Matomo’s from a server as %s', (_, body, query) => {
+  ])('are recognised as Matomo from a server as %s', (_, body, query) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decodedFromServer({ body: JSON.stringify(body), query })).toEqual(expected)
   })
@@ -151,18 +151,18 @@ describe('many requests in one, under a renamed path', () => {
     '{"requests":["?idsite=x&rec=1&url=x"]}',
     '{"requests":{"idsite":"2","rec":"1","url":"x"}}',
     '{"idsite":"2","rec":"1","url":"x"}',
-  ])('are nobody’s as %s', (body) => {
+  ])('are not recognised as %s', (body) => {
     expect(decoded({ body })).toEqual(nobody)
   })
 
-  test('are Google Analytics 4’s, one a line, with what they have in common in the query or the first line', () => {
+  test('are recognised as Google Analytics 4, one per line, with shared values in the query or the first line', () => {
     const expected = { vendor: 'Google Analytics 4', account: 'G-ABCDE12345', events: ['scroll', 'purchase'] }
     const common = 'v=2&tid=G-ABCDE12345&_p=1'
     expect(decoded({ query: common, body: 'en=scroll\r\nen=purchase&epn.value=5' })).toEqual(expected)
     expect(decoded({ body: `${common}&en=scroll` })).toMatchObject({ ...expected, events: ['scroll'] })
   })
 
-  test('are Google Analytics 4’s where the query is hidden in base64', () => {
+  test('are recognised as Google Analytics 4 when the query is base64', () => {
     const hidden = btoa('v=2&tid=G-ABCDE12345&cid=1.2&en=page_view')
     const whole = btoa('/g/collect?v=2&tid=G-ABCDE12345&cid=1.2&en=page_view')
     const expected = { vendor: 'Google Analytics 4', account: 'G-ABCDE12345', events: ['page_view'] }

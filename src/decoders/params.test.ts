@@ -63,7 +63,7 @@ describe('flattenParams', () => {
     expect(flattened.cut).toEqual(cut)
   })
 
-  test('keeps the first 500 and says so', () => {
+  test('keeps the first 500 and reports the cut', () => {
     const source = { list: Array.from({ length: 600 }, (_, index) => index), after: 1 }
     const { params, cut } = flattenParams(source)
     expect(Object.keys(params)).toHaveLength(MAX_PARAMS)
@@ -83,7 +83,7 @@ describe('flattenParams', () => {
     expect(flattenParams(source)).toMatchObject({ params: {}, cut: [CUT.key] })
   })
 
-  test('honours its limits whatever comes', () => {
+  test('respects its limits for any input', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 190, maxLength: 5000 }))
     const tree = fc.object({ key: text, values: [text, fc.double(), fc.boolean(), fc.constant(null)], maxDepth: 4 })
     fc.assert(
@@ -100,7 +100,7 @@ describe('flattenParams', () => {
     )
   })
 
-  test('loses nothing of what fits', () => {
+  test('keeps everything that fits', () => {
     const key = fc.stringMatching(/^[a-z]{1,8}$/)
     fc.assert(
       fc.property(fc.dictionary(key, fc.string({ unit: 'grapheme', maxLength: 100 }), { maxKeys: 50 }), (source) => {
@@ -129,7 +129,7 @@ describe('readQuery', () => {
     expect(Object.entries(readQuery(text))).toEqual(Object.entries(params))
   })
 
-  test('agrees with URLSearchParams on what a browser encodes', () => {
+  test('agrees with URLSearchParams on queries encoded by browsers', () => {
     const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(part, part), { selector: ([key]) => key, maxLength: 20 }), (pairs) => {
@@ -175,11 +175,11 @@ test.each([
   ['{"a":', 'the body is not JSON'],
   ['[1]', 'the body is not a JSON object'],
   ['null', 'the body is not a JSON object'],
-])('readJsonObject refuses %j', (text, message) => {
+])('readJsonObject rejects %j', (text, message) => {
   expect(() => readJsonObject(text)).toThrow(message)
 })
 
-test('small readers', () => {
+test('the small readers', () => {
   expect(readJsonObject('{"a":[1]}')).toEqual({ a: [1] })
   expect(readLines('a\r\n\r\n  \nb')).toEqual(['a\r', 'b'])
   expect(objectsOf([{ a: 1 }, null, 2, [3], { b: 2 }])).toEqual([{ a: 1 }, { b: 2 }])

@@ -19,7 +19,7 @@ testDecoder(parsely, [
     events: ['heartbeat'],
   },
   {
-    name: 'a video under the path of before',
+    name: 'a video on the old path',
     url: 'https://p1.parsely.com/plogger/?idsite=shop.example&action=videostart&metadata=%7B',
     account: 'shop.example',
     events: ['videostart'],

@@ -4,18 +4,18 @@ import { pathsFor } from './decoder-cases.ts'
 import { decoders } from './index.ts'
 import { lastCharacterOf, lastCharacters } from './path-end.ts'
 
-describe('how a path must end', () => {
+describe('the required end of a path', () => {
   test.each<[RegExp, string | null]>([
     [/\/hit\.xiti$/, 'i'],
     [/^\/collect\/?$/, 't'],
     [/\/(?:track|page)\/?$/, 'ke'],
     [/\/(?<kind>a|b)$/, 'ab'],
     [/\/v1\/(?:x\/)?event$/, 't'],
-    // Anything may follow, or another pattern.
+    // Anything may follow, or there is another pattern.
     [/\/collect/, null],
     [/\/i\.gif$|\/x/, null],
     [/\/(?:a|b)\/c$|^d$/, null],
-    // The last is not a character that stands for itself.
+    // The last character is not a literal.
     [/\/p\d$/, null],
     [/\/p\w+$/, null],
     [/\/[abc]$/, null],
@@ -30,7 +30,7 @@ describe('how a path must end', () => {
     expect(lastCharacters(pattern)).toBe(expected)
   })
 
-  test('the last slash does not count', () => {
+  test('a trailing slash is ignored', () => {
     expect(['/', '/a', '/a/', '/a.js'].map(lastCharacterOf)).toEqual(['', 'a', 'a', 's'])
   })
 

@@ -25,13 +25,13 @@ testDecoder(posthog, [
     params: { 'properties.value': '42.5' },
   },
   {
-    name: 'in base64, in the query of before',
+    name: 'in base64, in the old query',
     url: `https://app.posthog.com/e/?data=${btoa(JSON.stringify(order))}`,
     account: 'phc_1',
     events: ['Order'],
   },
   {
-    name: 'in the compression of before',
+    name: 'in the old compression',
     url: 'https://app.posthog.com/e/?compression=lz64',
     body: 'data=NobwRApgbhB2AuYBcYDyAnAJhdYA0YADugPaE7wCWEAzsuPCQNZzJEAWAxgPoCMYAXwEBdIA',
     account: 'phc_1',

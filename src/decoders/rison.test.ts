@@ -16,7 +16,7 @@ const cases: [text: string, value: unknown][] = [
   ["!((cl:PageView,type:Product,n:2),(cl:'Feature'))", [{ cl: 'PageView', type: 'Product', n: 2 }, { cl: 'Feature' }]],
   ['(a:(b:!(1,!f)))', { a: { b: [1, false] } }],
   ['(__proto__:x)', JSON.parse('{"__proto__":"x"}')],
-  // No Rison.
+  // Not Rison.
   ['', null],
   ['!(', null],
   ['!(a', null],

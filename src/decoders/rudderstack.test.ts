@@ -41,7 +41,7 @@ testDecoder(rudderstack, [
   { name: 'settings', url: 'https://api.rudderstack.com/sourceConfig/?writeKey=KEY1&v=3.1.0', events: [] },
   { name: 'the library', url: 'https://cdn.rudderlabs.com/v3/modern/rsa.min.js', events: [''], kind: 'library' },
   {
-    name: 'the library of before',
+    name: 'the old library',
     url: 'https://cdn.rudderlabs.com/v1.1/rudder-analytics.min.js',
     events: [''],
     kind: 'library',

@@ -30,7 +30,7 @@ testDecoder(seznamSklik, [
     events: ['conversion'],
     params: { orderId: 'A1' },
   },
-  { name: 'the host of before', url: 'https://c.imedia.cz/retargeting?id=1234', events: null },
+  { name: 'the old host', url: 'https://c.imedia.cz/retargeting?id=1234', events: null },
   { name: 'the library', url: 'https://c.seznam.cz/js/rc.js', events: [''], kind: 'library' },
   { name: 'nobody', url: 'https://c.seznam.cz/conversion', events: null },
 ])

@@ -4,7 +4,7 @@ import { snapchatPixel } from './snapchat-pixel.ts'
 // https://businesshelp.snapchat.com/s/article/pixel-website-install
 testDecoder(snapchatPixel, [
   {
-    name: 'events, beside a start and a log',
+    name: 'events, with a start and a log',
     url: 'https://tr6.snapchat.com/p',
     body: JSON.stringify({
       ctx: { url: 'https://shop.example/', v: '3.44.6' },

@@ -28,7 +28,7 @@ testDecoder(statsig, [
     events: ['statsig::gate_exposure', 'purchase'],
   },
   {
-    name: 'the API of before',
+    name: 'the old API',
     url: 'https://events.statsigapi.net/v1/log_event',
     body,
     account: 'client-KEY1',

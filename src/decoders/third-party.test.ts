@@ -15,7 +15,7 @@ test.each([
   expect(thirdPartyOf(host)).toBe(name)
 })
 
-test('more hosts than are remembered make no difference', () => {
+test('more hosts than the cache holds make no difference', () => {
   for (let n = 0; n < 10_500; n++) expect(thirdPartyOf(`h${n}.shop.example`)).toBeNull()
   expect(thirdPartyOf('connect.facebook.net')).toBe('Facebook')
 })

@@ -22,7 +22,7 @@ testDecoder(tiktokPixel, [
     },
   },
   {
-    name: 'an action that the code saw by itself',
+    name: 'an action that the code detected automatically',
     url: 'https://analytics.tiktok.com/api/v2/pixel/act',
     body: JSON.stringify({ action: 'Click', context, auto_collected_properties: { page_trigger: 'Click' } }),
     account: 'CTESTCODE0',

@@ -15,7 +15,7 @@ testDecoder(umami, [
     params: { 'payload.url': '/cart' },
   },
   {
-    name: 'an event on a server of their own',
+    name: 'an event on a self-hosted server',
     url: 'https://stats.shop.example/api/send',
     body: JSON.stringify({ type: 'event', payload: { ...payload, name: 'purchase', data: { value: 42.5 } } }),
     account: WEBSITE,

@@ -13,7 +13,7 @@ testDecoder(woopra, [
     params: { ce_url: '/cart' },
   },
   {
-    name: 'a page view of before',
+    name: 'a page view of the old API',
     url: `${CE}/?alias=shop.example&ce_name=pv`,
     account: 'shop.example',
     events: ['pv'],

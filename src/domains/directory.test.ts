@@ -111,7 +111,7 @@ describe('keeps up', () => {
     expect(directory.byToken(token)?.id).toBe(id)
   })
 
-  test('without reading again when nothing changed: the same objects are returned', () => {
+  test('without rereading unchanged data: the same objects are returned', () => {
     const { directory, create } = setUp()
     const { token } = create('Shop')
     const before = directory.byToken(token)

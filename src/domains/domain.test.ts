@@ -58,7 +58,7 @@ describe('describeDomain', () => {
     vendorsSeen: ['b', 'c'],
   }
 
-  test('gives every field of the interface', () => {
+  test('returns every field of the API', () => {
     expect(describeDomain(record, { now, ...viewpoint, showToken: true })).toEqual({
       id: 'dom_1',
       orgId: 'org_1',
@@ -156,7 +156,7 @@ describe('normalizeHostname', () => {
     fc.ipV6().map((ip) => `[${ip}]`),
   )
 
-  test('never throws, and what it gives is its own normal form, in lower case', () => {
+  test('never throws, and its result is in lower case and already normal', () => {
     fc.assert(
       fc.property(text, (any) => {
         const name = normalizeHostname(any)
@@ -168,7 +168,7 @@ describe('normalizeHostname', () => {
     )
   })
 
-  test('every host of a page is known under one name, whatever its case and dot', () => {
+  test('every host of a page has one name, ignoring case and the final dot', () => {
     fc.assert(
       fc.property(fc.webUrl(), (page) => {
         const { hostname } = new URL(page)

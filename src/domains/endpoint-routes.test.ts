@@ -104,18 +104,18 @@ describe('the endpoint of a domain', () => {
     'internal.shop.example',
     'xn--bcher-kva.example',
     'tags.intra.internal',
-  ])('may be %s: a name of the own network, which whoever runs the server knows', async (hostname) => {
+  ])('may be %s: a name in the operator’s own network', async (hostname) => {
     const { set } = setUp()
     expect((await set({ mode: 'custom', hostname })).body.cdnHost).toBe(hostname)
   })
 
-  test.each(['http://shop.localhost/', 'http://shop.internal'])('is not guessed from %s', async (url) => {
+  test.each(['http://shop.localhost/', 'http://shop.internal'])('is not derived from %s', async (url) => {
     const { set } = setUp({ monitoredUrls: [url] })
     const { status, body } = await set({ mode: 'custom' })
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])
   })
 
-  test('that is locked can not be changed', async () => {
+  test('cannot be changed when it is locked', async () => {
     const { set, domain } = setUp({ isEndpointLocked: true })
     expect((await set({ mode: 'legacy' })).status).toBe(403)
     expect((await domain()).routing.mode).toBe('default')

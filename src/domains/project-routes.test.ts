@@ -59,7 +59,7 @@ describe('permissions', () => {
 })
 
 describe('a project', () => {
-  test('is made, read, changed and deleted; its domains show it and are kept', async () => {
+  test('is created, read, changed and deleted; its domains show it and survive it', async () => {
     const { clock, call, cast, domain, create, list } = setUp()
     const [one, two] = [domain('One'), domain('Two')]
     const project = await create({ name: ' Shops ', domainIds: [one, one] })
@@ -138,7 +138,7 @@ describe('a project', () => {
     expect((await create({ name: 'Shops', domainIds: ids })).domainIds).toHaveLength(1000)
   })
 
-  test('pages go through all once, oldest first', async () => {
+  test('pages list each project once, oldest first', async () => {
     const { clock, call, cast, create } = setUp()
     const names = ['One', 'Two', 'Three']
     for (const name of names) {
@@ -167,7 +167,7 @@ test('after any sequence of changes, a domain is in the project where it was put
       const { orgId } = cast
       const ids = Array.from({ length: 5 }, (_, i) => domain(`Domain ${i}`))
       const projects = new Map<number, string>()
-      /** Where each domain is: the number of its project; null for none. Lost ones are not in it. */
+      /** The project of each domain, by number; null for none. Lost domains are omitted. */
       const places = new Map<string, number | null>(ids.map((id) => [id, null]))
       const leave = (project: number) => {
         for (const [id, place] of places) if (place === project) places.set(id, null)

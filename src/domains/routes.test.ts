@@ -110,7 +110,7 @@ describe('the settings of a domain', () => {
   }
   const fields = { token: expect.stringMatching(/^pt_/), vendorCount: 2, status: 'waiting', events24h: 0 }
 
-  test('are answered as they were given, and read and written back unchanged', async () => {
+  test('are returned as they were set, and can be read and written back unchanged', async () => {
     const { call, cast, clock } = setUp()
     const made = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     expect(made.status).toBe(201)
@@ -136,7 +136,7 @@ describe('the settings of a domain', () => {
     expect((await call('PUT', path, { as: cast.ada.key, body: input })).body).toEqual(made.body)
   })
 
-  test('fall back to their defaults where a PUT leaves them out; the rest of the domain stays', async () => {
+  test('fall back to their defaults when a PUT omits them; the rest of the domain is unchanged', async () => {
     const { call, cast } = setUp()
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const changed = await call('PUT', `/v1/domains/${made.id}`, { as: cast.ada.key, body: { name: 'Blog' } })
@@ -152,7 +152,7 @@ describe('the settings of a domain', () => {
     })
   })
 
-  test('are not in the list, which has the fields of a domain alone', async () => {
+  test('are not in the list, which has only the fields of a domain', async () => {
     const { call, cast } = setUp()
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const { vendors, allowManualMonitoring, screenshotBase64, ...domain } = made
@@ -184,7 +184,7 @@ describe('a name', () => {
     expect((await call('GET', `/v1/domains/${shop}`, { as })).body.name).toBe('SHOP')
   })
 
-  test('that is taken changes nothing else either', async () => {
+  test('that is taken leaves the other fields unchanged', async () => {
     const { call, cast, create } = setUp()
     create('Shop')
     const path = `/v1/domains/${create('Blog')}`
@@ -197,7 +197,7 @@ describe('a name', () => {
 test('events of the last 24 hours and the last event show on the domain', async () => {
   const { call, cast, clock, create, db, use } = setUp()
   const shop = create('Shop')
-  // Lists go by the time of creation.
+  // Lists are sorted by creation time.
   clock.advance(HOUR_MS)
   const blog = create('Blog')
   use(shop, clock.now(), 5)
@@ -216,7 +216,7 @@ test('events of the last 24 hours and the last event show on the domain', async 
   expect((await call('GET', path, { as: cast.vera.key })).body).toMatchObject({ events24h: 0, status: 'silent' })
 })
 
-test('a rotated token is known to the collector at once, and the old one for a day', async () => {
+test('the collector accepts a rotated token at once, and the old one for a day', async () => {
   const { call, cast, clock, directory, create } = setUp()
   const path = `/v1/domains/${create('Shop')}`
   const as = cast.ada.key
@@ -231,7 +231,7 @@ test('a rotated token is known to the collector at once, and the old one for a d
   expect([old, body.token].map((token) => directory.byToken(token) !== null)).toEqual([false, true])
 })
 
-test('changed vendors are known to the collector at once', async () => {
+test('the collector applies changed vendors at once', async () => {
   const { call, cast, directory } = setUp()
   const as = cast.ada.key
   const { body } = await call('POST', '/v1/domains', { as, body: { name: 'Shop' } })
@@ -241,7 +241,7 @@ test('changed vendors are known to the collector at once', async () => {
   expect(directory.byToken(body.token)?.vendors).toEqual(vendors)
 })
 
-test('a created domain is known to the collector at once, a deleted one no longer', async () => {
+test('the collector accepts a created domain and rejects a deleted one at once', async () => {
   const { call, cast, db, directory, use } = setUp()
   expect(directory.byToken('pt_none')).toBeNull()
   const { body } = await call('POST', '/v1/domains', { as: cast.ada.key, body: { name: 'Shop' } })
@@ -262,7 +262,7 @@ test('a created domain is known to the collector at once, a deleted one no longe
 })
 
 describe('hostnames', () => {
-  test('are listed by name with their traffic, also those that a person named', async () => {
+  test('are listed by name with their traffic, including those added by a person', async () => {
     const { call, cast, clock, create, db } = setUp()
     const id = create('Shop')
     const now = clock.now()
@@ -285,7 +285,7 @@ describe('hostnames', () => {
     })
   })
 
-  test('get a status that the collector applies at once, and that can be changed', async () => {
+  test('get a status that can be changed and that the collector applies at once', async () => {
     const { call, cast, create, directory } = setUp()
     const id = create('Shop')
     const judge = (name: string, status: string) =>
@@ -304,7 +304,7 @@ describe('hostnames', () => {
     expect(body.hostnames).toHaveLength(1)
   })
 
-  test.each(['a b', 'shop.example:80', 'a/b', 'a%b', '.'])('%j is no hostname: 400', async (name) => {
+  test.each(['a b', 'shop.example:80', 'a/b', 'a%b', '.'])('%j is not a hostname: 400', async (name) => {
     const { call, cast, create } = setUp()
     const path = `/v1/domains/${create('Shop')}/hostnames/${name === '.' ? '。' : encodeURIComponent(name)}`
     const answer = await call('PUT', path, { as: cast.bob.key, body: { status: 'denied' } })
@@ -312,7 +312,7 @@ describe('hostnames', () => {
   })
 })
 
-test.each(['/v1/domains', '/v1/domains/{id}/hostnames'])('pages of %s go through everything once', async (route) => {
+test.each(['/v1/domains', '/v1/domains/{id}/hostnames'])('pages of %s list everything once', async (route) => {
   const { call, cast, create, db } = setUp()
   const id = create('Shop 0')
   for (const n of [1, 2, 3, 4]) create(`Shop ${n}`)
@@ -394,7 +394,7 @@ describe('bad input', () => {
     }
   })
 
-  test('at its limits is taken', async () => {
+  test('at its limits is accepted', async () => {
     const { call, cast } = setUp()
     const body = {
       name: 'n'.repeat(255),

@@ -41,7 +41,7 @@ function fieldsOf(schema: JsonSchema, at = ''): [string, JsonSchema][] {
   ]
 }
 
-test('there is one for everything that can be added', () => {
+test('everything that can be added has a form', () => {
   const kinds = Object.fromEntries(Object.entries(forms).map(([group, some]) => [group, some.map(({ kind }) => kind)]))
   expect(kinds.channels).toEqual(PROVIDERS.filter(({ deliver }) => deliver).map(({ type }) => type))
   expect(kinds.integrations).toEqual(PROVIDERS.filter(({ configured }) => configured).map(({ type }) => type))
@@ -49,7 +49,7 @@ test('there is one for everything that can be added', () => {
   expect(kinds.insights).toEqual(insights.map(({ id }) => id))
 })
 
-test.each(all)('%s is JSON Schema 2020-12, with a title and a place for every field', (_name, { title, schema }) => {
+test.each(all)('%s is JSON Schema 2020-12, with a title and a position for every field', (_name, { title, schema }) => {
   expect(title).not.toBe('')
   const ajv = judge()
   expect(() => ajv.compile(structuredClone(schema))).not.toThrow()
@@ -69,7 +69,7 @@ test.each([...forms.channels, ...forms.integrations].map((form) => [form.kind, f
   },
 )
 
-test('secrets are those that are kept sealed', () => {
+test('the secret fields are those that are stored sealed', () => {
   for (const { type, connect, configured } of PROVIDERS) {
     if (!configured) continue
     const form = forms.integrations.find(({ kind }) => kind === type)
@@ -81,7 +81,7 @@ test('secrets are those that are kept sealed', () => {
   }
 })
 
-test('an integration may stand in the place of an address where there are integrations', () => {
+test('an integration can replace an address if there are integrations', () => {
   const named = forms.channels.map(({ kind, schema }) => {
     const { target } = schema.properties as Record<string, JsonSchema>
     return [kind, target?.['x-integration']]
@@ -105,7 +105,7 @@ test.each(alertTypes.map((type) => [type.kind, type] as const))(
   },
 )
 
-test('a provider that is new has its forms without anybody knowing it', () => {
+test('a new provider gets its forms automatically', () => {
   const { channels, integrations } = formsOfAll([desk], [])
   expect(channels).toMatchObject([
     { kind: 'issue_tracker', title: 'Desk', schema: { properties: { target: { 'x-integration': 'issue_tracker' } } } },
@@ -138,7 +138,7 @@ test.each([
   expect([properties[name]?.title, properties[name]?.['x-unit']]).toEqual([title, unit])
 })
 
-test('titles, units and places are in forms only, at every depth', () => {
+test('titles, units and positions are only in forms, at every depth', () => {
   const schema = Closed({
     fromHour: Int({ minimum: 0, 'x-unit': 'h', description: 'From then on' }),
     parts: Type.Optional(Type.Array(Closed({ name: Text(1, 9, { title: 'Its name' }), kind: OneOf(['a', 'b']) }))),

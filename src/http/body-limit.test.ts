@@ -57,7 +57,7 @@ test.each<[string, TSchema]>([
   ],
 ])('%s without a limit: 8 MiB', (_, schema) => expect(limitOf(schema)).toBe(LARGEST))
 
-test('what a route says counts', () => {
+test('the limit of a route takes precedence', () => {
   expect(limitOf(Closed({ a: Type.String() }), 1000)).toBe(1000)
   expect(limitOf(Closed({}), LARGEST)).toBe(LARGEST)
 })

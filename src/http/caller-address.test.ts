@@ -10,13 +10,13 @@ function blocks(...texts: string[]): Cidr[] {
 /** Two layers of proxies. */
 const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/120'))
 
-describe('whom a request comes from', () => {
+describe('the address of a caller', () => {
   test.each<[peer: string | null, forwardedFor: string | null, caller: string | null]>([
     // The header of an untrusted peer is ignored.
     ['203.0.113.9', null, '203.0.113.9'],
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
-    // A trusted proxy's own entry counts, which is the last.
+    // The entry of a trusted proxy counts, which is the last one.
     ['10.0.0.1', null, '10.0.0.1'],
     ['10.0.0.1', '', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
@@ -26,7 +26,7 @@ describe('whom a request comes from', () => {
     ['10.0.0.1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.6.6.6, 198.51.100.1, fd00::7, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    // An entry that is no address ends the walk.
+    // An entry that is not an address ends the search.
     ['10.0.0.1', 'unknown', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
     ['10.0.0.1', '198.51.100.1,,10.0.0.2', '10.0.0.2'],
@@ -51,7 +51,7 @@ describe('whom a request comes from', () => {
     expect(behind(peer, forwardedFor)).toBe(caller)
   })
 
-  test('without trusted proxies is the peer of the connection', () => {
+  test('is the peer of the connection without trusted proxies', () => {
     const direct = callerAddress([])
     fc.assert(
       fc.property(fc.ipV4(), fc.string(), (peer, header) => {

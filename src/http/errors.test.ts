@@ -90,7 +90,7 @@ describe('a bug', () => {
     ['/bug', new Error('SELECT secret FROM /var/lib')],
     ['/later', new Error('later')],
     ['/busy', new Error('database is locked')],
-  ])('is answered with 500 that says nothing, and reported with its route: %s', async (path, error) => {
+  ])('is answered with 500 without details, and reported with its route: %s', async (path, error) => {
     const { status, body, reports } = await ask('GET', path)
     expect([status, body]).toEqual([500, nothing])
     expect(reports.map(([reported, route]) => [(reported as Error).message, route])).toEqual([
@@ -98,7 +98,7 @@ describe('a bug', () => {
     ])
   })
 
-  test('may throw a value that is no error', async () => {
+  test('may throw a value that is not an error', async () => {
     const { status, body, reports } = await ask('GET', '/text')
     expect([status, body, reports.length]).toEqual([500, nothing, 1])
   })

@@ -40,7 +40,7 @@ test('/readyz answers with the ages of the last flush and evaluation', async () 
   ])
 })
 
-test('/readyz is ready although files are damaged, and names the first hundred', async () => {
+test('/readyz is ready despite damaged files, and names the first hundred', async () => {
   const { ok, damagedFiles } = (await (await ask('/readyz')).json()) as { ok: boolean; damagedFiles: string[] }
   expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
 })

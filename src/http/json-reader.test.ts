@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { jsonOf } from './body.ts'
 import { MAX_DEPTH, readJsonInSteps } from './json-reader.ts'
 
-/** What `read` makes of a text: its value, or the message of its refusal. */
+/** Result of `read` for a text: the value, or the message of the error. */
 async function outcome(read: () => unknown): Promise<{ value: unknown } | { message: string; code: unknown }> {
   try {
     return { value: await read() }
@@ -15,11 +15,11 @@ async function outcome(read: () => unknown): Promise<{ value: unknown } | { mess
 async function expectSame(text: string): Promise<void> {
   const [ours, runtime] = [await outcome(() => readJsonInSteps(text)), await outcome(() => jsonOf(text))]
   expect(ours).toEqual(runtime)
-  // `toEqual` does not see the order of fields, nor -0.
+  // `toEqual` sees neither the order of fields nor -0.
   expect(JSON.stringify(ours)).toBe(JSON.stringify(runtime))
 }
 
-/** As `expectSame`, but of several faults either may find another first. */
+/** Like `expectSame`, except that with several faults each parser may report a different one. */
 async function expectAlike(text: string): Promise<void> {
   const [ours, runtime] = [await outcome(() => readJsonInSteps(text)), await outcome(() => jsonOf(text))]
   expect('code' in ours ? { code: ours.code } : ours).toEqual('code' in runtime ? { code: runtime.code } : runtime)
@@ -27,8 +27,8 @@ async function expectAlike(text: string): Promise<void> {
 
 const lists = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-describe('JSON that is read in steps is what the runtime reads', () => {
-  test('whatever the value, however it is written', async () => {
+describe('JSON read in steps equals the result of the runtime', () => {
+  test('for any value in any notation', async () => {
     const value = fc.json({ maxDepth: 6, stringUnit: 'binary' }).map((text) => JSON.parse(text))
     const indent = fc.constantFrom<(string | undefined)[]>(undefined, ' ', '\t', '  \n')
     await fc.assert(
@@ -37,7 +37,7 @@ describe('JSON that is read in steps is what the runtime reads', () => {
     )
   })
 
-  test('whatever is changed in it', async () => {
+  test('after any change of the text', async () => {
     const piece = fc.constantFrom(...'[]{},:"\\ \n\t0123456789.-+eEtrufalsn\u0000\u0001\u00a0é\ud800')
     const change = fc.record({ at: fc.nat(), remove: fc.nat(2), insert: fc.string({ unit: piece, maxLength: 2 }) })
     const texts = fc.tuple(fc.json({ maxDepth: 4 }), fc.array(change, { minLength: 1, maxLength: 2 }))
@@ -47,7 +47,7 @@ describe('JSON that is read in steps is what the runtime reads', () => {
           const from = at % (whole.length + 1)
           return whole.slice(0, from) + insert + whole.slice(from + remove)
         }, text)
-        // Of several faults, the runtime's parser and this one may find another first.
+        // With several faults, this parser and the runtime’s may report different ones.
         const [ours, runtime] = [await outcome(() => readJsonInSteps(changed)), await outcome(() => jsonOf(changed))]
         expect('code' in ours ? { code: ours.code } : ours).toEqual(
           'code' in runtime ? { code: runtime.code } : runtime,
@@ -131,12 +131,12 @@ test('an object with more than 100,000 fields is refused', async () => {
   expect(readJsonInSteps(fields(100_001))).rejects.toThrow('a: has more than 100000 fields')
 })
 
-test('others are served while a long text is read', async () => {
+test('other requests are served while a long text is read', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 0)
   const text = `[${Array(1_000_000).fill('[]').join()}]`
   expect(await readJsonInSteps(text)).toHaveLength(1_000_000)
   clearInterval(timer)
-  // It takes 100 ms on any machine; a parser that lets nobody in between would give one turn at most.
+  // It takes 100 ms on any machine; a parser that never yields would allow one turn at most.
   expect(turns).toBeGreaterThan(4)
 })

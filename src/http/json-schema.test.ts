@@ -57,7 +57,7 @@ describe('a schema', () => {
 })
 
 describe('a name', () => {
-  test('is referred to wherever its schema is used, and the schema is written once', () => {
+  test('is referenced wherever its schema is used, and the schema is written once', () => {
     const book = schemaBook()
     const $ref = '#/components/schemas/Pet'
     expect(book.refer(Type.Array(Pet))).toEqual({ type: 'array', items: { $ref } })

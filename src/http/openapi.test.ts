@@ -75,7 +75,7 @@ describe('an operation', () => {
     expect(operationOf(plain).description).toBe('Role: viewer or above (`read`).')
   })
 
-  test('has query parameters without examples, which a page would send', () => {
+  test('has query parameters without examples, because pages would send them', () => {
     expect(operationOf(plain).parameters).toEqual([
       { name: 'limit', in: 'query', required: false, description: 'At most', schema: { type: 'integer', maximum: 9 } },
       { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1, maxLength: 5 } },
@@ -125,7 +125,7 @@ describe('the document', () => {
     }
   })
 
-  test('puts methods of one path together, and known tags in front', () => {
+  test('groups the methods of a path, and lists known tags first', () => {
     const reading = { ...plain, id: 'getThing', path: writing.path, tag: 'Health' }
     const { paths, tags } = openApiDocument([writing, reading])
     expect(Object.keys(paths[writing.path] ?? {})).toEqual(['put', 'get'])

@@ -10,14 +10,14 @@ const answer = async (request: Request) => (await pages.answer(request)) ?? NOT_
 const get = (path: string, headers = {}, method = 'GET') =>
   answer(new Request(`http://localhost${path}`, { method, headers }))
 
-/** The assets that a page names, by the beginning of their names. */
+/** The assets that a page references, by the start of their names. */
 async function assetOf(page: string, name: string): Promise<string> {
   const html = await (await get(page)).text()
   const found = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
   return found.find((path) => path.startsWith('/assets/') && new RegExp(name).test(path)) ?? `no ${name} in ${page}`
 }
 
-test('the OpenAPI document is made once', async () => {
+test('the OpenAPI document is generated once', async () => {
   for (let round = 0; round < 2; round++) expect(await (await get('/openapi.json')).json()).toMatchObject({ asked: 1 })
 })
 
@@ -39,7 +39,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
   ['the script of /', () => assetOf('/', String.raw`index-.*\.js$`), JAVASCRIPT, /the document has no root/],
   ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--tw-canvas/],
 ])('GET %s', (what, pathOf, type, content) => {
-  test('is cached by browsers: for good with a hash in its name, else until it changes', async () => {
+  test('is cached by browsers: permanently with a hash in its name, else until it changes', async () => {
     const path = await pathOf()
     const response = await get(path)
     expect(response.status).toBe(200)
@@ -102,7 +102,7 @@ test.each([
   ['/explore/dictionary', 'DictionaryPage'],
   ['/settings/keys', 'KeysPage'],
   ['/invite', 'InvitePage'],
-])('%s names the scripts of its room, for the browser to fetch beside that of all pages', async (path, component) => {
+])('%s preloads the scripts of its section next to the shared script', async (path, component) => {
   const link = (await get(path)).headers.get('link') ?? ''
   expect(link).not.toContain('/index.html')
   const scripts = [...link.matchAll(/<([^>]+)>; rel=modulepreload; fetchpriority=low/g)].map(
@@ -113,16 +113,16 @@ test.each([
   expect(texts.filter((text) => text.includes(component))).toHaveLength(1)
 })
 
-test('the documentation names none', async () => {
+test('the documentation preloads none', async () => {
   expect((await get('/docs')).headers.get('link')).toBeNull()
 })
 
-test('the dashboard brings its icon, so that no browser asks for one that is not there', async () => {
+test('the dashboard includes its icon, so that browsers request no missing one', async () => {
   const html = await (await get('/')).text()
   expect(html).toContain('<link rel="icon" href="data:image/svg+xml,')
 })
 
-test('an address that is no page answers 404 with the dashboard for a browser', async () => {
+test('an unknown address answers a browser with 404 and the dashboard', async () => {
   const ask = (headers: Record<string, string>, method = 'GET') =>
     pages.missing(new Request('http://localhost/nowhere', { method, headers }))
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
@@ -136,7 +136,7 @@ test('an address that is no page answers 404 with the dashboard for a browser', 
   expect(await ask({ accept }, 'POST')).toBeNull()
 })
 
-test('only a demo has an inbox: the pages learn that without an error in the browser', async () => {
+test('only a demo has an inbox, and pages detect that without an error in the browser', async () => {
   expect((await get('/demo/inbox')).status).toBe(204)
 })
 
@@ -155,7 +155,7 @@ test.each([
   ['/settings/nothing', 'GET', 418],
   ['/domains/a/b', 'GET', 418],
   ['/', 'POST', 418],
-])('%s by %s is no file', async (path, method, status) => {
+])('%s by %s is not a file', async (path, method, status) => {
   expect((await get(path, {}, method)).status).toBe(status)
 })
 

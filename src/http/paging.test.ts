@@ -32,11 +32,11 @@ describe('a cursor', () => {
     )
   })
 
-  test('that is left out is the beginning', () => {
+  test('that is omitted means the beginning', () => {
     expect(decodeCursor(undefined, 2)).toBeNull()
   })
 
-  test('of another list, or made up, is refused', () => {
+  test('of another list, or an invented one, is refused', () => {
     const foreign = [
       encodeCursor([]),
       encodeCursor(['a']),
@@ -71,7 +71,7 @@ describe('pages', () => {
     }
   }
 
-  test('have every row once, and only a single page may be empty', () => {
+  test('have every row once, and only the single page of an empty list is empty', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer(), { maxLength: 30 }),

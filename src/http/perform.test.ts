@@ -107,7 +107,7 @@ describe('a route that writes', () => {
 })
 
 test.each(Object.entries(PERMISSIONS).filter(([row]) => row !== 'public'))(
-  'the audit log is told of what the table of permissions says: %s',
+  'the audit log gets the routes that the table of permissions marks: %s',
   async (row, { audited }) => {
     const { perform, write, acts } = setUp()
     await perform(write(row as Exclude<Permission, 'public'>), callOf({ texts: ['a'] }))

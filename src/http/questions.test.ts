@@ -47,7 +47,7 @@ function setUp(insightWaitMs?: number) {
 const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
 
 describe('questions', () => {
-  test('of one user leave a slot to others of the organization, and those leave one to other organizations', () => {
+  test('of one user leave a slot for others in the organization, which leave one for other organizations', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('usr_a'))
@@ -107,7 +107,7 @@ describe('questions', () => {
 describe('insights', () => {
   const question = 'insights' as const
 
-  test('run two at once, and nothing else waits for them', async () => {
+  test('run at most two at once, and nothing else waits for them', async () => {
     const { begun, ask, answer } = setUp()
     const asked = ['org_1', 'org_2', 'org_3', 'org_4'].map((org) => ask(caller(`usr_${org}`, org), { question }))
     expect(begun).toEqual(['usr_org_1', 'usr_org_2'])
@@ -117,7 +117,7 @@ describe('insights', () => {
     await Promise.all(asked)
   })
 
-  test('that wait too long are told when to come again', async () => {
+  test('that wait too long are refused with a time to retry', async () => {
     const { begun, ask, questions, answer } = setUp(1)
     const answered = [1, 2].map((n) => ask(caller(`usr_${n}`, 'org_1'), { question }))
     const late = ask(caller('usr_3', 'org_2'), { question })
@@ -143,7 +143,7 @@ describe('the signal of a request', () => {
     expect(signal.aborted).toBe(true)
   })
 
-  test('is aborted when its caller has disconnected before', () => {
+  test('is already aborted when its caller has disconnected', () => {
     const request = new Request('http://localhost/', { signal: AbortSignal.abort() })
     expect(requestSignal(request).aborted).toBe(true)
   })

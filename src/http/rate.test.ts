@@ -29,11 +29,14 @@ describe('a limit', () => {
     [1 / 60, 60, 1, 60],
     [0.5, 10, 5, 2],
     [123 / 60, 60, 123, 1],
-  ])('of %d a second over %d s lets %d through at once, then says to wait %d s', (perSecond, burstS, burst, waitS) => {
-    const limit = new RateLimit(testClock(), perSecond, burstS)
-    expect(letThrough(takes(limit, burst))).toBe(burst)
-    expect(take(limit)).toBe(waitS)
-  })
+  ])(
+    'of %d per second over %d s allows %d at once, then requires a wait of %d s',
+    (perSecond, burstS, burst, waitS) => {
+      const limit = new RateLimit(testClock(), perSecond, burstS)
+      expect(letThrough(takes(limit, burst))).toBe(burst)
+      expect(take(limit)).toBe(waitS)
+    },
+  )
 
   test('allows a burst and what the elapsed time adds, no more, and not a whole one less', () => {
     const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
@@ -112,7 +115,7 @@ describe('too many names', () => {
     takes(limit, 10, 'long ago')
     clock.advance(10 * SECOND_MS)
     takes(limit, 7, 'now')
-    // A little less than full, and there are more of them than have to go.
+    // Slightly below full, and more than need to be evicted.
     unknownCallers(limit, 100_000, 3)
     expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)

@@ -147,7 +147,7 @@ describe('a body that is bad', () => {
   test.each([
     ['nobody', 401],
     ['viewer', 403],
-  ])('counts for whoever its sender is when it has come: %s', async (then, status) => {
+  ])('is judged by the permissions of its sender on arrival: %s', async (then, status) => {
     let present = 'member'
     const pull = (stream: ReadableStreamDefaultController) => {
       present = then
@@ -196,7 +196,7 @@ describe('a query', () => {
     ['?q=7', { q: '7' }],
     ['?q=%F0%9F%98%80', { q: '😀' }],
     ['?n=1e0', { n: 1 }],
-  ])('is read as its schema says: %s', async (query, read) => {
+  ])('is read according to its schema: %s', async (query, read) => {
     const { status, body } = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
     expect([status, body]).toEqual([200, { id: 'a', query: read }])
   })

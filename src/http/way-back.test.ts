@@ -20,7 +20,7 @@ test.each<[string | null, string | null]>([
   expect(cookie.read(new Request('https://tags.example', { headers }))).toBe(value)
 })
 
-test('a redirect is not cached and says nothing of where it comes from', () => {
+test('a redirect is not cached and sends no referrer', () => {
   const { status, headers } = redirect(303, 'https://tags.example/#done', 'begun=; Max-Age=0')
   expect(status).toBe(303)
   expect(Object.fromEntries(headers)).toMatchObject({

@@ -6,7 +6,7 @@ import { CAUSE_KINDS, causesOf, type IssueFacts } from './cause.ts'
 
 let made = 0
 
-/** An issue of the vendor `ga4` in one domain that began at noon, of which nothing else is known. */
+/** An issue of the vendor `ga4` in one domain that began at noon, without further facts. */
 function issueOf(values: Partial<IssueRecord> = {}, vendor = 'ga4'): IssueRecord {
   const evidence = findingOf({ vendor })
   return issueOfAlert(volumeAlert, { id: `iss_${++made}`, firstSeenAt: NOON, evidence, ...values })
@@ -27,7 +27,7 @@ const causes = (...facts: IssueFacts[]) =>
   )
 
 const stopped = { reports: { before: 50, since: 0 }, others: { before: 80, since: 75 }, reported: 1200 }
-/** What makes each rung hold, by itself. */
+/** Facts that are sufficient for each rung. */
 const holds: Record<string, Partial<IssueFacts>> = {
   pipeline: { gap: { fromAt: NOON - MINUTE_MS } },
   traffic: { traffic: { issueId: 'iss_whole', title: 'The traffic of Shop fell' } },
@@ -40,7 +40,7 @@ const holds: Record<string, Partial<IssueFacts>> = {
 
 describe('the ladder', () => {
   test.each(CAUSE_KINDS.map((kind, at) => [kind, CAUSE_KINDS.slice(at)] as const))(
-    '%s holds by itself, and before all that follow',
+    '%s is sufficient alone, and precedes all that follow',
     (kind, below) => {
       expect(causes(factsOf(holds[kind]))).toMatchObject([{ kind }])
       const several = Object.assign({}, ...below.map((one) => holds[one]))

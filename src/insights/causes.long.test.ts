@@ -41,7 +41,7 @@ const causes = async (world: TestApp, query = '') =>
 
 const settle = (world: TestApp) => world.at(world.clock.now() + 10 * SECOND_MS)
 
-test('without an issue there is no cause; of an unknown domain it is refused', async () => {
+test('without an issue there is no cause; an unknown domain is refused', async () => {
   await using world = await testApp()
   expect(await causes(world)).toEqual([])
   expect((await world.call('GET', '/v1/insights/causes?domainId=dom_none')).status).toBe(404)
@@ -69,7 +69,7 @@ test.each<[string, Parameters<typeof visit>[2], object]>([
   expect((await world.call('GET', `/v1/issues/${cause.issueIds[0]}/evidence`)).body.cause).toBeNull()
 })
 
-test('one vendor in two domains, each asked for by itself', async () => {
+test('one vendor in two domains, each queried separately', async () => {
   await using world = await testApp()
   const [shop, blog] = [await property(world, 'Shop'), await property(world, 'Blog')]
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -127,7 +127,7 @@ test.each<[number, string, string, string]>([
   },
 )
 
-test('a release told by a pipeline, and a change made here, the latest of them', async () => {
+test('a release reported by a pipeline and a change of settings: the most recent counts', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -153,7 +153,7 @@ test('a release told by a pipeline, and a change made here, the latest of them',
   expect(own.changeId).not.toBe(release.id)
 })
 
-test('a gap of ours at the beginning of an issue', async () => {
+test('a gap of the collector at the start of an issue', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -165,10 +165,10 @@ test('a gap of ours at the beginning of an issue', async () => {
   expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
 })
 
-test('the whole traffic of a domain falls: what falls with it has that cause, what broke before has its own', async () => {
+test('when the whole traffic of a domain drops, issues that follow share that cause and earlier ones keep their own', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
-  // Enough for signals to be known.
+  // Enough for signals to have a baseline.
   for (let at = 0; at < 8 * DAY_MS; at += 20 * MINUTE_MS) {
     world.clock.advance(20 * MINUTE_MS)
     await visit(world, shop.token, { reports: 2 })
@@ -188,7 +188,7 @@ test('the whole traffic of a domain falls: what falls with it has that cause, wh
   const idsOf = (alertType: string) =>
     issues.flatMap((issue: { id: string; alertType: string }) => (issue.alertType === alertType ? [issue.id] : []))
   const [anomalies, thresholds] = [idsOf('volume_anomaly'), idsOf('volume_threshold')]
-  // Signals fall with their domain, and are no issues beside it.
+  // Signals drop with their domain and open no separate issues.
   expect([anomalies.length, thresholds.length]).toEqual([1, 1])
   const title = expect.stringContaining('all traffic of the domain dropped')
   const detail = '2 issues began when all traffic of the domain dropped.'

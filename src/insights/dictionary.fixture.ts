@@ -4,7 +4,7 @@ import { isBlank } from '../conditions/text.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { typeOfValue } from '../core/value-type.ts'
 
-/** What the plain reference says of the parameters of one name. Sums are not rounded. */
+/** Expected parameters of one name. Sums are not rounded. */
 export interface PlainKey {
   key: string
   weight: number

@@ -34,7 +34,7 @@ function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEve
   )
 }
 
-/** The same dictionary by plain loops, but for the number of different values, of which it says all. */
+/** The same dictionary by plain loops, except that the number of different values is exact. */
 function plainDictionary(events: readonly StoredEvent[], windowHours: number): Dictionary {
   const counted = events.filter(({ kind }) => kind !== 'library')
   const mask = maskFor(history.sources())
@@ -52,7 +52,7 @@ function plainDictionary(events: readonly StoredEvent[], windowHours: number): D
   return { sampledEvents: counted.length, windowHours, vendors: vendors as Dictionary['vendors'] }
 }
 
-/** Fails unless both say the same, but for estimates, which may be off by 5 %. */
+/** Fails unless both are equal, apart from estimates, which may be off by 5 %. */
 function expectSame(answer: Dictionary, plain: Dictionary): void {
   const estimates = new Map(
     answer.vendors.flatMap(({ vendor, keys }) =>
@@ -77,13 +77,13 @@ test.each<Input>([
   { hours: 168, vendor: 'Google Analytics 4', event: 'purchase' },
   { hours: 60, vendor: `o'neill "x" \\` },
   { hours: 1 },
-])('%j: the dictionary is what plain loops find', async (input) => {
+])('%j: the dictionary equals the result of plain loops', async (input) => {
   const events = inScope(input)
   expect(events.length).toBeGreaterThan(0)
   expectSame(await ask(input), plainDictionary(events, input.hours ?? 24))
 })
 
-test('of one domain it is that domain’s; another organization’s domain is none', async () => {
+test('a domain limits the dictionary; a domain of another organization is not found', async () => {
   const [shop = '', blog = '', other = ''] = history.domains.map(({ id }) => id)
   for (const domainId of [shop, blog]) {
     const input = { domainId, hours: 168 }
@@ -94,7 +94,7 @@ test('of one domain it is that domain’s; another organization’s domain is no
   }
 })
 
-test('beside ten thousand domains that send nothing it is the same', async () => {
+test('ten thousand domains without events do not change it', async () => {
   const sources = history.sources()
   const [shop] = sources.domains()
   const quiet = Array.from({ length: 10_000 }, (_, n) => ({ ...shop, id: `dom_quiet${n}` }) as NonNullable<typeof shop>)
@@ -104,7 +104,7 @@ test('beside ten thousand domains that send nothing it is the same', async () =>
   expect(await flat(all)).toEqual(await flat(sources))
 })
 
-test('where nothing was captured it is empty', async () => {
+test('without events it is empty', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, vendors: [] }
   const long = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await eventDictionary.answer(history.sources(), {}, long)).toEqual(empty)
@@ -116,7 +116,7 @@ test('where nothing was captured it is empty', async () => {
 describe('a key with many different values', () => {
   const many = (count: number, said: (n: number) => EventFields): EventFields[] =>
     Array.from({ length: count }, (_, n) => said(n))
-  /** Adds events an hour ago, asks for the only vendor that has them, and gives the key `k`. */
+  /** Adds events an hour ago, queries the only vendor that has them, and returns the key `k`. */
   async function keyOf(events: readonly EventFields[]) {
     await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
     const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)
@@ -136,7 +136,7 @@ describe('a key with many different values', () => {
     expect(key?.examples.slice(0, 2)).toEqual(['v8', 'v7'])
   })
 
-  test('hours without an event at the end of the window change nothing', async () => {
+  test('hours without events at the end of the window change nothing', async () => {
     const events = many(3000, (n) => ({ vendor: 'Many', params: { k: `v${n}` } }))
     await using own = await openHistory({ events: 40, more: events })
     const { principal, now } = own.caller
@@ -147,12 +147,12 @@ describe('a key with many different values', () => {
     }
   })
 
-  test('personal ones that are equal when masked are one', async () => {
+  test('personal values that are equal when masked count as one', async () => {
     const key = await keyOf(many(3000, (n) => ({ params: { k: `jo${n}@example.com` } })))
     expect(key).toMatchObject({ cardinality: 1, examples: ['j***@e***.com'] })
   })
 
-  test('few at one event among many at another vendor are counted', async () => {
+  test('few values at one event are counted exactly despite many at another vendor', async () => {
     const events = many(3000, (n) => ({ vendor: n % 2 ? 'Many' : 'Few', params: { k: n % 2 ? `v${n}` : `w${n % 8}` } }))
     await using own = await openHistory({ events: 40, more: events })
     const { vendors } = await eventDictionary.answer(own.sources(), {}, own.caller)
@@ -166,7 +166,7 @@ describe('a key with many different values', () => {
   })
 })
 
-test('names and values that are equal when masked are one', async () => {
+test('names and values that are equal when masked count as one', async () => {
   const more = ['ann@shop.example', 'all@some.example'].map((mail) => ({ vendor: 'Mail', params: { [mail]: mail } }))
   await using own = await openHistory({ events: 40, more })
   const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Mail' }, own.caller)

@@ -5,7 +5,7 @@ type Sent = Pick<StoredEvent, 'seq' | 'receivedAt' | 'vendor' | 'event' | 'param
 
 const ruleOf = ({ vendor }: Sent) => PAIRING_VENDORS.find((one) => one.vendor === vendor)
 
-/** Where an event is from; null of vendors that do not pair. */
+/** Side that an event comes from; null for vendors that do not pair. */
 export function originOf(event: Sent): 'browser' | 'server' | null {
   const rule = ruleOf(event)
   return rule ? (rule.server.some((key) => key in event.params) ? 'server' : 'browser') : null
@@ -22,7 +22,7 @@ function eventIdOf(event: Sent): string | undefined {
     .find((id) => id.trim() !== '')
 }
 
-/** The same pairs as `pairsSql`, one event after the other: each the earlier and the later event. */
+/** The same pairs as `pairsSql`, one event after the other: each with the earlier and the later event. */
 export function plainPairs<E extends Sent>(events: readonly E[]): [E, E][] {
   const groups = Map.groupBy(
     events.filter((event) => eventIdOf(event) !== undefined),

@@ -15,7 +15,7 @@ interface Found {
   params: Record<string, string>
 }
 
-/** One event a line: when it came (minutes after the start), and what it says. */
+/** One event per line: its time (minutes after the start), and its content. */
 const EVENTS = Array.from({ length: 60 }, (_, index) => ({
   minute: index * 3,
   id: `e${index}`,
@@ -68,8 +68,8 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
   return ids
 }
 
-test('for any query, the pages have the events that a plain loop finds, newest first', async () => {
-  // At most the present: without `to`, a later `from` is refused.
+test('for any query, the pages contain the events that a plain loop finds, newest first', async () => {
+  // Not after the present: without `to`, a later `from` is refused.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
     {
@@ -174,7 +174,7 @@ test('a page is filled from the newest hours before older ones are read, however
 })
 
 describe('an event', () => {
-  test('is shown with everything that is known of it', async () => {
+  test('is shown with all its details', async () => {
     const { events } = await search({ q: '/path/e7' })
     expect(events).toMatchObject([
       {
@@ -217,7 +217,7 @@ describe('an event', () => {
   })
 })
 
-test('without a span it is the last 24 hours, this millisecond included', async () => {
+test('without a time range it covers the last 24 hours, including this millisecond', async () => {
   await using fresh = await testApp()
   const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (const [id, at] of [
@@ -246,7 +246,7 @@ test.each<[Record<string, string | number>, string]>([
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })
 })
 
-test('a place in the list stays where it is while more come in', async () => {
+test('a position in the list is stable while more events arrive', async () => {
   const { nextCursor } = await search({ limit: 5, domainId: domains[1]?.id ?? '' })
   const query = { limit: 5, domainId: domains[1]?.id ?? '', cursor: nextCursor ?? '' }
   const before = (await search(query)).events

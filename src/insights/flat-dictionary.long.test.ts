@@ -61,7 +61,7 @@ test.each<Input>([
   { hours: 1 },
   { hours: 48, vendor: 'Google Analytics 4', event: 'purchase' },
   { hours: 60, vendor: 'Grün & Söhne' },
-])('%j: the rows are what plain loops find', async (input) => {
+])('%j: the rows equal the result of plain loops', async (input) => {
   const events = inScope(input)
   const rows = plainRows(events)
   expect(rows.length).toBeGreaterThan(0)
@@ -70,14 +70,14 @@ test.each<Input>([
   expect(await ask(input)).toEqual(expected)
 })
 
-test('of one domain they are that domain’s; another organization’s domain is none', async () => {
+test('a domain limits the rows; a domain of another organization is not found', async () => {
   const [, blog = '', other = ''] = history.domains.map(({ id }) => id)
   const input = { domainId: blog, hours: 12 }
   expect((await ask(input)).rows).toEqual(plainRows(inScope(input)))
   for (const domainId of [other, 'dom_none']) expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound' })
 })
 
-test('past 5,000 rows those with the largest counts are left', async () => {
+test('of more than 5,000 rows those with the largest counts remain', async () => {
   const more = Array.from({ length: 5200 }, (_, n) => ({
     ...{ vendor: 'Many', event: `e${n}`, weight: n < 100 ? 1 : 2, params: { k: 'v' } },
   }))
@@ -87,7 +87,7 @@ test('past 5,000 rows those with the largest counts are left', async () => {
   expect(rows.every(({ count }) => count === 2)).toBe(true)
 })
 
-test('most frequent values are counted in the whole window, also where there are many', async () => {
+test('the most frequent values are counted in the whole window, even among many', async () => {
   const more = Array.from({ length: 4000 }, (_, n) => ({
     ...{ vendor: 'Many', event: 'e', weight: 2, params: { k: n % 4 === 0 ? `often${n % 12}` : `v${n}` } },
   }))
@@ -101,7 +101,7 @@ test('most frequent values are counted in the whole window, also where there are
   expect(rows[0]?.values.slice(0, 3)).toEqual(often.sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value)))
 })
 
-test('ten values are listed where there are many, also those that were frequent only earlier', async () => {
+test('ten of many values are listed, including those that were frequent only earlier', async () => {
   await using own = await openHistory({ events: 40 })
   const from = own.stand.clock.now()
   const hourly = Array.from({ length: 20 }, (_, hour) =>
@@ -123,7 +123,7 @@ test('ten values are listed where there are many, also those that were frequent 
   expect(rows[0]?.values).toEqual(most.slice(0, 10))
 })
 
-test('where nothing was captured it is empty', async () => {
+test('without events it is empty', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, truncated: false, rows: [] }
   const later = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await flatDictionary.answer(history.sources(), {}, later)).toEqual(empty)

@@ -4,9 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Flows } from './session-flows.ts'
 
-/*
- * What the flows of sessions are, said a second time and as plainly as possible, with no code in common with the query.
- */
+/* The flows of sessions, computed as plainly as possible and without any code of the query. */
 
 export interface FlowsAsked {
   orgId: string
@@ -106,7 +104,7 @@ function staysOf(session: readonly StoredEvent[], privacy: Privacy): Stay[] {
   return stays
 }
 
-/** The order of texts in the engines: by their bytes. */
+/** The order of texts in the engines: by bytes. */
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function namedIn(sessions: readonly Stay[][], step: number): string[] {

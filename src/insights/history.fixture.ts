@@ -14,39 +14,39 @@ import type { Caller, Sources } from './insight.ts'
 export interface HistoryStand {
   stand: WarehouseFixture
   orgId: string
-  /** Of the organization that asks; the third one is another organization's. */
+  /** Domains of the querying organization; the third one belongs to another organization. */
   domains: readonly { id: string; name: string }[]
-  /** Everything that was taken in, of both organizations, in order. */
+  /** All received events of both organizations, in order. */
   events: readonly StoredEvent[]
   /** After the last event. */
   now: Instant
-  /** What the organization's owner may ask; of another history when one is given. */
+  /** Queries as the owner of the organization, on another history if one is given. */
   sources(history?: History): Sources
   caller: Caller
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface HistoryOptions {
-  /** At least so many events; by default 20,000, the same each time. */
+  /** Minimum number of events; 20,000 by default, the same each time. */
   events?: number
-  /** Of the number of events that is given. */
+  /** Of the given number of events. */
   seed?: number
-  /** Added at the end, to the first domain. */
+  /** Appended to the first domain. */
   more?: readonly EventFields[]
 }
 
 const DAYS = 10
-/** The share of events that engines could read differently; they are of the last days. */
+/** Share of events that engines could read differently; they are in the last days. */
 const ODD_SHARE = 0.3
 
-/** Whose the events of a history are. */
+/** Domains to which the events of a history belong. */
 interface Owned {
   orgId: string
   userId: string
   domains: readonly { id: string; name: string; orgId: string }[]
 }
 
-/** The whole history, with which each test begins: to fill it takes a hundred times as long as to write its files. */
+/** The whole history with which each test begins: generating it takes a hundred times as long as writing its files. */
 let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
 
 /** Opens a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
@@ -110,7 +110,7 @@ function sourcesOf(
   }
 }
 
-/** What reads the answers of DuckDB takes U+FEFF at the beginning of a text for a mark, so no text begins with it. */
+/** The DuckDB client removes U+FEFF at the start of a text as a byte order mark, so no text begins with it. */
 const MARKS = /^\ufeff+/
 
 function withoutMarks(params: Record<string, string>): Record<string, string> {
@@ -142,7 +142,7 @@ async function fill(stand: WarehouseFixture, batches: readonly Batch[]): Promise
   }
 }
 
-/** What happens in a session: the page, and what each vendor is told there. */
+/** Events of a session: the page, and what each vendor receives there. */
 const STEPS = [
   { path: '/', ga4: 'page_view', meta: 'PageView' },
   { path: '/products/{n}', ga4: 'view_item', meta: 'ViewContent' },
@@ -168,10 +168,10 @@ const STATUSES: readonly (EventStatus | null)[] = [
 /** Sums of these are not exact in binary. */
 const WEIGHTS = [1, 1, 1, 1, 2, 10, 1 / 0.3]
 
-/** Sessions that come in at once: each batch waits for the disk. */
+/** Number of sessions received at once: each batch waits for the disk. */
 const VISITS = 5
 
-/** Sessions of a shop through days and nights: `count` events at least. */
+/** Sessions of a shop through days and nights: at least `count` events. */
 function* trafficFrom(
   start: Instant,
   places: readonly { orgId: string; domainId: string }[],
@@ -189,7 +189,7 @@ function* trafficFrom(
   }
 }
 
-/** A session's events. */
+/** The events of a session. */
 function visitOf(n: number, random: Random, place: EventFields = {}): EventFields[] {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const steps = STEPS.slice(0, 1 + Math.floor(random() * STEPS.length))
@@ -225,7 +225,7 @@ const start = (n: number) => HOUR + n * MINUTE_MS
 const MAILS = ['jo.doe@example.com', 'jane@example.com', 'jim%40example.com', 'x@shop.example', 'no mail']
 const PHONES = ['+49 30 901820', '+4930901820', '+1 650 253 0000', '030 901820', '12']
 
-/** Keys and values of every kind: few and many different ones, numbers, truths, blanks, personal ones, odd ones. */
+/** Keys and values of every kind: few and many different ones, numbers, booleans, blanks, personal and odd ones. */
 function paramsOf(n: number, event: string, random: Random): Record<string, string> {
   const pick = (values: readonly string[]) => values[Math.floor(random() * values.length)] ?? ''
   const params: Record<string, string> = {

@@ -10,14 +10,14 @@ test('no two insights share an id or an address', () => {
 describe.each(insights.map((insight) => [insight.id, insight] as const))(
   '%s',
   (id, { path, summary, params, input, output }) => {
-    test('is spelled as its routes and tools need it', () => {
+    test('has a name that is valid for its routes and tools', () => {
       expect(id).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
       expect(path).toMatch(/^(\/([a-z-]+|\{[a-z]+\}))+$/i)
       expect(summary).toMatch(/^[A-Z].*[^.]$/)
       for (const schema of [params, input, output]) expect(schema?.additionalProperties ?? false).toBe(false)
     })
 
-    test('has a route of its own, described by its schemas', async () => {
+    test('has its own route, described by its schemas', async () => {
       await using world = await testApp()
       const { body } = await world.call('GET', '/openapi.json', { as: null })
       const { get } = body.paths[`/v1${path}`]

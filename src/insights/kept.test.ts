@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../core/clock.ts'
 import { Kept, keptBy } from './kept.ts'
 
-test('what was found is known for 10 minutes, and not before it was found', () => {
+test('a result is cached for 10 minutes, and not valid before it was found', () => {
   const kept = new Kept<number>(2)
   kept.set('a', 1, 1000)
   expect([999, 1000, 1000 + 10 * MINUTE_MS - 1, 1000 + 10 * MINUTE_MS].map((now) => kept.get('a', now))).toEqual([
@@ -14,7 +14,7 @@ test('what was found is known for 10 minutes, and not before it was found', () =
   expect(kept.get('b', 1000)).toBeUndefined()
 })
 
-test('of more than the most the ones that were found first go', () => {
+test('above the maximum, the oldest results are evicted', () => {
   const kept = new Kept<number>(2)
   for (const [key, value] of [
     ['a', 1],
@@ -26,7 +26,7 @@ test('of more than the most the ones that were found first go', () => {
   expect(['a', 'b', 'c'].map((key) => kept.get(key, 0))).toEqual([3, undefined, 4])
 })
 
-test('each owner has its own', () => {
+test('each owner has a separate cache', () => {
   const keptOf = keptBy<number>(1)
   const [one, other] = [{}, {}]
   keptOf(one).set('a', 1, 0)

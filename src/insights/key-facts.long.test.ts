@@ -11,7 +11,7 @@ import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 
-/** A plan that traffic keeps: always an id, a number, one of three currencies; now and then a coupon; gone for a day, a note. */
+/** Fixed traffic: always an id, a number and one of three currencies; sometimes a coupon; a note, missing for a day. */
 const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
   ...{
     vendor: 'Shop API',
@@ -77,14 +77,14 @@ const rounded = (facts: readonly KeyFacts[]) =>
     .map(({ domainId, vendor, event, key, events, present, numbers, leastDailyShare, values }) => {
       const few =
         values.length > MAX_VALUES ? ['many'] : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`)
-      // Of keys that hold few numbers nobody counts them.
+      // Keys with few numbers are not summed.
       const known = numbers >= present * 0.9 ? numbers : 0
       const sums = [events, present, known, leastDailyShare].map((sum) => sum.toFixed(6))
       return [domainId, vendor, event, key, ...sums, ...few.toSorted()].join(' | ')
     })
     .sort()
 
-test('what a plain loop finds, in files of all levels and in the spool', async () => {
+test('the facts equal the result of a plain loop, in files of all levels and in the spool', async () => {
   const { orgId, domains, events, now } = world
   const ids = domains.slice(0, 2).map(({ id }) => id)
   for (const days of [1, 3, 30]) {
@@ -95,18 +95,18 @@ test('what a plain loop finds, in files of all levels and in the spool', async (
   }
 })
 
-test('a key that every event of its vendor has with one value is a constant', async () => {
+test('a key with one value in every event of its vendor is a constant', async () => {
   const { orgId, domains, now } = world
   const found = await keyFacts(world.sources(), orgId, [domains[0]?.id ?? ''], { from: now - DAY_MS, to: now + 1 })
   const own = found.filter(({ vendor, event }) => vendor === 'Shop API' && event === 'order')
   const constants = own.filter(({ isConstant }) => isConstant).map(({ key }) => key)
   expect(own.map(({ key }) => key).toSorted()).toEqual(['currency', 'order_id', 'total', 'v'])
-  // `refund` has fewer than 200 events, so that `v` is known of one name only.
+  // `refund` has fewer than 200 events, so `v` is known for one name only.
   expect(constants).toEqual([])
 })
 
 describe.skipIf(capturesFolder === null)('real captures', () => {
-  test('repeated over a week have the keys that a plain loop finds', async () => {
+  test('events repeated over a week have the keys that a plain loop finds', async () => {
     const place = { id: 'dom_1', orgId: 'org_1' }
     const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
     const more: EventFields[] = Array.from({ length: 30 }, () => captured).flat()

@@ -35,11 +35,11 @@ async function setUp(stand: WarehouseFixture) {
 }
 
 describe('page-view sampling', () => {
-  test('says what page views there are, hour by hour', async () => {
+  test('reports the number of page views per hour', async () => {
     await using stand = await WarehouseFixture.open()
     const { clock, people, orgId, id, call, path } = await setUp(stand)
     const start = HOUR - 7 * DAY_MS
-    // 20 hours without any, 100 with two, the others with five; and none of these of another domain or kind.
+    // 20 hours without page views, 100 with two, the others with five; none of another domain or kind.
     for (let n = 0; n < 168; n++) {
       const views = n < 20 ? 0 : n < 120 ? 2 : 5
       const at = { receivedAt: start + n * HOUR_MS, orgId, domainId: id }
@@ -65,7 +65,7 @@ describe('page-view sampling', () => {
     })
   })
 
-  test('is chosen by who may, for each environment', async () => {
+  test('is set for each environment by users with permission', async () => {
     await using stand = await WarehouseFixture.open()
     const { people, call, path, changes } = await setUp(stand)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })

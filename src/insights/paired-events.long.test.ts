@@ -16,7 +16,7 @@ interface Request {
 const json = JSON.stringify
 const encoded = (value: unknown) => encodeURIComponent(json(value))
 
-/** Requests of the browser and of the server about one event, by vendor; `id`: their event id, null: none. */
+/** Requests of browser and server about one event, by vendor; `id`: their event id, null for none. */
 const REQUESTS: Record<string, { browser(id: string | null): Request; server(id: string | null): Request }> = {
   'Meta Pixel': {
     browser: (id) => ({ url: `https://www.facebook.com/tr/?id=1&ev=Purchase${id === null ? '' : `&eid=${id}`}` }),
@@ -83,7 +83,7 @@ const REQUESTS: Record<string, { browser(id: string | null): Request; server(id:
 
 const hitOf = ({ url, body }: Request) => ({ url, ...(body !== undefined && { method: 'POST', body: json(body) }) })
 
-test('there is a case of every vendor', () => {
+test('every vendor has a case', () => {
   expect(Object.keys(REQUESTS).sort()).toEqual(PAIRING_VENDORS.map(({ vendor }) => vendor).sort())
 })
 
@@ -98,7 +98,9 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  /** Returns how many had a partner, after these requests in a domain of their own, at these times from the first. */
+  /**
+   * Returns how many events had a partner after these requests, in a new domain, at these times relative to the first.
+   */
   const counted = async (sent: readonly { side: 'browser' | 'server'; id: string | null; after: number }[]) => {
     const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: `Shop ${shops++}` } }))
       .body
@@ -177,7 +179,7 @@ test('unknown domains and bad days are refused, and another organization sees no
   expect((await ask('', { 'x-org-id': other.id })).body).toEqual({ events: [] })
 })
 
-describe('against one event after the other', () => {
+describe('compared with a loop over all events', () => {
   let stand: WarehouseFixture
   beforeAll(async () => {
     stand = await WarehouseFixture.open()
@@ -193,7 +195,7 @@ describe('against one event after the other', () => {
     pause: fc.constantFrom(0, 0, 0, 0, 1, MINUTE_MS, HOUR_MS, EDGE / 2, EDGE / 2 + 1, EDGE - 1, EDGE, EDGE + 1),
   })
 
-  test('each event has the partner that the plain reading gives it', async () => {
+  test('each event has the same partner as in a plain loop', async () => {
     const lists = fc.sample(fc.array(aSent, { minLength: 20, maxLength: 60 }), { numRuns: 40, seed: 9 })
     for (const [n, list] of lists.entries()) {
       for (const { vendor, event, id, isServer, pause } of list) {
@@ -218,7 +220,7 @@ describe('against one event after the other', () => {
     expect(Math.max(...largest)).toBeGreaterThan(2)
   })
 
-  test('of more days of names than are read, those with most events have all their days', async () => {
+  test('when names and days exceed the limit, the names with most events keep all their days', async () => {
     const send = (event: string, count: number, isServer: boolean) =>
       stand.add(
         Array.from({ length: count }, (_, n) => ({

@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import { watchedAt } from './past-signals.ts'
 
-test('what is long past is looked up once in 10 minutes for each organization, its domains and instant', async () => {
+test('old signals are computed once in 10 minutes for each organization, its domains and time', async () => {
   const db = memoryDb()
   const clock = testClock()
   const start = clock.now()
@@ -27,7 +27,7 @@ test('what is long past is looked up once in 10 minutes for each organization, i
   }
   expect([await ask(), await ask(), await ask(past + 1), await ask(past, 'org_b')]).toEqual([1, 0, 1, 1])
   expect([await ask(past, 'org_a', [{ id: 'dom_b', name: 'B' }]), await ask()]).toEqual([1, 0])
-  // What is not long past moves on.
+  // Recent signals advance.
   expect([await ask(start), await ask(start)]).toEqual([1, 1])
   clock.advance(10 * MINUTE_MS)
   expect([await ask(), await ask()]).toEqual([1, 0])
@@ -38,7 +38,7 @@ test('what is long past is looked up once in 10 minutes for each organization, i
   expect([await ask(), await ask()]).toEqual([1, 1])
 })
 
-test('what is long past is asked of a separate series monitor', async () => {
+test('old signals use a separate series monitor', async () => {
   const db = memoryDb()
   const now = testClock().now()
   const asked: string[] = []

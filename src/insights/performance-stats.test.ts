@@ -45,7 +45,7 @@ function plainStats({ hours = 24, domainId }: Input) {
   return vendors.sort((a, b) => b.events - a.events || bytesFirst(a.vendor, b.vendor))
 }
 
-test.each<Input>([{}, { hours: 1 }, { hours: 744 }])('%j: each vendor has what plain loops find', async (input) => {
+test.each<Input>([{}, { hours: 1 }, { hours: 744 }])('%j: each vendor has the result of plain loops', async (input) => {
   for (const scope of [{}, { domainId: history.domains[1]?.id ?? '' }]) {
     const { windowHours, vendors } = await ask({ ...input, ...scope })
     const plain = plainStats({ ...input, ...scope })
@@ -60,7 +60,7 @@ test.each<Input>([{}, { hours: 1 }, { hours: 744 }])('%j: each vendor has what p
   }
 })
 
-test('another organization’s domain is none; where nothing was captured it is empty', async () => {
+test('a domain of another organization is not found; without events it is empty', async () => {
   for (const domainId of [history.domains[2]?.id ?? '', 'dom_none'])
     expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound', message: 'query.domainId: no such domain' })
   const empty = { windowHours: 24, vendors: [] }

@@ -27,7 +27,7 @@ const ID_KEYS = [
   'X.order_id',
   'x.order_id',
 ]
-/** Called otherwise. */
+/** Under a different name. */
 const NO_ID_KEYS = ['order_id.1', 'my_order_id', 'ORDER_ID', 'order_id_', 'orderid', 'cd[order_id', 'ti']
 const VALUE_KEYS = ['value', 'epn.value', 'cd[value]', 'revenue', 'items.0.value', 'ecommerce.revenue']
 const VALUES = [
@@ -62,7 +62,7 @@ const ODD_IDS = [
   '$p0',
 ]
 
-/** The same as the insight, one event after the other. */
+/** The same as the insight, by a loop over all events. */
 function expected(events: readonly StoredEvent[], orders: Map<string, Order>, days: number, now: Instant) {
   const today = Math.floor(now / DAY_MS)
   const first = today - days + 1
@@ -167,7 +167,7 @@ function amountOf({ params }: StoredEvent): number | null {
 
 const oneOf = <T>(list: readonly T[], random: Random) => list[Math.floor(random() * list.length)] as T
 
-/** An event about an order or several, or about none. */
+/** An event about one order, several or none. */
 function anEvent(random: Random, ids: readonly string[]): EventFields {
   const params: Record<string, string> = { [oneOf(NASTY_KEYS, random)]: 'x' }
   const id = random() < 0.9 ? oneOf(ids, random) : oneOf(ODD_IDS, random)
@@ -189,7 +189,7 @@ function anEvent(random: Random, ids: readonly string[]): EventFields {
   }
 }
 
-describe('against one event after the other', () => {
+describe('compared with a loop over all events', () => {
   let stand: WarehouseFixture
   const orders = new Map<string, Order>()
   let now: Instant
@@ -213,7 +213,7 @@ describe('against one event after the other', () => {
     const ids = Array.from({ length: 4000 }, (_, n) => `T-${n}`)
     const start = stand.clock.now()
     for (let n = 0; n < 500; n++) {
-      // Ten days, and the last events a moment ago.
+      // Ten days, with the last events a moment ago.
       stand.clock.set(start + n * 29 * MINUTE_MS)
       const window = ids.slice(Math.floor((n / 500) * 3600), Math.floor((n / 500) * 3600) + 400)
       const said = Array.from({ length: 41 }, () => anEvent(random, window))
@@ -282,7 +282,7 @@ describe('against one event after the other', () => {
     check(await ask(days), days ?? 7)
   })
 
-  test('with more orders than are all held against events, few unknown ids are looked up', async () => {
+  test('with more orders than are all compared with events, few unknown ids are looked up', async () => {
     const times = async (days: number) => {
       asked.length = 0
       const answer = await ask(days)
@@ -295,7 +295,7 @@ describe('against one event after the other', () => {
     const after = [await times(1), await times(9)]
     stand.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))
-    // Of the last nine days hardly any order is older.
+    // Of the last nine days, hardly any order is older.
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
@@ -339,7 +339,7 @@ describe('over HTTP', () => {
   const reconcile = async (query: object) =>
     world.call('GET', `/v1/insights/reconcile?${new URLSearchParams(query as Record<string, string>)}`)
 
-  test('nothing captured and nothing sold: zeros', async () => {
+  test('without events and orders everything is zero', async () => {
     const { status, body } = await reconcile({ domainId: domain.id, days: 2 })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -356,7 +356,7 @@ describe('over HTTP', () => {
     }
   })
 
-  test('a project that the domain is not in leaves nothing of its orders', async () => {
+  test('filtering by a project without the domain excludes its orders', async () => {
     const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Other shop' } })).body
     await post([{ id: 'one', at: now - DAY_MS, value: 5 }], shop.id)
     const make = async (name: string, domainIds: string[]) =>
@@ -371,7 +371,7 @@ describe('over HTTP', () => {
     expect((await ordersIn('prj_none')).status).toBe(404)
   })
 
-  test('requests as browsers send them', async () => {
+  test('requests in the format of browsers', async () => {
     const at = now - HOUR_MS
     const sold = ['A-1', 'A-2', 'A-3', 'A-4'].map((id) => ({ id, at, value: 42.5, currency: 'EUR' }))
     expect((await post([...sold, { id: 'A-5', at, value: 10, status: 'cancelled' }])).body).toEqual({
@@ -382,7 +382,7 @@ describe('over HTTP', () => {
     const ga4 = (id: string, value: number) =>
       `https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.transaction_id=${id}&epn.value=${value}`
     const meta = (id: string) => `https://www.facebook.com/tr/?id=1&ev=Purchase&cd[order_id]=${id}&cd[value]=42.5`
-    // An order of before the day, told of again: no extra.
+    // An order from before the day, sent again: not an extra order.
     expect((await post([{ id: 'A-0', at: now - 5 * DAY_MS, value: 1 }])).status).toBe(200)
     const urls = [
       ga4('A-0', 1),

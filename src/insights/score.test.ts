@@ -26,7 +26,7 @@ const scoresOf = (...domains: DomainHealth[]) => ({
   compliance: scoreOf(domains.map(complianceOf), 'fine').score,
 })
 
-test('a healthy domain has at least 95 in each', () => {
+test('a healthy domain scores at least 95 in each', () => {
   for (const score of Object.values(scoresOf(healthy))) expect(score).toBeGreaterThanOrEqual(95)
 })
 
@@ -37,14 +37,14 @@ test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
   ['30 % of the events of a rule break it', 'accuracy', { rules: [broken(30, 100)] }],
   ['one address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
   ['a key that an own pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
-])('%s: at least 5 points less, alone and beside ten healthy domains', (_, score, change) => {
+])('%s: at least 5 points less, alone and among ten healthy domains', (_, score, change) => {
   const bad = { ...healthy, ...change }
   for (const others of [[], Array.from({ length: 10 }, () => healthy)]) {
     expect(scoresOf(...others, bad)[score]).toBeLessThanOrEqual(scoresOf(...others, healthy)[score] - 5)
   }
 })
 
-test('nothing is left of availability without an event in 24 hours', () => {
+test('without an event in 24 hours, availability is zero', () => {
   expect(scoreOf([availabilityOf({ ...healthy, hasEvents: false })], 'fine')).toEqual({
     score: 0,
     detail: 'No event was received from Shop in 24 hours.',
@@ -52,7 +52,7 @@ test('nothing is left of availability without an event in 24 hours', () => {
 })
 
 describe('the sentence', () => {
-  test('names the three largest causes, and how many more there are', () => {
+  test('names the three largest causes and the number of others', () => {
     const findings = ['email', 'card', 'iban', 'phone', 'phone'].map((kind, n) => ({
       vendor: 'GA',
       key: `k${n}`,
@@ -63,14 +63,14 @@ describe('the sentence', () => {
     )
   })
 
-  test('says in words what is wrong with consent', () => {
+  test('describes the problem with consent', () => {
     const findings = [{ vendor: 'Meta', key: '$consent', kind: 'after_denial' }]
     expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
       'Requests after consent was denied of Meta on Shop.',
     )
   })
 
-  test('says what was given for a full score', () => {
+  test('describes what a full score is based on', () => {
     expect(scoreOf([complianceOf(healthy)], 'All is well.')).toEqual({ score: 100, detail: 'All is well.' })
   })
 
@@ -118,7 +118,7 @@ const aDomain: fc.Arbitrary<DomainHealth> = fc.record({
   gapShare: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-/** Ways in which a domain gets worse; `at` chooses among several. */
+/** Changes that make a domain worse; `at` chooses one of several. */
 const worse: Record<string, (domain: DomainHealth, at: number) => DomainHealth> = {
   'one more failure': (domain, at) => changed(domain, 'vendors', at, (one) => more(one, 'known', 'failed')),
   'one more violation': (domain, at) => changed(domain, 'rules', at, (one) => more(one, 'total', 'violating')),
@@ -151,7 +151,7 @@ const more = <T>(one: T, ...fields: (keyof T)[]): T => ({
   ...Object.fromEntries(fields.map((field) => [field, Number(one[field]) + 1])),
 })
 
-test.each(Object.entries(worse))('%s raises no score', (_, change) => {
+test.each(Object.entries(worse))('%s never raises a score', (_, change) => {
   fc.assert(
     fc.property(fc.array(aDomain, { minLength: 1, maxLength: 3 }), fc.nat(7), fc.nat(2), (domains, at, which) => {
       const before = scoresOf(...domains)

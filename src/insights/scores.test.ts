@@ -43,7 +43,7 @@ const ok = [
 ]
 
 describe('scores', () => {
-  test('without any event nothing is available, and nothing is wrong with the data', async () => {
+  test('without events availability is zero, and nothing is wrong with the data', async () => {
     expect(await scores()).toEqual({
       overall: 67,
       availability: { score: 0, detail: 'No event was received in the last 24 hours.' },
@@ -52,7 +52,7 @@ describe('scores', () => {
     })
   })
 
-  test('of a healthy domain are high, whatever another one lacks that never sent anything', async () => {
+  test('of a healthy domain are high, regardless of a domain that never sent anything', async () => {
     await send(shop.token, ok)
     expect(await scores()).toMatchObject({
       availability: { score: 100, detail: 'All tags work as usual.' },
@@ -63,7 +63,7 @@ describe('scores', () => {
 
   test('fall when half of one of two vendors fails', async () => {
     await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
-    // Of loads of code, of other statuses and without one nothing is known.
+    // Nothing is known about loads of code, other statuses, or requests without a status.
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
     const { availability } = await scores()
     expect(availability.score).toBeLessThanOrEqual(95)
@@ -101,7 +101,7 @@ describe('scores', () => {
     expect((await scores()).compliance.score).toBe(100)
   })
 
-  test('are of one project where one is named', async () => {
+  test('cover one project when it is named', async () => {
     const { body: project } = await world.call('POST', '/v1/projects', { body: { name: 'P', domainIds: [blog.id] } })
     expect((await scores(`?projectId=${project.id}`)).availability.score).toBe(0)
     await send(blog.token, ok)
@@ -109,21 +109,21 @@ describe('scores', () => {
       availability: { score: 100 },
       accuracy: { score: 100 },
     })
-    // Half the mean, half the worst of both domains.
+    // Half the mean and half the minimum of both domains.
     const all = await scores()
     expect(all.accuracy.score).toBeGreaterThan(85)
     expect(all.accuracy.score).toBeLessThanOrEqual(95)
     expect((await world.call('GET', '/v1/insights/scores?projectId=prj_none')).status).toBe(404)
   })
 
-  test('count a gap of ours, and a domain that has stopped', async () => {
+  test('include gaps of the collector, and a domain that has stopped', async () => {
     await world.run('heartbeat')
     world.clock.advance(HOUR_MS)
     await world.run('heartbeat')
     await send(blog.token, ok)
     await send(shop.token, ok)
     expect((await scores()).availability.detail).toContain('could be collected for 4.2 % of the time')
-    // As far apart as heartbeats may be without a gap.
+    // The largest distance of heartbeats without a gap.
     for (let beat = 0; beat < 50 * 15; beat++) {
       world.clock.advance(2 * MINUTE_MS)
       if (beat === 25 * 15) await send(blog.token, ok)
@@ -135,7 +135,7 @@ describe('scores', () => {
     expect(availability.score).toBeLessThanOrEqual(50)
   })
 
-  test('look at the last 24 hours', async () => {
+  test('cover the last 24 hours', async () => {
     world.clock.advance(DAY_MS)
     await world.run('flush')
     expect(await scores()).toMatchObject({ availability: { score: 0 }, accuracy: { score: 100 } })

@@ -9,7 +9,7 @@ import { type Flows, sessionFlows } from './session-flows.ts'
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 
-/** What is answered and what the reference says of the same events. */
+/** Returns the answer, and the reference for the same events. */
 async function both(history: HistoryStand, input: Input) {
   const sources = history.sources()
   const asked: FlowsAsked = {
@@ -22,7 +22,7 @@ async function both(history: HistoryStand, input: Input) {
   }
 }
 
-/** What enters a node is what is in it, what leaves is at most that. */
+/** The sum entering a node equals its sessions; the sum leaving it is at most that. */
 function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
   expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)
@@ -39,7 +39,7 @@ function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   }
 }
 
-describe('ten days of a shop, in files of every kind', () => {
+describe('the flows of ten days of a shop, in files of every kind', () => {
   let history: HistoryStand
   beforeAll(async () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
@@ -55,7 +55,7 @@ describe('ten days of a shop, in files of every kind', () => {
   })
   afterAll(() => history[Symbol.asyncDispose]())
 
-  test('are of all levels', () => {
+  test('the files are of all levels', () => {
     expect(history.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(history.stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
   })
@@ -71,7 +71,7 @@ describe('ten days of a shop, in files of every kind', () => {
     },
   )
 
-  test('identifiers, mails and other organizations are not in it', async () => {
+  test('contain no identifiers, e-mail addresses or other organizations', async () => {
     const { answer } = await both(history, { hours: 336, maxSteps: 6 })
     const paths = answer.steps.flatMap(({ nodes }) => nodes.map(({ path }) => path))
     expect(paths).toContain('/products/*')
@@ -82,7 +82,7 @@ describe('ten days of a shop, in files of every kind', () => {
     ).rejects.toThrow('no such domain')
   })
 
-  test('what lies in other files is answered alike', async () => {
+  test('are the same when the events are in other files', async () => {
     const { stand } = history
     const ask = () => sessionFlows.answer(history.sources(), { hours: 336, maxSteps: 6 }, history.caller)
     const before = await ask()
@@ -106,7 +106,7 @@ test.skipIf(capturesFolder === null)(
   },
 )
 
-test('nothing captured: zeros and empty lists', async () => {
+test('without events there are zeros and empty lists', async () => {
   await using history = await openHistory({ events: 0 })
   const nothing = { sessionsSampled: 0, steps: [], links: [] }
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
@@ -116,7 +116,7 @@ test('nothing captured: zeros and empty lists', async () => {
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
 })
 
-test('sessions with gaps, in any order of arrival, are what the reference says', async () => {
+test('sessions with gaps, in any order of arrival, match the reference', async () => {
   const aSaid = fc.record({
     afterMs: fc.oneof(
       fc.nat(5 * MINUTE_MS),

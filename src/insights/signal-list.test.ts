@@ -11,7 +11,7 @@ import type { Sources } from './insight.ts'
 import { insightRoutes } from './routes.ts'
 import { type SignalRow, signalList } from './signal-list.ts'
 
-/** A Thursday, some minutes past noon, ten weeks on. */
+/** A Thursday, some minutes past noon, after ten weeks. */
 const NOW = MONDAY + 70 * DAY_MS + 3 * DAY_MS + 12 * HOUR_MS + 10 * MINUTE_MS
 
 const db = memoryDb()
@@ -120,7 +120,7 @@ test('every signal is listed with its state, by domain, vendor and event', async
   expect(named).toMatchObject(nothing)
 })
 
-describe('of all of them', () => {
+describe('filters of the list', () => {
   test.each<[string, string[]]>([
     [`?domainId=`, ALL],
     [`?domainId={blog}`, BLOG],
@@ -153,16 +153,16 @@ describe('of all of them', () => {
     expect(seen).toEqual(ALL)
   })
 
-  test('a page of those that fit a filter is as full as any', async () => {
+  test('a filtered page is as full as any', async () => {
     const first = await get('?event=view&limit=1')
     expect(first.body.signals.map(nameOf)).toEqual(['Shop GA view'])
     expect(await namesOf(`?event=view&limit=1&cursor=${first.body.nextCursor}`)).toEqual(['Blog Ads view'])
   })
 })
 
-describe('what is learned for a page', () => {
+describe('the baselines computed for a page', () => {
   test.each<[string, string[]]>([
-    // One more says that there is a next page.
+    // One more shows that there is a next page.
     ['?limit=2', ['buy', 'lead', 'muted']],
     ['?limit=9', [...SHOP, ...BLOG].map((name) => name.split(' ')[2] ?? '').filter((event) => event !== 'off')],
     ['?vendor=Ads', ['view']],
@@ -178,7 +178,7 @@ describe('what is learned for a page', () => {
     expect(learned.map(({ event }) => event)).toEqual(events)
   })
 
-  test('is the page alone, wherever it begins', async () => {
+  test('cover only the page, wherever it begins', async () => {
     const { body } = await get('?limit=4')
     learned.length = 0
     await get(`?limit=2&cursor=${body.nextCursor}`)
@@ -186,7 +186,7 @@ describe('what is learned for a page', () => {
   })
 })
 
-test('series are the hours of the last 7 days, each beside what was expected', async () => {
+test('series contain the hours of the last 7 days, each with its expected count', async () => {
   const { body } = await get(`?series=true&domainId=${shop}`)
   const byName = new Map(body.signals.map((row) => [row.event, row.series ?? []]))
   const points = byName.get('view') ?? []
@@ -213,7 +213,7 @@ test('series are the hours of the last 7 days, each beside what was expected', a
   expect(byName.get('off')).toEqual([])
 })
 
-describe('who may see them', () => {
+describe('access to signals', () => {
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   test.each(CALLERS.map((caller) => [caller, readers[caller as keyof typeof readers] ?? 401]))(
     '%s: %i',
@@ -223,7 +223,7 @@ describe('who may see them', () => {
     },
   )
 
-  test('others have their own', async () => {
+  test('other organizations see only their own', async () => {
     const { body } = await get('', people.mallory.key)
     expect(body.signals).toMatchObject([{ domainId: theirs, event: 'theirs' }])
   })
@@ -242,7 +242,7 @@ test.each([
   expect((await get(`?${query}`)).status).toBe(400)
 })
 
-test('a signal names its issue, and what explains it', async () => {
+test('a signal names its issue and its explanation', async () => {
   const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
   if (!alert) throw new Error('there was one')
   const findingOf = (values: Partial<Finding>): Finding => ({

@@ -19,7 +19,7 @@ async function setUp(stand: WarehouseFixture) {
 }
 
 describe('libraries without events', () => {
-  test('are of vendors that send events, in this domain, and in the last 24 hours', async () => {
+  test('belong to vendors that send events, in this domain and the last 24 hours', async () => {
     await using stand = await WarehouseFixture.open()
     const { people, domainId, call, path, clock } = await setUp(stand)
     const at = {
@@ -34,14 +34,14 @@ describe('libraries without events', () => {
       { ...load, ...old, vendor: 'Umami' },
       { ...load, vendor: 'PostHog' },
       { ...load, ...late, vendor: 'PostHog' },
-      // Of another domain, and of no event.
+      // Of another domain, and without an event.
       { ...at, domainId: 'dom_other', vendor: 'PostHog', event: 'purchase' },
       { ...load, vendor: 'Segment' },
       { ...at, vendor: 'Segment', kind: 'hit' },
       // Its events are captured.
       { ...load, vendor: 'Mixpanel' },
       { ...at, vendor: 'Mixpanel', event: 'purchase' },
-      // Its tags send for others.
+      // Its tags send events for other vendors.
       { ...load, vendor: 'Google Tag Manager' },
       { ...load, vendor: 'ann@shop.example' },
       { ...load, domainId: 'dom_other', vendor: 'Plausible' },
@@ -59,7 +59,7 @@ describe('libraries without events', () => {
     })
   })
 
-  test('are none where nothing came, and of a domain elsewhere not found', async () => {
+  test('are none without events, and a domain of another organization is not found', async () => {
     await using stand = await WarehouseFixture.open()
     const { people, call, path } = await setUp(stand)
     expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })

@@ -10,14 +10,14 @@ import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './s
 
 const values = (...texts: string[]) => texts.map((value) => ({ value, events: 500 / texts.length }))
 
-/** A key of 500 events of one name that had it always, with many different texts. */
+/** A key of 500 events of one name, present in all, with many different texts. */
 const steady: KeyFacts = {
   ...{ domainId: 'dom_1', vendor: 'Shop API', event: 'purchase', key: 'transaction_id' },
   ...{ events: 500, present: 500, numbers: 0, leastDailyShare: 1, isConstant: false },
   values: values(...Array.from({ length: 21 }, (_, n) => `T-${n}`)),
 }
 
-describe('what a key has kept', () => {
+describe('the suggestion for a key', () => {
   test.each<[string, Partial<KeyFacts>, ReturnType<typeof kindOf>]>([
     ['it is always there', {}, 'required_key'],
     ['in 99.5 %', { present: 497.5 }, 'required_key'],
@@ -34,7 +34,7 @@ describe('what a key has kept', () => {
     ['a constant of its vendor', { isConstant: true }, null],
     ['the name of the event', { key: 'n', values: values('purchase') }, null],
     ['a key of the vendor’s library', { vendor: 'Google Analytics 4', key: 'cid' }, null],
-    ['a key of ours in it', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
+    ['a key of Tagwarden in it', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
     ['custom data of Meta', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],
     ['the id of the pixel', { vendor: 'Meta Pixel', key: 'id' }, null],
     ['a key without a name', { key: '' }, null],
@@ -45,7 +45,7 @@ describe('what a key has kept', () => {
   })
 })
 
-test('what is no number is found by one pattern, whatever the text', () => {
+test('one pattern finds any text that is not a number', () => {
   const found = new RegExp(NOT_NUMBER, 's')
   const number = new RegExp(NUMBER_PATTERN)
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 6 })
@@ -79,14 +79,14 @@ describe('a suggested rule', () => {
       expect(isWrong(event('undefined'))).toBe(kind !== 'required_key')
       expect(isWrong(event('', 'another'))).toBe(false)
       expect(reason).toContain(`500 of 500`)
-      // Once it is saved it is suggested no more.
+      // After it is saved, it is not suggested again.
       expect(suggest([facts], [alert], 7)).toEqual([])
       expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], 7)).toHaveLength(1)
       expect(suggest([{ ...facts, event: 'another' }], [alert], 7)).toHaveLength(1)
     },
   )
 
-  test('money first, and five for one event', () => {
+  test('monetary values come first, with at most five for one event', () => {
     const many = Array.from({ length: 9 }, (_, n) => ({
       ...steady,
       event: 'scroll',
@@ -124,7 +124,7 @@ describe('an event id', () => {
     expect(suggestEventIds([{ ...name, ...change }], [], 7).length).toBe(isSuggested ? 1 : 0)
   })
 
-  test('is missed by the rule in events of both sides, and not demanded of others', () => {
+  test('is required by the rule in events of both sides only', () => {
     const [{ rule } = { rule: null }] = suggestEventIds([name], [], 7)
     const alert = alertFrom(readAlertInput(rule), { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
     const isWrong = compileViolation(alert)

@@ -13,7 +13,7 @@ interface Suggestion {
 let world: TestApp
 let shop: { id: string; token: string }
 
-/** Nine days of a shop: three orders an hour, and twelve views of which not all say what was viewed. */
+/** Nine days of a shop: three orders an hour, and twelve views, some of which have no item. */
 beforeAll(async () => {
   world = await testApp()
   shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
@@ -53,7 +53,7 @@ const suggestions = async (query = ''): Promise<{ suggestions: Suggestion[]; idl
 
 const named = ({ kind, rule }: Suggestion) => `${kind} ${rule.name}`
 
-test('what traffic keeps is suggested; what comes and goes, or is personal, is not', async () => {
+test('stable properties are suggested; intermittent or personal ones are not', async () => {
   const { suggestions: found, idleAlerts } = await suggestions(`?domainId=${shop.id}`)
   expect(found.map(named)).toEqual([
     ...[
@@ -66,7 +66,7 @@ test('what traffic keeps is suggested; what comes and goes, or is personal, is n
   expect(idleAlerts).toEqual([])
 })
 
-test('each rule is saved as it is, its backtest is what the route says, and then it is suggested no more', async () => {
+test('each rule can be saved unchanged, its backtest matches the route’s, and it is not suggested again', async () => {
   const { suggestions: found } = await suggestions()
   for (const { rule, backtest, basis } of found) {
     expect(basis.events).toBeGreaterThanOrEqual(200)
@@ -85,7 +85,7 @@ test('each rule is saved as it is, its backtest is what the route says, and then
   expect(left.suggestions.map(named)).toEqual(found.filter((one) => one.rule.name !== rule.name).map(named))
 })
 
-test('alerts whose events no longer come are named, with their last event', async () => {
+test('alerts whose events have stopped are listed with their last event', async () => {
   const { body: alert } = await world.call('POST', '/v1/alerts', {
     body: {
       ...{ name: 'Refunds', alertType: 'data_validation', period: '1h', vendors: ['Shop API'] },
@@ -107,7 +107,7 @@ test('alerts whose events no longer come are named, with their last event', asyn
   })
 })
 
-test('of an unknown domain it is refused; of an organization without events it is empty', async () => {
+test('an unknown domain is refused; without events the list is empty', async () => {
   expect((await world.call('GET', '/v1/insights/suggestions?domainId=dom_none')).status).toBe(404)
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const { body } = await world.call('GET', '/v1/insights/suggestions', { headers: { 'x-org-id': other.id } })

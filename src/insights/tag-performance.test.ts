@@ -16,7 +16,7 @@ const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
   ['', ['']],
 ]
 
-/** Rows of page views of three days, more and more of them. */
+/** Rows of page views of three days, in growing number. */
 function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domains'], orgs: readonly string[]) {
   const random = randomOf(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
@@ -52,12 +52,12 @@ async function add(stand: WarehouseFixture, pages: readonly StoredPage[]): Promi
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
-/** The smallest value that so many of them do not exceed. */
+/** The smallest value that at least this share of them does not exceed. */
 function nearestRank(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0
 }
 
-/** What the answer is, said a second time and as plainly as possible. */
+/** The same answer, computed as plainly as possible. */
 function reference(pages: readonly StoredPage[]) {
   const views = Map.groupBy(pages, ({ page }) => page)
   const telling = [...views.values()].filter(([first]) => first?.loaf).length
@@ -126,7 +126,7 @@ const ask = (hours?: number, domainId?: string) => {
   return tagPerformance.answer(history.sources(), input, { ...history.caller, now })
 }
 
-test.each([[undefined], [1], [744]])('of 20,000 rows, the last %p hours are what the reference says', async (hours) => {
+test.each([[undefined], [1], [744]])('of 20,000 rows, the last %p hours match the reference', async (hours) => {
   const from = history.stand.clock.now() - (hours ?? 24) * HOUR_MS
   for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
     const own = pages.filter(
@@ -142,14 +142,14 @@ test.each([[undefined], [1], [744]])('of 20,000 rows, the last %p hours are what
   }
 })
 
-test('what lies in other files is answered alike', async () => {
+test('the answer is the same when rows are in other files', async () => {
   const { stand } = history
   const before = await ask(744)
   await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now() + 72 * HOUR_MS)
   expect(await ask(744)).toEqual(before)
 })
 
-test('nothing measured: zeros; an unknown domain: none', async () => {
+test('without measurements there are zeros; an unknown domain is not found', async () => {
   await using empty = await openHistory({ events: 0 })
   expect(await tagPerformance.answer(empty.sources(), { hours: 5 }, empty.caller)).toEqual({
     ...{ windowHours: 5, pagesSampled: 0, loafCoverage: 0, vendors: [] },
@@ -158,7 +158,7 @@ test('nothing measured: zeros; an unknown domain: none', async () => {
   await expect(ask(24, history.domains[2]?.id)).rejects.toThrow('no such domain')
 })
 
-test('page views without a vendor count, and one whose vendor did nothing', async () => {
+test('page views without a vendor count, including those whose vendor did nothing', async () => {
   await using one = await openHistory({ events: 0 })
   const { stand, orgId, domains } = one
   const row = (fields: Partial<StoredPage>) =>

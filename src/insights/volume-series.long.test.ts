@@ -25,7 +25,7 @@ const principal: Principal = {
 
 type Input = Parameters<typeof volumeSeries.answer>[1]
 
-/** Two domains, one of which was made an hour before noon. */
+/** Two domains, one of which was created an hour before noon. */
 const DOMAINS = [
   { id: 'dom_shop', createdAt: 0 },
   { id: 'dom_new', createdAt: NOON - HOUR_MS },
@@ -112,7 +112,7 @@ test('for any query, buckets are adjacent and have the counts of a plain loop', 
   )
 })
 
-/** Three weeks of a shop with about 80 events an hour, which fell to a tenth three hours before noon. */
+/** Three weeks of a shop with about 80 events an hour, which dropped to a tenth three hours before noon. */
 const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
   const start = NOON - (21 * 24 - hour) * HOUR_MS
   const left = start >= NOON - 3 * HOUR_MS ? Math.round(count / 10) : count
@@ -122,7 +122,7 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
-/** An outlet that has an eighth of them. */
+/** An outlet with an eighth of them. */
 const outlet = shop
   .filter(({ seq }) => seq % 8 === 0)
   .map((event) => ({ ...event, domainId: 'dom_outlet', seq: event.seq + 1_000_000 }))
@@ -134,7 +134,7 @@ describe('the baseline', () => {
   })
   afterAll(() => history[Symbol.dispose]())
 
-  test('is beside what came, with the current state', async () => {
+  test('is shown with the actual counts and the current state', async () => {
     const { answer } = standFor(history)
     const { series, state, learningUntil } = await answer({ domainId: 'dom_shop' })
     expect(series).toHaveLength(73)
@@ -174,7 +174,7 @@ describe('the baseline', () => {
     }
   })
 
-  test('of several domains is a sum, with no bounds and no state; one of which nothing came does not count', async () => {
+  test('of several domains is a sum without bounds or state; domains without events do not count', async () => {
     const domains = ['dom_shop', 'dom_outlet', 'dom_silent'].map((id) => ({ id, createdAt: 0 }))
     const { answer, charted } = standFor(history, domains)
     for (const asked of [{}, { hours: 2, vendor: 'ga4', event: 'purchase' }]) {
@@ -195,7 +195,7 @@ describe('the baseline', () => {
       expect(together.series.filter(({ expected }) => expected !== null).length).toBeGreaterThan(50)
       charted.length = 0
     }
-    // Which vendor's is not said, and of days nothing is expected.
+    // The vendor’s baseline is omitted, and days have no expectation.
     for (const asked of [{ event: 'purchase' }, { hours: 745 }]) {
       for (const { expected } of (await answer(asked)).series) expect(expected).toBeNull()
     }
@@ -206,7 +206,7 @@ describe('the baseline', () => {
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
 
-  test('is unknown for days, but not the state of the last hours', async () => {
+  test('is unknown for days, unlike the state of the last hours', async () => {
     const { answer, charted } = standFor(history)
     const { grain, series, state } = await answer({ domainId: 'dom_shop', hours: 745 })
     expect({ grain, state, length: series.length }).toEqual({ grain: 'day', state: 'low', length: 32 })
@@ -214,7 +214,7 @@ describe('the baseline', () => {
     for (const point of series) expect(point).toMatchObject({ expected: null, low: null, high: null })
   })
 
-  test('is not known while it is learned', async () => {
+  test('is unknown during the learning period', async () => {
     using young = await warehouseWith(shop.filter(({ receivedAt }) => receivedAt > NOON - 2 * DAY_MS))
     const { answer } = standFor(young)
     const { state, learningUntil } = await answer({ domainId: 'dom_shop' })
@@ -223,7 +223,7 @@ describe('the baseline', () => {
   })
 })
 
-test('400 days, most of them by the quarter of an hour, are one query, and none of events', async () => {
+test('400 days, most of them in quarters of an hour, are one query, and none of it reads events', async () => {
   await using stand = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {
@@ -243,20 +243,20 @@ test('400 days, most of them by the quarter of an hour, are one query, and none 
   expect(queries.map(({ over }) => over)).toEqual(['counts'])
 })
 
-test('without a domain there is nothing to show', async () => {
+test('without domains the series is empty', async () => {
   const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
   expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
   expect(queries).toEqual([])
 })
 
-test('a domain that the organization does not have is refused', async () => {
+test('a domain of another organization is refused', async () => {
   const { answer } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) })
   await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
     new AppError('notFound', 'query.domainId: no such domain'),
   )
 })
 
-/** Of the owner of another organization. */
+/** Key of the owner of another organization. */
 function strangersKey({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
   const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })
@@ -264,8 +264,8 @@ function strangersKey({ app: { db, box }, clock }: TestApp): string {
   return createKey(db, clock, { userId, orgId, name: 'key', expiresInDays: null }).secret
 }
 
-describe('by HTTP', () => {
-  test('an organization sees its own, and only what fits is taken', async () => {
+describe('over HTTP', () => {
+  test('an organization sees its own series, and invalid parameters are refused', async () => {
     await using world = await testApp()
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
     await world.collect(domain.token, { events: [{ vendor: 'Shop', event: 'page_view' }, { vendor: 'Shop' }] })

@@ -83,7 +83,7 @@ test('a week is told of beside the one before', async () => {
   })
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
-  // Nothing came from the magazine all week.
+  // Nothing was received from the magazine all week.
   expect(last.scores.now.availability.detail).toContain('No event was received from Blog in the week')
 
   expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
@@ -99,7 +99,7 @@ test('a week is told of beside the one before', async () => {
     volume: { events: 0, before: null, series: [] },
     ...{ worst: [], changes: [], signals: { watched: 0, silent: 0, learning: 0 } },
   })
-  // The digest of a Monday says the same.
+  // The digest on Monday contains the same.
   const preview = await world.call('POST', '/v1/notifications/digest/preview', { body: { context: '' } })
   expect(preview.body.html).toContain('/report?week=2026-W03')
   expect(preview.body.html).toContain('1 resolved, 0 open at the end of the week')
@@ -108,7 +108,7 @@ test('a week is told of beside the one before', async () => {
   expect(theirs.body).toMatchObject({ issues: { opened: 0 }, volume: { events: 0 }, worst: [], changes: [] })
 })
 
-test('the week that runs is told of as far as it is over', async () => {
+test('the current week is reported up to now', async () => {
   const { world, shop, report, send } = await start()
   await using _ = world
   await send(MONDAY + 13 * HOUR_MS, shop, times(5, good))
@@ -153,7 +153,7 @@ test.each(['2026-W00', '2025-W53', '2026-W54', '2026-47', '26-W47', '2026-W7', '
   (name) => expect(parseWeek(name)).toBeNull(),
 )
 
-test('a week is found by its name, and its seven days have it', () => {
+test('a week is found by its name, which its seven days share', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2400, 0) }), (at) => {
       const start = weekStart(at)

@@ -41,7 +41,7 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     { statuses: [200, 200], pauses: [5000, 5000], why: [] },
   ],
   [
-    'one that is always busy',
+    'a host that is always busy',
     [['429:0'], ['429:0'], ['429:0'], ['200']],
     {
       statuses: [429, 429, 429],
@@ -50,7 +50,7 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     },
   ],
   [
-    'one that wants an hour',
+    'a host that requires an hour of waiting',
     [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
       ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },

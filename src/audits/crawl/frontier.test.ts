@@ -12,7 +12,7 @@ function frontierOf(paths: readonly string[], isWanted: (address: string) => boo
 const pathsOf = (frontier: Frontier) => frontier.level().map((address) => address.replace(SHOP, ''))
 
 describe('a level', () => {
-  test('has each address added since the last level once', () => {
+  test('contains each address added since the previous level once', () => {
     const frontier = frontierOf(['/a', '/b', '/a'])
     expect(frontier.waiting).toBe(2)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
@@ -29,13 +29,13 @@ describe('a level', () => {
     ])
   })
 
-  test('leaves out unwanted addresses except start pages', () => {
+  test('excludes unwanted addresses, except start pages', () => {
     const frontier = frontierOf(['/a', '/b'], (address) => !address.endsWith('/b'))
     frontier.start(`${SHOP}/b`)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
   })
 
-  test('has no more of a family than its limit', () => {
+  test('contains at most the limit of addresses of each family', () => {
     const months = Array.from({ length: 1200 }, (_, n) => `/calendar/${2000 + Math.floor(n / 12)}/${(n % 12) + 1}`)
     const filters = Array.from({ length: 1000 }, (_, n) => `/list?color=${n}&size=${n}`)
     const items = Array.from({ length: 1000 }, (_, n) => `/item?id=${n}`)

@@ -37,7 +37,7 @@ test.each([
   expect(log).toEqual(expected)
 })
 
-test('the slot is kept while any work is active, and given up afterwards', async () => {
+test('the slot is held while any work is active, and released afterwards', async () => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   const load = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ test('the slot is kept while any work is active, and given up afterwards', async
   expect(log).toEqual(['b ends', 'leave', 'enter', 'a'])
 })
 
-test('a host that requires a long pause costs the slot', async () => {
+test('a host that requires a long pause releases the slot', async () => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   pace.rest('a.example', LONG_MS)
@@ -67,7 +67,7 @@ test('a host that requires a long pause costs the slot', async () => {
   expect(log).toEqual(['leave', 'enter'])
 })
 
-test('the delay between loads is kept however late the slot comes', async () => {
+test('the delay between loads is respected however late the slot is assigned', async () => {
   const entered = Promise.withResolvers<void>()
   const { place } = watchedPlace(() => entered.promise)
   const pace = new HostDelay(place)
@@ -87,7 +87,7 @@ test('the delay between loads is kept however late the slot comes', async () => 
   for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(LONG_MS - 2)
 })
 
-test('a stopped crawl waits for neither turn nor slot', async () => {
+test('a stopped crawl waits for neither its turn nor a slot', async () => {
   const stopping = new AbortController()
   const { place, log } = watchedPlace(
     () => new Promise((_, reject) => stopping.signal.addEventListener('abort', () => reject(new Error('stopped')))),

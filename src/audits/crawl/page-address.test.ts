@@ -12,7 +12,7 @@ test.each<[string, string | null]>([
   ['https://shop.example', `${SHOP}/`],
   ['https://shop.example/?', `${SHOP}/`],
   ['https://shop.example/a/../b/./c', `${SHOP}/b/c`],
-  // Parameters that say where a visitor came from.
+  // Parameters that identify the traffic source.
   ['https://shop.example/?utm_source=mail&utm_campaign=x&id=3', `${SHOP}/?id=3`],
   ['https://shop.example/?gclid=a&fbclid=b&msclkid=c&_gl=d&mc_eid=e', `${SHOP}/`],
   ['https://shop.example/?GCLID=a', `${SHOP}/`],

@@ -9,7 +9,7 @@ describe('a group', () => {
     ['nothing', '', true],
     ['rules for all', 'User-agent: *\nDisallow: /', false],
     ['rules for others', 'User-agent: googlebot\nDisallow: /', true],
-    ['rules for us beside those for all', 'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /', true],
+    ['rules for this crawler and rules for all', 'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /', true],
     ['our name with a version', 'User-agent: TAGWARDEN/2.0\nDisallow: /', false],
     ['a name that begins as ours', 'User-agent: tagwarden-two\nDisallow: /', true],
     ['several names', 'User-agent: a\nUser-agent: tagwarden\nUser-agent: b\nDisallow: /', false],
@@ -82,7 +82,7 @@ test.each<[string, number]>([
   expect(parseRobots(lines).delayMs).toBe(delayMs)
 })
 
-test('any text is parsed, and a hostile pattern quickly', () => {
+test('any text is parsed, and hostile patterns take little time', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.webPath(), (text, path) => void allows(text, path || '/')))
   const pattern = `/${'*a'.repeat(5000)}b`
   expect(allows(`User-agent: *\nDisallow: ${pattern}`, `/${'a'.repeat(1900)}`)).toBe(true)

@@ -16,7 +16,7 @@ const DOMAIN: CollectorDomain = {
   pageViewRate: { dev: 1, prod: 1 },
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
-/** What both ways decide alike. */
+/** Facts on which import and collector must agree. */
 const factsOf = (event: StoredEvent | ImportedEvent) => {
   const { vendor, kind, account, host, path, title, sessionId, status, execMs, durMs, version, params, ts, env } = event
   const named = { vendor, kind, event: event.event, account, host, path, title, sessionId, status, version }
@@ -47,14 +47,14 @@ function imported(event: SiteEvent) {
   return [read.event ? factsOf(read.event) : read.error]
 }
 
-test('what is imported of the past is what the collector would have stored, for each vendor and event', () => {
+test('imported events are what the collector would have stored, for each vendor and event', () => {
   const kinds = Map.groupBy(events, ({ host, of, event }) => `${host} ${of.vendor} ${event}`)
   expect(kinds.size).toBeGreaterThan(22)
   for (const own of kinds.values())
     for (const event of own.slice(0, 10)) expect(imported(event)).toEqual(collected(event))
 })
 
-test('a page of a visit is one batch, with all that was sent there in it', () => {
+test('each page of a visit is one batch with everything sent there', () => {
   const some = events.slice(0, 500)
   const batches = batchesOf(some, NOW)
   expect(batches.length).toBeLessThan(some.length / 2)

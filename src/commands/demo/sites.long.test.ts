@@ -14,7 +14,7 @@ const ofOutlet = events.filter(({ host }) => host === HOSTS.outlet)
 const bySession = (of: readonly SiteEvent[]) => [...Map.groupBy(of, ({ sessionId }) => sessionId).values()]
 const hasRefused = (own: readonly SiteEvent[]) => own.some(({ params }) => params.gcd?.includes('q'))
 
-test('the past is the same for the same time, however it is handed out, and another for another seed', () => {
+test('the history is the same for the same time, however it is read, and differs for another seed', () => {
   const parts = new Sites(plot)
   const first = parts.until(NOW - DAY_MS - 1)
   const second = parts.until(NOW)
@@ -35,7 +35,7 @@ test('is three weeks in order, with nights and weekends, and ends before now', (
   expect(share((at) => at.getUTCDay() === 0 || at.getUTCDay() === 6)).toBeGreaterThan(2.2 / 7)
 })
 
-test('goes on in the hours to come', () => {
+test('continues in the following hours', () => {
   const sites = new Sites(plot)
   sites.until(NOW)
   const next = sites.until(NOW + HOUR_MS).events
@@ -43,7 +43,7 @@ test('goes on in the hours to come', () => {
   expect(next.every(({ at }) => at >= NOW && at < NOW + HOUR_MS)).toBe(true)
 })
 
-test('has two releases, after the second of which one event of one vendor lacks one key', () => {
+test('has two releases, and after the second one event of one vendor lacks one key', () => {
   const carts = ofShop.filter(({ of, event }) => of === GA4 && event === 'add_to_cart')
   for (const version of Object.values(VERSIONS)) {
     const own = carts.filter((one) => one.version === version)
@@ -55,7 +55,7 @@ test('has two releases, after the second of which one event of one vendor lacks 
   for (const { version, at } of ofShop) expect(version).toBe(versionAt(at))
 })
 
-test('has one address in one parameter, for two days', () => {
+test('has one e-mail address in one parameter, for two days', () => {
   const leaking = events.filter(({ params }) => JSON.stringify(params).includes('@'))
   expect(
     new Set(leaking.flatMap(({ params }) => Object.keys(params).filter((key) => params[key]?.includes('@')))),
@@ -64,7 +64,7 @@ test('has one address in one parameter, for two days', () => {
   for (const { at } of leaking) expect(at >= plot.leakedAt && at < plot.leakedAt + 2 * DAY_MS).toBe(true)
 })
 
-test('has advertising for nobody who did not agree, but at the outlet, where Meta hears of those who refused', () => {
+test('sends advertising events only with consent, except at the outlet, where Meta receives events after a denial', () => {
   const advertised = (of: readonly SiteEvent[]) => new Set(of.filter((one) => one.of.advertises).map((one) => one.of))
   const refusers = bySession(ofShop).filter(hasRefused)
   expect(refusers.length).toBeGreaterThan(100)
@@ -72,14 +72,14 @@ test('has advertising for nobody who did not agree, but at the outlet, where Met
   expect(advertised(bySession(ofOutlet).filter(hasRefused).flat())).toEqual(new Set([META]))
 })
 
-test('has an outlet that falls silent, and sells nothing from then on', () => {
+test('has an outlet that falls silent and sells nothing afterwards', () => {
   const last = Math.max(...ofOutlet.map(({ at }) => at))
   expect(last).toBeLessThan(plot.silentAt)
   expect(last).toBeGreaterThan(plot.silentAt - 2 * HOUR_MS)
   expect(orders.filter(({ id, at }) => id.startsWith('B') && at >= plot.silentAt)).toEqual([])
 })
 
-test('has orders of which most were told to vendors, some to none and some twice', () => {
+test('has orders, most of which were sent to vendors, some to none and some twice', () => {
   const told = events.filter(({ of, event }) => of === GA4 && event === 'purchase')
   const ids = told.map(({ params }) => params['ep.transaction_id'])
   const missing = orders.filter(({ id }) => !ids.includes(id)).length
@@ -91,14 +91,14 @@ test('has orders of which most were told to vendors, some to none and some twice
     expect(Number(params['epn.value'])).toBe(values.get(params['ep.transaction_id'] ?? '') ?? Number.NaN)
 })
 
-test('tells every vendor of the shop', () => {
+test('sends events to every vendor of the shop', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
 })
 
-/** Missing events after which a series of hours is silent at the sensitivity of automatic signals. */
+/** Number of missing events at which an hourly series counts as silent, at the sensitivity of automatic signals. */
 const SILENT = 22.6
 
-/** The most events that were to be expected in a gap of the last day, by the mean of the hour in which it began. */
+/** Largest number of events expected in a gap of the last day, by the mean of the hour in which the gap begins. */
 function worstGap(own: readonly SiteEvent[], from: number, until: number): number {
   const hourOf = (at: number) => new Date(at).getUTCHours()
   const perHour = Array.from({ length: 24 }, (_, hour) => own.filter(({ at }) => hourOf(at) === hour).length)
@@ -111,7 +111,7 @@ function worstGap(own: readonly SiteEvent[], from: number, until: number): numbe
   return Math.max(...gaps)
 }
 
-test('whenever somebody begins, each story has its events, and only the outlet falls silent', () => {
+test('at any start time, each scenario has its events, and only the outlet falls silent', () => {
   for (let hours = 0; hours < 7 * 24; hours += 19) {
     const own = plotOf(NOW + hours * HOUR_MS + 17 * 60_000)
     const { events } = new Sites(own).until(own.now)
