@@ -10,7 +10,7 @@ async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map((line) => line.split(' ')).map(([name = '', value]) => [name, Number(value)]))
 }
 
-test('metrics count what is stored, from nothing to a lost message, and know it after a restart', async () => {
+test('metrics count what is stored, from nothing to a lost message, and survive a restart', async () => {
   const status = { now: 500 }
   const transport = { send: async () => ({ kind: 'status', status: status.now, headers: {}, body: '' }) as const }
   await using world = await testApp({}, { transport })
@@ -72,7 +72,7 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_deliveries_failed_total: 1,
   })
 
-  // What was counted goes again: with its domain, and when it is no longer kept.
+  // Counters go with their domain, and when their retention ends.
   await world.call('DELETE', `/v1/domains/${domain.id}`)
   world.clock.advance(500 * DAY_MS)
   await world.run('retain')
@@ -85,7 +85,7 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
   })
 })
 
-test('metrics are measured once in five seconds, however often somebody asks', () => {
+test('metrics are measured at most once in five seconds', () => {
   const clock = testClock()
   let measured = 0
   const ask = keptMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])

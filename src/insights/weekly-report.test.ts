@@ -41,7 +41,7 @@ async function start() {
 const bad = (key: string) => ({ vendor: 'GA', event: 'buy', status: 'ok', params: { [key]: 'bad' } })
 const good = { vendor: 'GA', event: 'buy', status: 'ok', params: { value: '1' } }
 
-test('a week is told of beside the one before', async () => {
+test('a week is compared with the previous week', async () => {
   const { world, shop, blog, project, empty, report, set, send } = await start()
   await using _ = world
   await send(MONDAY + 13 * HOUR_MS, shop, [bad('order'), ...times(9, good)])

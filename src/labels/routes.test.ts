@@ -53,7 +53,7 @@ describe('permissions', () => {
 })
 
 describe('a label', () => {
-  test('is made, gets more members, loses some, and is deleted', async () => {
+  test('is created, gains and loses members, and is deleted', async () => {
     const { call, cast, post, list, changed, orgId, clock } = setUp()
     const made = await post('assign', { label: ' Checkout ', members: [VIEW, BUY, VIEW] })
     expect(made).toMatchObject({ status: 200, body: { ok: true, assigned: 2 } })
@@ -78,7 +78,7 @@ describe('a label', () => {
     expect(changed).toEqual(Array(5).fill(orgId))
   })
 
-  test('belongs to one organization, and its members are found without regard to case', async () => {
+  test('belongs to one organization, and its members are matched ignoring case', async () => {
     const { db, cast, post, list, orgId } = setUp()
     await post('assign', { label: 'Käse', members: [VIEW] })
     await post('assign', { label: 'Käse', members: [BUY] }, cast.mallory.key)
@@ -114,7 +114,7 @@ describe('a label', () => {
     expect(await list()).toEqual([])
   })
 
-  test('pages go through all once, oldest first', async () => {
+  test('pages list each label once, oldest first', async () => {
     const { call, cast, post } = setUp()
     const names = ['One', 'Two', 'Three']
     for (const label of names) await post('assign', { label, members: [] })
@@ -132,7 +132,7 @@ describe('a label', () => {
   })
 })
 
-describe('limits, of which a refusal changes nothing', () => {
+describe('limits whose refusal changes nothing', () => {
   const some = (count: number, vendor = 'V') => Array.from({ length: count }, (_, n) => ({ vendor, event: `e${n}` }))
 
   test(`${MAX_LABELS} labels of an organization`, async () => {

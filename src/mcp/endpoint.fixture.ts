@@ -32,7 +32,7 @@ export async function connect(url: string, key: string, headers: Record<string, 
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
 }
 
-/** Returns the answer of a tool: its value, or the message of its refusal. */
+/** Returns the result of a tool: its value, or the error message. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
   const result = await client.callTool({ name, arguments: args })
   const texts = (result.content as { type: string; text: string }[]).map(({ text }) => text)
@@ -52,7 +52,7 @@ export function everyRow(db: Db): Record<string, unknown[]> {
   return Object.fromEntries(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]))
 }
 
-/** Routes with features that no room combines: fields in all three parts, an audited act, answers that fail. */
+/** Routes with combinations that no other route has: fields in all three parts, an audited change, failing answers. */
 export function oddRoutes(db: Db): Route[] {
   const tag = 'Odd'
   const read = { method: 'GET', access: 'read', tag, tool: true } as const
@@ -136,17 +136,17 @@ export interface McpServer extends Disposable {
   db: Db
   clock: TestClock
   people: Cast
-  /** Reported bugs and their places; a test that expects some empties it. */
+  /** Reported errors and where they occurred; a test that expects some clears the list. */
   bugs: [unknown, string][]
   /** Returns the number of counted requests. */
   counted: () => number
-  /** Makes an alert of the organization, and returns its id. */
+  /** Creates an alert of the organization, and returns its id. */
   addAlert(name: string): string
-  /** Makes an issue of an alert of this name, later than the one before. */
+  /** Creates an issue of an alert of this name, later than the previous one. */
   addIssue(name: string): void
 }
 
-/** Makes the endpoint without a server, on its own database. */
+/** Creates the endpoint without a server, on its own database. */
 export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = {
     ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },

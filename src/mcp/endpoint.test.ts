@@ -29,7 +29,7 @@ interface Sent {
   body?: unknown
 }
 
-/** Headers that are null are left out; a text is sent unchanged. */
+/** Null headers are omitted; a string is sent unchanged. */
 async function send({ method = 'POST', key = server.people.alice.key, headers = {}, body = PING }: Sent = {}) {
   const all: Record<string, string | null> = {
     authorization: key && `Bearer ${key}`,
@@ -209,7 +209,7 @@ describe('a batch of messages', () => {
     expect(byId.get('three')).toMatchObject({ error: { code: -32602, message: 'unknown tool: nothing' } })
   })
 
-  test('in which one cancels another is answered all the same', async () => {
+  test('in which one cancels another is still answered', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     const { body } = await send({ body: [call('ask_slowly'), cancel] })
     expect([body].flat()).toMatchObject([{ id: 1, result: { structuredContent: { ok: true } } }])
@@ -226,7 +226,7 @@ test('an unknown method is a JSON-RPC error', async () => {
   expect([status, body.error.code]).toEqual([200, -32601])
 })
 
-test('a call outside its own shape is a JSON-RPC error', async () => {
+test('a malformed call is a JSON-RPC error', async () => {
   for (const params of [{}, { name: 5 }, { name: 'list_alerts', arguments: 'all' }]) {
     const { status, body } = await send({ body: { ...PING, method: 'tools/call', params } })
     expect([status, typeof body.error.message]).toEqual([200, 'string'])
@@ -235,7 +235,7 @@ test('a call outside its own shape is a JSON-RPC error', async () => {
 
 describe('with any arguments', () => {
   const tools = ['list_alerts', 'get_alert', 'create_alert', 'rename_thing', 'change_issue']
-  test('a tool answers or refuses, and there is no bug', async () => {
+  test('a tool returns a result or a refusal, and never fails unexpectedly', async () => {
     const known = fc.record(
       Object.fromEntries(
         [

@@ -20,13 +20,13 @@ function pagesOf(answer: Fields) {
   }
 }
 
-describe('an answer whose route knows no pages', () => {
-  test('is whole while it is short', () => {
+describe('an answer of a route without paging', () => {
+  test('is whole when it is short', () => {
     const answer = { vendors: texts(100, 300), total: 100 }
     expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
   })
 
-  test('is continued, and says so in a sentence', () => {
+  test('is continued, and explains that in a sentence', () => {
     const answer = { total: 3, vendors: texts(3, 15_000) }
     const [first, second, ...none] = pagesOf(answer)
     expect(none).toEqual([])
@@ -40,7 +40,7 @@ describe('an answer whose route knows no pages', () => {
     })
   })
 
-  test('has all items on its pages, in order, and no page is too long that could be shorter', () => {
+  test('has all items on its pages in order, and pages exceed the limit only for a single item', () => {
     const items = fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 2, maxLength: 30 })
     fc.assert(
       fc.property(items, fc.array(fc.string(), { maxLength: 5 }), fc.string(), (lengths, others, name) => {
@@ -62,7 +62,7 @@ describe('an answer whose route knows no pages', () => {
     )
   })
 
-  test('is not cut where one item is too long, or there is no list', () => {
+  test('is not split when one item is too long, or there is no list', () => {
     for (const answer of [{ vendors: texts(1, 90_000) }, { text: 'x'.repeat(90_000) }]) {
       expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
     }
@@ -73,7 +73,7 @@ describe('an answer whose route knows no pages', () => {
     ])
   })
 
-  test('that got shorter in between ends', () => {
+  test('ends when it got shorter in between', () => {
     const cursor = pageOf('get_it', { vendors: texts(9, 9000) }, undefined).answer.nextCursor as string
     const { answer, note } = pageOf('get_it', { vendors: [1] }, cursor)
     expect([answer, note]).toEqual([{ vendors: [], nextCursor: null }, 'vendors: none of 1.'])
@@ -95,7 +95,7 @@ describe('an answer whose route knows no pages', () => {
   })
 })
 
-describe('an answer whose route knows pages', () => {
+describe('an answer of a route with paging', () => {
   const all = texts(200, 1000)
   /** Answers as a list of 200 items of 1,000 characters does. */
   const listFrom =
@@ -106,7 +106,7 @@ describe('an answer whose route knows pages', () => {
       return { items: all.slice(start, end), nextCursor: end < all.length ? String(end) : null }
     }
 
-  test('is asked for again with fewer items until it fits, and says how to go on', async () => {
+  test('is requested again with fewer items until it fits, and explains how to continue', async () => {
     const found: string[] = []
     let cursor: string | null = '0'
     while (cursor !== null) {
@@ -122,7 +122,7 @@ describe('an answer whose route knows pages', () => {
     expect(found).toEqual(all)
   })
 
-  test('is not asked for again when it fits', async () => {
+  test('is not requested again when it fits', async () => {
     const asked: number[] = []
     const ask = listFrom(0, asked)
     const first = await ask(10)
@@ -133,7 +133,7 @@ describe('an answer whose route knows pages', () => {
     expect(await shorterPage('list_it', last, ask)).toEqual({ answer: last, note: null })
   })
 
-  test('is whole where one item is too long', async () => {
+  test('is whole when one item is too long', async () => {
     const ask = async (limit: number) => ({ items: texts(limit, 90_000), nextCursor: `${limit}` })
     const { answer, note } = await shorterPage('list_it', await ask(7), ask)
     expect(answer).toEqual({ items: texts(1, 90_000), nextCursor: '1' })

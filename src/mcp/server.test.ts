@@ -26,7 +26,7 @@ afterEach(() => {
   expect(server.bugs).toEqual([])
 })
 
-/** Connects to all tools; `groups`: to those that this names, null: to the usual ones. */
+/** Connects to all tools; `groups`: to these groups, null for the default ones. */
 const as = (caller: Caller, groups: string | null = 'all'): Promise<Connected> =>
   connect(`${server.url}${groups === null ? '' : `?groups=${groups}`}`, credentialsOf(server.people)[caller] ?? '')
 const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name)
@@ -60,7 +60,7 @@ describe('tools', () => {
     ['member', [...READING, ...EDITING, ...MORE_EDITING]],
     ['admin', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
     ['owner', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
-  ])('%s sees those that it may use', async (caller, names) => {
+  ])('%s sees the tools that it may use', async (caller, names) => {
     await using client = await as(caller)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name).sort()).toEqual([...names].sort())
@@ -87,7 +87,7 @@ describe('tools', () => {
     expect(everyRow(server.db)).toEqual(before)
   })
 
-  test('answer with the route’s answer, as a value and as text', async () => {
+  test('return the route’s answer as a value and as text', async () => {
     const id = server.addAlert('One')
     await using client = await as('member')
     await client.listTools()
@@ -123,7 +123,7 @@ describe('tools', () => {
     ['rename_thing', { id: 'a', name: 'b' }],
     ['delete_thing', { id: 'kept' }],
     ['create_alert', alert],
-  ])('%s is tried without effect', async (name, args) => {
+  ])('a dry run of %s has no effect', async (name, args) => {
     await using client = await as('owner')
     await client.listTools()
     await callTool(client, 'rename_thing', { id: 'kept', name: 'kept' })
@@ -149,13 +149,13 @@ describe('groups', () => {
     ['owner', 'issues,%20odd', ['list_issues', 'get_issue', 'change_issue', 'change_issues', ...ODD]],
     ['viewer', 'core,odd', [...USUAL_READING, 'ask_slowly', 'break_thing', 'fill_disk']],
     ['owner', 'all,issues', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
-  ])('%s sees in %p the tools of these', async (caller, groups, names) => {
+  ])('%s sees the tools of the groups %p', async (caller, groups, names) => {
     await using client = await as(caller, groups)
     expect((await namesOf(client)).sort()).toEqual([...names].sort())
     expect(await namesOf(client)).toEqual(await namesOf(client))
   })
 
-  test('the usual tools are listed without the schemas of their answers, others with them', async () => {
+  test('the default tools are listed without the schemas of their answers, others with them', async () => {
     await using usual = await as('owner', null)
     expect((await usual.listTools()).tools.filter(({ outputSchema }) => outputSchema)).toEqual([])
     await using issues = await as('owner', 'core,issues')
@@ -191,7 +191,7 @@ describe('groups', () => {
     expect((await listed(owner, { name: 'renameThing' })).tools).toEqual([described])
   })
 
-  test('call_tool calls what list_tools shows, with the same answer, refusal and dry run', async () => {
+  test('call_tool calls the tools of list_tools, with the same answers, refusals and dry runs', async () => {
     await using client = await as('admin', null)
     const call = (name: string, args?: unknown) =>
       callTool(client, 'call_tool', { name, ...(args === undefined ? {} : { arguments: args }) })
@@ -207,7 +207,7 @@ describe('groups', () => {
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
-  test('a reader reaches nothing that writes', async () => {
+  test('a read-only caller can call no tool that writes', async () => {
     await using client = await as('readOnly', null)
     const { tools } = await client.listTools()
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
@@ -343,14 +343,14 @@ describe('refusals', () => {
     expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(READING)
   })
 
-  test.each<Caller>(['nobody', 'stranger', 'revoked', 'expired'])('%s comes not in', async (caller) => {
+  test.each<Caller>(['nobody', 'stranger', 'revoked', 'expired'])('%s has no access', async (caller) => {
     const error = await as(caller).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 401 })
   })
 })
 
 describe('resources', () => {
-  test('the latest of each kind are listed, the latest first', async () => {
+  test('the most recent ones of each kind are listed, newest first', async () => {
     for (let index = 0; index < 60; index++) server.addIssue(`Issue ${index}`)
     const alerts = Array.from({ length: 205 }, (_, index) => server.addAlert(`Alert ${index}`))
     await using client = await as('viewer')
@@ -363,7 +363,7 @@ describe('resources', () => {
     expect(ofKind('issues')[49]).toMatchObject({ title: expect.stringContaining('Issue 10 ') })
   })
 
-  test('have templates', async () => {
+  test('have URI templates', async () => {
     await using client = await as('viewer')
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -372,7 +372,7 @@ describe('resources', () => {
     ])
   })
 
-  test('are read as the routes answer, for the organization only', async () => {
+  test('return the answers of the routes, for the organization only', async () => {
     server.addIssue('x')
     const id = server.addAlert('One')
     await using client = await as('member')
@@ -416,7 +416,7 @@ describe('resources', () => {
   })
 })
 
-describe('faulty routes fail at the start', () => {
+describe('invalid routes fail at startup', () => {
   const parts = { perform: () => null, report() {} }
   test('when routes of resources are missing', () => {
     expect(() => mcpMethods({ ...parts, routes: [] })).toThrow('there is no route listIssues')

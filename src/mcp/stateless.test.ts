@@ -25,11 +25,11 @@ interface Sent {
   key?: string
   method?: unknown
   params?: unknown
-  /** Merged with those that the method needs; null leaves one out. */
+  /** Merged with the headers that the method requires; null omits one. */
   headers?: Record<string, string | null>
   /** Merged with the message. */
   message?: Record<string, unknown>
-  /** Sent in place of the message; a text unchanged. */
+  /** Sent instead of the message; a string is sent unchanged. */
   body?: unknown
 }
 
@@ -64,7 +64,7 @@ async function send(sent: Sent = {}) {
 const callTool = (name: string, args: object = {}, more: Sent = {}) =>
   send({ method: 'tools/call', params: { name, arguments: args }, ...more })
 
-test('server/discover answers revisions, capabilities, instructions and how long they hold', async () => {
+test('server/discover returns revisions, capabilities, instructions and their lifetime', async () => {
   const { status, headers, body } = await send({ method: 'server/discover' })
   expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
     200,
@@ -87,7 +87,7 @@ test('server/discover answers revisions, capabilities, instructions and how long
   })
 })
 
-test('tools are those that a client with a handshake gets, in the same order', async () => {
+test('tools are the same as after a handshake, in the same order', async () => {
   await using older = await connect(server.url, server.people.alice.key)
   const { tools } = await older.listTools()
   const [first, second] = [await send(), await send()]
@@ -98,7 +98,7 @@ test('tools are those that a client with a handshake gets, in the same order', a
   expect(body.result.tools.length).toBeLessThan(tools.length)
 })
 
-test('a tool is called by its name or by that of its operation, and answers or refuses as a result', async () => {
+test('a tool is called by its name or its operation, and a refusal is a result, too', async () => {
   const id = server.addAlert('One')
   for (const name of ['get_alert', 'getAlert']) {
     const { status, body } = await callTool(name, { id })
@@ -130,7 +130,7 @@ const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const INFO_KEY = 'io.modelcontextprotocol/clientInfo'
 
-describe('refused with the status of HTTP and the code that the specification names', () => {
+describe('is refused with the HTTP status and code of the specification', () => {
   test.each<[string, Sent, number, number, string | RegExp]>([
     [
       'no version in the headers',
@@ -241,13 +241,13 @@ describe('refused with the status of HTTP and the code that the specification na
     expect(body.error.message).toMatch(/^[a-z]+: /)
   })
 
-  test('credentials are refused as everywhere', async () => {
+  test('credentials are refused as in the API', async () => {
     const { status, headers, body } = await send({ key: 'nonsense' })
     expect([status, headers.get('www-authenticate'), typeof body.error]).toEqual([401, 'Bearer', 'string'])
   })
 })
 
-describe('a revision that is not known', () => {
+describe('an unknown revision', () => {
   const error = (requested: string) => ({
     code: -32022,
     message: 'Unsupported protocol version',
@@ -261,21 +261,21 @@ describe('a revision that is not known', () => {
     ],
     ['in the header', { headers: { 'mcp-protocol-version': '2099-01-01' }, message: { params: {} } }],
     ['in _meta', { headers: { 'mcp-protocol-version': null }, params: meta({ [VERSION_KEY]: '2099-01-01' }) }],
-  ])('%s is answered with those that are', async (_, sent) => {
+  ])('%s is answered with the known ones', async (_, sent) => {
     for (const method of ['tools/list', 'server/discover', 'ping']) {
       const { status, body } = await send({ ...sent, method })
       expect([status, body]).toEqual([400, { jsonrpc: '2.0', id: 7, error: error('2099-01-01') }])
     }
   })
 
-  test('the client chooses one of the answer and goes on', async () => {
+  test('the client chooses one of them and continues', async () => {
     const { body } = await send({ headers: { 'mcp-protocol-version': '2099-01-01' }, message: { params: {} } })
     const [newest] = body.error.data.supported
     expect((await send({ headers: { 'mcp-protocol-version': newest } })).status).toBe(200)
   })
 })
 
-describe('clients that know both', () => {
+describe('clients that support both', () => {
   const initialize = (protocolVersion: string) => ({
     method: 'initialize',
     message: { params: { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '0' } } },
@@ -286,7 +286,7 @@ describe('clients that know both', () => {
     expect([status, body.result.protocolVersion]).toEqual([200, '2025-11-25'])
   })
 
-  test.each(SUPPORTED.slice(1))('are answered as ever in %s', async (revision) => {
+  test.each(SUPPORTED.slice(1))('are answered unchanged in %s', async (revision) => {
     const headers = { 'mcp-protocol-version': revision }
     expect((await send({ ...initialize(revision), headers })).body.result.protocolVersion).toBe(revision)
     const { status, body } = await send({ headers, message: { params: {} } })
@@ -295,7 +295,7 @@ describe('clients that know both', () => {
     expect([named.status, 'resultType' in named.body.result]).toEqual([200, false])
   })
 
-  test('server/discover without a revision is unknown, as it is to older servers', async () => {
+  test('server/discover without a revision is an unknown method, as on older servers', async () => {
     const headers = { 'mcp-protocol-version': null }
     const { body } = await send({ method: 'server/discover', message: { params: {} }, headers })
     expect(body.error.code).toBe(-32601)
@@ -313,7 +313,7 @@ test('a name in Base64 is decoded', async () => {
   expect((await callTool(name, {}, { headers })).body.error.message).toBe(`unknown tool: ${name}`)
 })
 
-test('whatever is sent gets a JSON-RPC answer, and there is no bug', async () => {
+test('any input gets a JSON-RPC answer and never an internal error', async () => {
   const params = fc.oneof(
     anyJson,
     fc.record({ _meta: fc.oneof(fc.constant(META), anyJson), name: anyJson, uri: anyJson }),

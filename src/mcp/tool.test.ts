@@ -75,7 +75,7 @@ test('named schemas compile, also when a name occurs twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
-test('a named schema is described where it first occurs, and one that tools write not in answers', () => {
+test('a named schema is described where it first occurs, and a schema that tools also write is not described in answers', () => {
   const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
   const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
   const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
@@ -86,7 +86,7 @@ test('a named schema is described where it first occurs, and one that tools writ
   expect(Object.keys(outputSchema?.properties ?? {})).toEqual(['one', 'many', 'description', 'to'])
 })
 
-describe('a route that can not be a tool throws at the start', () => {
+describe('a route that cannot be a tool throws at startup', () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([
     ['one name in path and body', { body: clash }, /id is in its params and in its body/],
@@ -102,14 +102,14 @@ describe('a route that can not be a tool throws at the start', () => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
   })
 
-  test('others can', () => {
+  test('other routes can', () => {
     toolOf(routeWith({ answer: Type.Union([Named, OkSchema]) }))
     toolOf(routeWith({ asynchronous: true, access: 'read' }))
     toolOf(routeWith({ access: 'read', body: Closed({ dryRun: Type.Boolean() }) }))
   })
 })
 
-/** The message with which arguments are refused. */
+/** The message for refused arguments. */
 function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   try {
     tool.read(args)
@@ -120,7 +120,7 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   throw new Error('was not refused')
 }
 
-/** Everything that is wrong with arguments. */
+/** All errors in the arguments. */
 function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] {
   try {
     tool.read(args)
@@ -174,7 +174,7 @@ describe('arguments', () => {
     ['a path field that is missing', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
-  test('that are wrong are all named', () => {
+  test('that are invalid are all named', () => {
     const faults = faultsOf(toolOf(routeWith({})), { nmae: 'c', times: '2', name: 5, dryRun: 'yes' })
     expect(faults).toEqual([
       'nmae: unknown; known are id, times, name, dryRun',
@@ -229,12 +229,12 @@ describe('arguments', () => {
       ['2026-01-05T12:00', NOON],
       ['2026-01-05', Date.UTC(2026, 0, 5)],
       ['2024-02-29', Date.UTC(2024, 1, 29)],
-    ])('%s is read, wherever it is', (text, at) => {
+    ])('%s is read at any position', (text, at) => {
       expect(instantsOf(text)).toEqual([at, at, at])
       expect(instantsOf(at)).toEqual([at, at, at])
     })
 
-    test('are read whatever the instant and the zone', () => {
+    test('are read for any instant and time zone', () => {
       const times = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
       fc.assert(
         fc.property(times, fc.integer({ min: -14 * 60, max: 14 * 60 }), (time, minutes) => {
@@ -258,7 +258,7 @@ describe('arguments', () => {
       '2026-01-05T25:00Z',
       '5 Jan 2026',
       '1767614400000',
-    ])('%p is refused in each place', (text) => {
+    ])('%p is refused at each position', (text) => {
       const args = { id: 'a', since: text, until: text, orders: [{ at: 0 }, { at: text, id: 5 }], count: 'x' }
       expect(faultsOf(tool, args)).toEqual([
         `since: ${SENTENCE}`,
@@ -277,7 +277,7 @@ describe('arguments', () => {
     })
   })
 
-  test('a list of the query may come as one text, as in an address', () => {
+  test('a list of the query may be one string, as in a URL', () => {
     const query = Closed({ status: Type.Optional(SeveralOf(['open', 'muted'])), q: Type.Optional(Type.String()) })
     const tool = toolOf(routeWith({ query }))
     for (const [given, read] of [
@@ -292,7 +292,7 @@ describe('arguments', () => {
     }
   })
 
-  test('refused names are cut', () => {
+  test('refused names are truncated', () => {
     const strange = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(1000)}`, 1]))
     expect(refusalOf(toolOf(routeWith({})), strange).length).toBeLessThan(2000)
   })

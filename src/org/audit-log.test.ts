@@ -56,7 +56,7 @@ describe('the audit log', () => {
     })
   })
 
-  test('names what was acted on as it was called last, also when that is gone', async () => {
+  test('names the object of an action by its most recent name, even after its deletion', async () => {
     const all = setUp()
     const { db, clock, cast } = all
     const { orgId, vera, mallory } = cast
@@ -76,7 +76,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('is filtered by act, user and time', async () => {
+  test('is filtered by action, user and time', async () => {
     const all = setUp()
     write(all)
     const now = all.clock.now()
@@ -89,7 +89,7 @@ describe('the audit log', () => {
     expect(await actsOf('?to=0')).toEqual([])
   })
 
-  test('goes page by page, through every entry once, beyond the ninth', async () => {
+  test('pages list every entry once, beyond the ninth page', async () => {
     const { db, clock, cast, call } = setUp()
     for (let i = 0; i < 25; i++) writeAuditEntry(db, clock, { orgId: cast.orgId, act: `act${i}` })
     const seen: string[] = []
@@ -102,7 +102,7 @@ describe('the audit log', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `act${24 - i}`))
   })
 
-  test('has the performed changes, and no refused calls or reads', async () => {
+  test('has the changes made, and no refused calls or reads', async () => {
     const all = setUp()
     const { call, cast } = all
     const { body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'New' }, address: '192.0.2.7' })

@@ -35,7 +35,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
   }
   const token = ({ userId }: Person) => openSession(db, clock, userId, 'password').token
-  /** Bob belongs to Mallory's organization too. */
+  /** Bob is also a member of Mallory’s organization. */
   const twice = () => addMember(db, clock, { orgId: people.mallory.orgId, userId: people.bob.userId, role: 'viewer' })
   return { ...people, token, twice }
 }
@@ -47,7 +47,7 @@ function inhabited(options: { perMinute?: number } = {}) {
   return { ...rest, people }
 }
 
-describe('the ways to sign in', () => {
+describe('the sign-in methods', () => {
   test('are public', async () => {
     const { call, secret } = setUp({ people: false })
     const methods = async () => (await call('GET', '/v1/auth/methods')).body
@@ -59,7 +59,7 @@ describe('the ways to sign in', () => {
     expect((await call('GET', '/v1/whoami', { as: answer.body.token })).body).toMatchObject({ role: 'owner' })
   })
 
-  test("include the company's provider by its name", async () => {
+  test("include the company's provider with its name", async () => {
     const { db, clock } = setUp({ people: false })
     const parts = {
       db,
@@ -77,7 +77,7 @@ describe('the ways to sign in', () => {
 })
 
 describe('signing in', () => {
-  test('answers a session that works, and shows its token nowhere else', async () => {
+  test('returns a working session, whose token appears nowhere else', async () => {
     const { call, login, people, db } = inhabited()
     const { status, body } = await login('bob@example.com')
     expect(status).toBe(200)
@@ -119,7 +119,7 @@ describe('signing in', () => {
     expect(await call('POST', '/v1/auth/login', { body })).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('takes the longest address and password there may be', async () => {
+  test('accepts the longest address and password', async () => {
     const { login } = inhabited()
     expect((await login('b'.repeat(254), 'x'.repeat(1000))).status).toBe(401)
   })
@@ -169,7 +169,7 @@ describe('the sessions of a user', () => {
     expect((await call('GET', PATH, { as: mine })).body.sessions).toMatchObject([{ current: true, via: 'password' }])
   })
 
-  test('are not for API keys', async () => {
+  test('are not available to API keys', async () => {
     const { call, people } = inhabited()
     expect((await call('GET', PATH, { as: people.bob.key })).status).toBe(409)
     const id = sessionIdOf(people.token(people.bob))
@@ -201,7 +201,7 @@ describe('a new password', () => {
     expect((await login('bob@example.com', 'another horse')).status).toBe(200)
   })
 
-  test('needs the current one, and must be valid', async () => {
+  test('requires the current one, and must be valid', async () => {
     const { call, login, people, entries } = inhabited()
     const mine = people.token(people.vera)
     const cases = [
@@ -216,7 +216,7 @@ describe('a new password', () => {
     expect((await login('vera@example.com')).status).toBe(200)
   })
 
-  test('can not be set by API keys, nor by users without one', async () => {
+  test('cannot be set by API keys, nor by users without one', async () => {
     const { call, people } = inhabited()
     const answers = [
       await call('PUT', PATH, { as: people.bob.key, ...change(PASSWORD) }),
@@ -229,7 +229,7 @@ describe('a new password', () => {
     expect((await call('PUT', PATH, { as: people.vera.key, ...change(PASSWORD) })).status).toBe(403)
   })
 
-  test('is limited with the sign-ins of the account', async () => {
+  test('shares the limit of the account with sign-ins', async () => {
     const { call, login, people } = inhabited()
     const mine = people.token(people.bob)
     for (let n = 0; n < 5; n++) expect((await login('bob@example.com', 'wrong')).status).toBe(401)
@@ -240,7 +240,7 @@ describe('a new password', () => {
     expect((await login('bob@example.com')).status).toBe(429)
   })
 
-  test('of two at once one is kept', async () => {
+  test('when two are set at once, one is saved', async () => {
     const { call, login, people } = inhabited()
     const news = ['first horse', 'second horse']
     const sessions = news.map(() => people.token(people.bob))
@@ -254,7 +254,7 @@ describe('a new password', () => {
   })
 })
 
-test('a session follows its user: the role counts from the next request on, and so does its end', async () => {
+test('a session follows its user: changes and removal of the role apply from the next request', async () => {
   const { db, clock, call, login, people } = inhabited()
   const { token } = (await login('bob@example.com')).body
   const whoami = () => call('GET', '/v1/whoami', { as: token })
@@ -265,7 +265,7 @@ test('a session follows its user: the role counts from the next request on, and 
   expect((await whoami()).status).toBe(401)
 })
 
-test('any input is answered by a refusal, never a bug', async () => {
+test('any input is answered with a refusal, never an internal error', async () => {
   const { call, people, secret } = inhabited({ perMinute: 1_000_000 })
   const mine = people.token(people.bob)
   const targets = [

@@ -68,14 +68,14 @@ describe('a credential is refused', () => {
     ['in another case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
-  test.each(refused)('with one and the same message: %s', (_name, credential) => {
+  test.each(refused)('with the same message: %s', (_name, credential) => {
     const known = setUp()
     expect(() => known.as(credential(known))).toThrow(
       expect.objectContaining({ code: 'unauthorized', message: 'unknown, expired or revoked credential' }),
     )
   })
 
-  test('from the moment of its expiry on', () => {
+  test('from its expiry on', () => {
     const { db, clock, cast, as } = setUp()
     const { secret } = createKey(db, clock, { ...ownerOf(cast.bob), name: 'week', expiresInDays: 7 })
     clock.advance(7 * DAY_MS - 1)
@@ -99,18 +99,18 @@ test('the scheme is read in any case', () => {
 
 describe('a key follows its creator', () => {
   const roles = ['viewer', 'member', 'admin', 'owner'] as const
-  test.each(roles)('to the role %s', (role) => {
+  test.each(roles)('changes to the role %s', (role) => {
     const { cast, as, setRole } = setUp()
     setRole(cast.bob.userId, role)
     expect(as(cast.bob.key)).toMatchObject({ role, readOnly: role === 'viewer' })
   })
 
-  test('but a read-only key stays read-only', () => {
+  test('and a read-only key stays read-only', () => {
     const { cast, as } = setUp()
     expect(as(cast.keys.readOnly)).toMatchObject({ role: 'owner', readOnly: true })
   })
 
-  test('and out of the organization', () => {
+  test('and ends with the membership', () => {
     const { db, cast, as } = setUp()
     db.prepare('DELETE FROM member WHERE userId = ?').run(cast.bob.userId)
     expect(() => as(cast.bob.key)).toThrow(expect.objectContaining({ code: 'forbidden' }))
@@ -126,7 +126,7 @@ describe('a session', () => {
     expect(as(token)).toEqual({ via: 'session', userId, orgId, role, readOnly: false, keyId: null, sessionId })
   })
 
-  test('has the role that its user has at the moment', () => {
+  test('has the current role of its user', () => {
     const { cast, as, session, setRole } = setUp()
     const token = session(cast.bob.userId)
     for (const role of ['viewer', 'owner', 'member'] as const) {
@@ -166,7 +166,7 @@ describe('a session', () => {
     }
   })
 
-  test('is not prolonged by a request that is refused', () => {
+  test('is not extended by a refused request', () => {
     const { db, clock, cast, as, session } = setUp()
     const token = session(cast.bob.userId)
     const before = db.prepare('SELECT * FROM session').all()
@@ -175,7 +175,7 @@ describe('a session', () => {
     expect(db.prepare('SELECT * FROM session').all()).toEqual(before)
   })
 
-  test('ends with all others of its user, but for the one that is named, and with the user', () => {
+  test('ends with all sessions of its user except a given one, and with the user', () => {
     const { db, clock, cast, as, session } = setUp()
     const { bob, alice } = cast
     const [one, two, hers] = [session(bob.userId), session(bob.userId), session(alice.userId)]
@@ -211,13 +211,13 @@ describe('an invitation that was not accepted', () => {
 })
 
 describe('X-Org-Id', () => {
-  test('of the only organization changes nothing; an empty one counts as none', () => {
+  test('with the only organization changes nothing; an empty value is ignored', () => {
     const { cast, as } = setUp()
     expect(as(cast.bob.key, cast.orgId)).toEqual(as(cast.bob.key))
     expect(as(cast.bob.key, '')).toEqual(as(cast.bob.key))
   })
 
-  test('of another organization of its user is refused for a key, which acts only in its own', () => {
+  test('with another organization of its user is refused for a key, which acts only in its own', () => {
     const { db, clock, cast, as } = setUp()
     addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'admin' })
     const own = { orgId: cast.orgId, role: 'member' } as const
@@ -231,7 +231,7 @@ describe('X-Org-Id', () => {
     expect(() => as(cast.bob.key)).toThrow(expect.objectContaining({ code: 'forbidden' }))
   })
 
-  test('is needed by a user of several organizations, and decides on the role', () => {
+  test('is required for a user of several organizations, and determines the role', () => {
     const { db, clock, cast, as, session } = setUp()
     const token = session(cast.bob.userId)
     clock.advance(1)
@@ -247,7 +247,7 @@ describe('X-Org-Id', () => {
     expect(() => as(token, cast.mallory.orgId, true)).toThrow('not a member of this organization')
   })
 
-  test('of an organization of others, or of an unknown one, is forbidden alike', () => {
+  test('with an organization of others is refused like an unknown one', () => {
     const { cast, as, session } = setUp()
     const message = 'X-Org-Id: the user is not a member of this organization'
     for (const orgId of [cast.mallory.orgId, 'org_none']) {
@@ -256,7 +256,7 @@ describe('X-Org-Id', () => {
   })
 })
 
-test('the last use is noted, at most once a minute, and never for a refused credential', () => {
+test('the last use is recorded, at most once a minute, and never for a refused credential', () => {
   const { db, clock, cast, as } = setUp()
   const lastUsedAt = (key: string) =>
     db
@@ -302,7 +302,7 @@ test('a credential is looked up by indexes alone, however many members there are
   ])
 })
 
-describe('a caller whose answer takes long is in force', () => {
+describe('a caller of a long request is still valid', () => {
   type Known = ReturnType<typeof setUp>
   const present = ({ db, clock }: Known, principal: Parameters<typeof isInForce>[1]) =>
     isInForce({ db, clock }, principal)
@@ -365,7 +365,7 @@ describe('a caller whose answer takes long is in force', () => {
     expect(present(known, principal)).toBe(false)
   })
 
-  test('and looking is no use of the credential', () => {
+  test('and the check is not recorded as a use of the credential', () => {
     const known = setUp()
     const principal = known.as(known.session(known.cast.bob.userId))
     for (let hour = 0; hour < 11; hour++) {

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
 import { openDatabase } from '../store/database.ts'
 
-/** A database as the version before left it, with these rows. */
+/** A database as the previous version left it, with these rows. */
 function before(migration: string, rows: readonly string[]): Buffer {
   const db = new Database(':memory:')
   const at = migrations.findIndex(({ name }) => name === migration)
@@ -27,13 +27,13 @@ const entry = (orgId: string, fields: { act: string; keyId?: string; target?: st
   `INSERT INTO auditEntry (orgId, at, act, keyId, target, note)
    VALUES ('${orgId}', 1, '${fields.act}', '${fields.keyId ?? ''}', '${fields.target ?? ''}', '{}')`
 
-test('keys made before they belonged to an organization get the one that the migration says', () => {
+test('keys from before they belonged to an organization get the one that the migration chooses', () => {
   const db = openDatabase(
     before('0037_keys_of_organizations', [
       ...['org_a', 'org_b', 'org_c'].map(org),
       ...['usr_one', 'usr_two', 'usr_none'].map(user),
       member('org_b', 'usr_one'),
-      // An invitation is no membership.
+      // An invitation is not a membership.
       member('org_a', 'usr_one', "x'01'"),
       ...['org_a', 'org_b', 'org_c'].map((id) => member(id, 'usr_two')),
       ...[key('of_only', 'usr_one'), key('of_creation', 'usr_two'), key('of_last_use', 'usr_two')],

@@ -120,7 +120,7 @@ describe('the list', () => {
     expect(await seen(cast.mallory.key)).toMatchObject([{ id: cast.mallory.userId }])
   })
 
-  test('pages go through all once', async () => {
+  test('pages list each member once', async () => {
     const { call, cast } = setUp()
     const { members } = (await call('GET', '/v1/org/members', { as: cast.ada.key })).body
     expect(members).toHaveLength(4)
@@ -132,7 +132,7 @@ describe('the list', () => {
 })
 
 describe('an invitation', () => {
-  test('makes a member, once, who has access only after accepting', async () => {
+  test('creates a member once, who has access only after accepting', async () => {
     const { call, cast, accept, clock, passwordHashOf, db } = setUp()
     const body = { email: 'Ann@example.com', role: 'admin' }
     const made = await call('POST', '/v1/org/members', { as: cast.ada.key, body })
@@ -212,7 +212,7 @@ describe('an invitation', () => {
     expect((await call('POST', '/v1/orgs/join', again)).status).toBe(401)
   })
 
-  test('that is not accepted gives no data and no access', async () => {
+  test('that is not accepted gives no access to data', async () => {
     const { call, cast, invite } = setUp()
     await invite('bob@example.com', 'owner', cast.mallory.key)
     const keys = (await call('GET', '/v1/keys', { as: cast.mallory.key })).body.keys
@@ -228,7 +228,7 @@ describe('an invitation', () => {
     expect(demoted.status).toBe(409)
   })
 
-  test('accepted twice at once makes one session, with the password of the one that won', async () => {
+  test('accepted twice at once makes one session, with the password of the request that won', async () => {
     const { db, invite, accept, passwordHashOf } = setUp()
     const token = await invite('ann@example.com')
     const passwords = ['the first password', 'the second password']

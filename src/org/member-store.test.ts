@@ -25,7 +25,7 @@ function setUp() {
   return { db, clock, orgId, owner, join, count }
 }
 
-/** The code of the refusal; null when there was none. */
+/** The code of the refusal; null if there was none. */
 function refusal(act: () => unknown): string | null {
   try {
     act()
@@ -50,7 +50,7 @@ type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
 
 const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
 
-/** The code of the expected refusal; null, with the model changed, when the act must succeed. */
+/** The code of the expected refusal; null, with the model updated, if the change must succeed. */
 function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
   const { kind, email, role = 'viewer' } = step
   const present = model.get(email)
@@ -71,7 +71,7 @@ function expected(model: Model, step: { kind: string; email: string; role?: Role
   return null
 }
 
-test('after any sequence of acts, members are as in a simple model, and one owner stays', () => {
+test('after any sequence of changes, members match a simple model, and one owner remains', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (steps) => {
       const { db, clock, orgId, join } = setUp()
@@ -116,7 +116,7 @@ describe('invitations', () => {
   test.each([
     [INVITATION_MS - 1, true],
     [INVITATION_MS, false],
-  ])('after %i ms it can be accepted: %p', (ms, works) => {
+  ])('can be accepted after %i ms: %p', (ms, works) => {
     const { db, clock, orgId, join } = setUp()
     const { token, member } = invite(db, clock, { orgId, ...invitation })
     clock.advance(ms)
@@ -124,7 +124,7 @@ describe('invitations', () => {
     expect(findMember(db, { orgId, id: member.id }).status).toBe(works ? 'active' : 'invited')
   })
 
-  test('a second one replaces token, role and end of the first', () => {
+  test('the second one replaces token, role and expiry of the first', () => {
     const { db, clock, orgId, join } = setUp()
     const first = invite(db, clock, { orgId, ...invitation })
     clock.advance(INVITATION_MS - 1)
@@ -136,7 +136,7 @@ describe('invitations', () => {
     expect(join(second.token)).toBe(false)
   })
 
-  test('a password that was set meanwhile is not replaced', () => {
+  test('a password that was set in the meantime is not replaced', () => {
     const { db, clock, orgId } = setUp()
     const { token, member } = invite(db, clock, { orgId, ...invitation })
     const invited = findInvited(db, token, clock.now())
@@ -160,7 +160,7 @@ describe('invitations', () => {
     expect(findUser(db, owner.id)).not.toBeNull()
   })
 
-  test.each(['ann', '', 'ann@', 'a b@example.com'])('%j is no address', (email) => {
+  test.each(['ann', '', 'ann@', 'a b@example.com'])('%j is not an address', (email) => {
     const { db, clock, orgId, count } = setUp()
     expect(() => invite(db, clock, { orgId, email, role: 'viewer' })).toThrow('email: is not an e-mail address')
     expect(count('user')).toBe(1)
@@ -186,7 +186,7 @@ describe('removal', () => {
     expect(findUser(db, id)).not.toBeNull()
   })
 
-  test('an invitation that waits elsewhere does not keep a session alive', () => {
+  test('an open invitation elsewhere does not keep a session alive', () => {
     const { db, clock, orgId, count, join } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { token, member } = invite(db, clock, { orgId, email: 'ann@example.com', role: 'viewer' })

@@ -63,7 +63,7 @@ export interface SetUp {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Makes an organization with its cast, a provider, and a browser between them. */
+/** Creates an organization with its users, a provider, and a browser between them. */
 export async function setUp(options: Options = {}): Promise<SetUp> {
   const { settings = {}, publicUrl = PUBLIC_URL, perMinute = 1000, off = false, secret = CLIENT_SECRET } = options
   const db = memoryDb()
@@ -93,7 +93,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
       clock,
       warn: (message) => warnings.push(message),
       timeoutS: options.timeoutS ?? 10,
-      // What the program gives it instead is tested with the way out.
+      // The outgoing request function of the real application has separate tests.
       request: async (url, { method, headers, body, signal }) =>
         url.startsWith(`${provider.issuer}/`)
           ? fetch(url, {
@@ -126,7 +126,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
     }),
   )
   const handle = async (request: Request) => {
-    // As a proxy does that answers for the public address.
+    // Like a proxy that answers for the public address.
     const inside = new Request(request.url.replace(publicUrl, 'http://inside'), request)
     noteAddress(inside, ADDRESS)
     const response = await pages.handle(inside)

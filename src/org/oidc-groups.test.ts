@@ -13,7 +13,7 @@ const ROLES = [
 
 const { groups: _, ...groupless } = zoe
 
-/** Claims of a user with too many groups; `endpoint` is that of the claim source. */
+/** Claims of a user with too many groups; `endpoint` belongs to the claim source. */
 const overage = (endpoint: unknown) => ({
   ...groupless,
   _claim_names: { groups: 'src1' },
@@ -33,7 +33,7 @@ async function setUpOverage(
   return { all, user, token }
 }
 
-/** The sentence of a refused sign-in, after which nothing has changed. */
+/** The message of a refused sign-in, after which nothing has changed. */
 async function refusedWithoutChange({ all, user, token }: Awaited<ReturnType<typeof setUpOverage>>): Promise<string> {
   const before = all.entries.length
   const sentence = await refusalOf(all)
@@ -60,8 +60,8 @@ const answering = ({ all }: { all: SetUp }, ...answers: (Response | (() => Respo
   return asked
 }
 
-describe('groups that Microsoft Graph lists', () => {
-  test('decide as those of the token do, over all pages', async () => {
+describe('groups listed by Microsoft Graph', () => {
+  test('count like those of the token, over all pages', async () => {
     const set = await setUpOverage()
     await using all = set.all
     const next = 'https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x'
@@ -83,7 +83,7 @@ describe('groups that Microsoft Graph lists', () => {
     ['hasgroups', { ...groupless, hasgroups: true, ...overage(GRAPH) }],
     ['the claim itself', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
     ['an empty list', { ...overage(GRAPH), groups: [] }],
-  ])('are asked for when they are omitted by %s', async (_, claims) => {
+  ])('are requested when they are omitted by %s', async (_, claims) => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(ADMINS)] }))
@@ -91,7 +91,7 @@ describe('groups that Microsoft Graph lists', () => {
     expect(roleIn(all, set.user.id)).toBe('admin')
   })
 
-  test('without a role end the membership, as those of the token do', async () => {
+  test('without a role end the membership, like those of the token', async () => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
@@ -105,7 +105,7 @@ describe('groups that Microsoft Graph lists', () => {
     ['https://graph.microsoft.us/v1.0/users/x/getMemberObjects', 'graph.microsoft.us'],
     ['https://dod-graph.microsoft.us/v1.0/users/x/getMemberObjects', 'dod-graph.microsoft.us'],
     ['https://graph.chinacloudapi.cn/tenant/users/x/getMemberObjects', 'microsoftgraph.chinacloudapi.cn'],
-  ])('are asked at the Graph of the cloud of %s', async (endpoint, host) => {
+  ])('are requested from the Graph of the cloud of %s', async (endpoint, host) => {
     const set = await setUpOverage(endpoint)
     await using all = set.all
     const asked = answering(set, Response.json({ value: [entry(STAFF)] }))
@@ -119,7 +119,7 @@ test.each([
   ['https://sts.windows.net/tenant/', 'graph.microsoft.com'],
   ['https://login.microsoftonline.us/tenant/v2.0', 'graph.microsoft.us'],
   ['https://login.partner.microsoftonline.cn/tenant/v2.0', 'microsoftgraph.chinacloudapi.cn'],
-])('without an endpoint, the Graph of the issuer %s is asked', async (iss, host) => {
+])('without an endpoint, are requested from the Graph of the issuer %s', async (iss, host) => {
   const asked: string[] = []
   const request = async (url: string) => {
     asked.push(new URL(url).host)
@@ -133,7 +133,7 @@ test.each([
   expect(asked).toEqual([host, host, host])
 })
 
-describe('unknown groups are not none', () => {
+describe('unknown groups do not count as no groups', () => {
   test.each<unknown>([
     null,
     7,
@@ -146,7 +146,7 @@ describe('unknown groups are not none', () => {
     'https://evil.example/graph.microsoft.com',
     'https://127.0.0.1/v1.0/me',
     'file:///etc/passwd',
-  ])('and nobody but Microsoft Graph is asked: %j', async (endpoint) => {
+  ])('and only Microsoft Graph is requested: %j', async (endpoint) => {
     const set = await setUpOverage(endpoint)
     await using all = set.all
     const asked = answering(set, Response.json({ value: [entry(STAFF)] }))
@@ -162,7 +162,7 @@ describe('unknown groups are not none', () => {
     await refusedWithoutChange(set)
   })
 
-  test.each([401, 403])('when Graph answers %d, and the sentence names the permission', async (status) => {
+  test.each([401, 403])('when Graph answers %d, and the message names the permission', async (status) => {
     const set = await setUpOverage()
     await using _all = set.all
     answering(set, Response.json({ error: { code: 'x', message: 'Call 555' } }, { status }))
@@ -185,7 +185,7 @@ describe('unknown groups are not none', () => {
     ['a next page without TLS', page('http://graph.microsoft.com/v1.0/me')],
     ['a next page with a password', page('https://a:b@graph.microsoft.com/v1.0/me')],
     ['a next page that is no address', page('/v1.0/me')],
-    ['a next page that is no text', page(7)],
+    ['a next page that is not a string', page(7)],
     ['pages without an end', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
   ])('when Graph answers %s', async (_, answer) => {
     const set = await setUpOverage()
@@ -197,13 +197,13 @@ describe('unknown groups are not none', () => {
     expect(asked.length).toBeLessThanOrEqual(20)
   })
 
-  test('when Graph can not be reached', async () => {
+  test('when Graph cannot be reached', async () => {
     const set = await setUpOverage()
     await using _all = set.all
     expect(await refusedWithoutChange(set)).toContain('could not list them')
   })
 
-  test('when the setting names groups, which Graph lists by id', async () => {
+  test('when the setting has names of groups, which Graph lists by id', async () => {
     const set = await setUpOverage(GRAPH, [
       { group: 'staff', role: 'viewer' },
       { group: ADMINS, role: 'admin' },
@@ -211,20 +211,20 @@ describe('unknown groups are not none', () => {
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
     expect(await refusedWithoutChange(set)).toContain('by their object id in TAGWARDEN_OIDC_ROLES')
-    // No group that is named could give a higher role.
+    // No named group could give a higher role.
     answering(set, Response.json({ value: [entry(ADMINS)] }))
     await signInAs(all, overage(GRAPH))
     expect(roleIn(all, set.user.id)).toBe('admin')
   })
 
-  test('of a user who never signed in: no user is made', async () => {
+  test('of a user who never signed in: no user is created', async () => {
     await using all = await setUp()
     all.behaviour.claims = overage('https://evil.example')
     expect(await refusalOf(all)).toContain('groups overage')
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
 
-  test('of a user with a session by password, which goes on', async () => {
+  test('of a user with a session by password, which continues', async () => {
     await using all = await setUp()
     const { bob } = all.cast
     const session = openSession(all.db, all.clock, bob.userId, 'password')

@@ -19,7 +19,7 @@ import {
 } from './oidc-flow.fixture.ts'
 
 describe('the redirect to the provider', () => {
-  test('asks the provider with PKCE, state and nonce, and leaves a sealed cookie', async () => {
+  test('has PKCE, state and nonce, and sets a sealed cookie', async () => {
     await using all = await setUp()
     const response = await all.get(START)
     expect(response.status).toBe(302)
@@ -89,7 +89,7 @@ describe('the redirect to the provider', () => {
     ['client_secret_post', CLIENT_SECRET, 'client_secret'],
     ['client_secret_basic', CLIENT_SECRET, 'authorization'],
     ['none', '', 'client_id'],
-  ])('the provider knows us by %s', async (method, secret, where) => {
+  ])('the client authenticates by %s', async (method, secret, where) => {
     await using all = await setUp({ secret })
     all.behaviour.metadata = { token_endpoint_auth_methods_supported: [method] }
     await signInAs(all, zoe)
@@ -99,7 +99,7 @@ describe('the redirect to the provider', () => {
     expect(ways.includes('client_secret') && ways.includes('authorization')).toBe(false)
   })
 
-  test('a provider that refuses the client secret is no bug, and the reason is logged', async () => {
+  test('a refused client secret is not reported as a bug, and the reason is logged', async () => {
     await using all = await setUp({ settings: { clientSecret: 'wrong-secret' } })
     expect(await refusalOf(all)).toBe('Acme ID did not confirm the sign-in (invalid_client); start again')
     expect(all.warnings.join()).toContain('invalid_client')
@@ -124,7 +124,7 @@ describe('the callback', () => {
     ['a cookie that is no cookie', (all) => forge(all, Buffer.from('x'))],
     ['a cookie that holds something else', (all) => forge(all, testBox.seal('{"state":"x"}'))],
     ['the cookie of another sign-in', async ({ browser }) => browser.follow(PUBLIC_URL + START)],
-  ])('with %s is refused, and the provider not asked', async (_, change) => {
+  ])('with %s is refused without a request to the provider', async (_, change) => {
     await using all = await setUp()
     const back = await backOf(all)
     await change(all, back)
@@ -144,7 +144,7 @@ describe('the callback', () => {
     expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/`])
   })
 
-  test.each(['?state=x', '?code=y', '?error=access_denied'])('with no more than %s is refused', async (search) => {
+  test.each(['?state=x', '?code=y', '?error=access_denied'])('with only %s is refused', async (search) => {
     await using all = await setUp()
     const response = await all.get(CALLBACK + search)
     expect(response.status).toBe(303)
@@ -162,7 +162,7 @@ describe('the callback', () => {
     },
   )
 
-  test('with a code that was used, in the same browser or in another, is refused', async () => {
+  test('with a used code, in the same browser or in another, is refused', async () => {
     await using all = await setUp()
     const back = await backOf(all)
     const cookie = new Map(all.browser.jar)
@@ -224,7 +224,7 @@ describe('the callback', () => {
     ['neither code nor error', {}, "what the sign-in of Acme ID answers can not be trusted; the server's log says why"],
     ['the issuer of another', { code: 'x', iss: 'https://evil.example' }, 'can not be trusted'],
     ['a token in the address', { code: 'x', id_token: 'x' }, 'can not be trusted'],
-  ])('with %s is a sentence', async (_, refusal, message) => {
+  ])('with %s shows a message', async (_, refusal, message) => {
     await using all = await setUp()
     all.behaviour.refusal = refusal
     const shown = await refusalOf(all)
@@ -269,13 +269,13 @@ describe('the one-time code of the page', () => {
     expect([answer.status, answer.body.error]).toEqual([401, 'code: is unknown, used or expired; sign in again'])
   })
 
-  test.each(['x', '', 'x'.repeat(201)])('is nothing else: %j', async (code) => {
+  test.each(['x', '', 'x'.repeat(201)])('is not %j', async (code) => {
     await using all = await setUp()
     await codeOf(all)
     expect((await redeem(all, code)).status).toBe(code === 'x' ? 401 : 400)
   })
 
-  test('does not outlive the membership', async () => {
+  test('ends with the membership', async () => {
     await using all = await setUp()
     const code = await codeOf(all)
     all.behaviour.claims = { ...zoe, groups: [] }
@@ -285,7 +285,7 @@ describe('the one-time code of the page', () => {
   })
 })
 
-test('too many tries from one address are refused, at each step', async () => {
+test('too many attempts from one address are refused, at each step', async () => {
   await using all = await setUp({ perMinute: 3 })
   const outcome = await walk(all)
   expect(outcome).toHaveProperty('code')

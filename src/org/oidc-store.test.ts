@@ -20,7 +20,7 @@ describe('a user of the company', () => {
     expect(all.browser.jar.size).toBe(0)
   })
 
-  test('is the same user the next time, also with another name or address', async () => {
+  test('is the same user the next time, even with another name or address', async () => {
     await using all = await setUp()
     const first = await signInAs(all, zoe)
     const again = await signInAs(all, { ...zoe, email: 'zoe.new@example.com', email_verified: false, name: 'Z' })
@@ -30,7 +30,7 @@ describe('a user of the company', () => {
     expect(countOf(all, 'identity')).toBe(1)
   })
 
-  test('is the user who has their address already, when the company confirms it', async () => {
+  test('is the existing user with their address, when the company confirms it', async () => {
     await using all = await setUp()
     const { bob } = all.cast
     const { user } = await signInAs(all, { ...zoe, email: 'BOB@example.com', groups: ['Web Analytics/Editors'] })
@@ -85,14 +85,14 @@ describe('a user of the company', () => {
   })
 })
 
-describe('the groups decide', () => {
+describe('the groups determine the role', () => {
   test.each<[unknown, string]>([
     [['staff'], 'viewer'],
     ['staff', 'viewer'],
     [['Web Analytics/Editors'], 'member'],
     [['staff', 'admins', 'Web Analytics/Editors'], 'admin'],
     [['board', 'unknown', 7, null], 'owner'],
-  ])('%j makes a %s', async (groups, role) => {
+  ])('%j gives the role %s', async (groups, role) => {
     await using all = await setUp()
     const { user } = await signInAs(all, { ...zoe, groups })
     expect<string>(roleIn(all, user.id)).toBe(role)
@@ -108,7 +108,7 @@ describe('the groups decide', () => {
     [undefined],
     [null],
     [true],
-  ])('%j lets nobody in', async (groups) => {
+  ])('%j gives no access', async (groups) => {
     await using all = await setUp()
     all.behaviour.claims = { ...zoe, groups }
     expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
@@ -116,7 +116,7 @@ describe('the groups decide', () => {
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
 
-  test('the role at every sign-in, up and down, with an entry in the audit log', async () => {
+  test('the role is updated at every sign-in, up and down, with an entry in the audit log', async () => {
     await using all = await setUp()
     const { id } = (await signInAs(all, zoe)).user
     for (const [group, role] of [
@@ -140,7 +140,7 @@ describe('the groups decide', () => {
     expect(signIns[0]).toMatchObject({ orgId: all.cast.orgId, userId: id, address: ADDRESS, note: { via: 'oidc' } })
   })
 
-  test('but the last owner stays one', async () => {
+  test('the last owner stays one', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const alice = { sub: 'u-alice', email: cast.alice.email, email_verified: true }
@@ -155,7 +155,7 @@ describe('the groups decide', () => {
     expect(roleIn(all, cast.alice.userId)).toBe('viewer')
   })
 
-  test('removal: a user whose groups have no role any more loses sessions and membership', async () => {
+  test('removal: a user whose groups lost their role loses sessions and membership', async () => {
     await using all = await setUp()
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
@@ -167,7 +167,7 @@ describe('the groups decide', () => {
       expect.objectContaining({ act: 'removeMember', orgId: cast.orgId, target: user.id, address: ADDRESS }),
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
-    // Nothing is left to remove.
+    // Nothing remains to be removed.
     expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
@@ -183,7 +183,7 @@ describe('the groups decide', () => {
     expect(roleIn(all, all.cast.alice.userId)).toBe('owner')
   })
 
-  test('nothing about users who never came through the company', async () => {
+  test('nothing changes for users who never signed in through the company', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const session = openSession(db, clock, cast.bob.userId, 'password')
@@ -192,7 +192,7 @@ describe('the groups decide', () => {
     expect(principalOf(all, session.token).role).toBe('member')
   })
 
-  test('nothing when userinfo, which has them, fails', async () => {
+  test('nothing changes when userinfo, which has the groups, fails', async () => {
     await using all = await setUp()
     const { token } = await signInAs(all, zoe)
     const { groups: _, ...groupless } = zoe
@@ -212,7 +212,7 @@ describe('an address', () => {
     ['no address', { email: 'zoe' }, 'email: is not an e-mail address'],
     ['taken, and not confirmed', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
-      'taken in other letters, and not confirmed',
+      'used in another case, and not confirmed',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
@@ -225,12 +225,12 @@ describe('an address', () => {
     expect([countOf(all, 'user'), countOf(all, 'identity'), countOf(all, 'session')]).toEqual([users, 0, 0])
   })
 
-  test('that is unknown makes a new user, verified or not', async () => {
+  test('that is unknown creates a new user, verified or not', async () => {
     await using all = await setUp()
     expect((await signInAs(all, { ...zoe, email_verified: false })).user.email).toBe(zoe.email)
   })
 
-  test('of a user who is linked to an account of the company is refused for a second account', async () => {
+  test('of a user linked to one company account is refused for a second account', async () => {
     await using all = await setUp()
     await signInAs(all, { ...zoe, email_verified: false })
     all.behaviour.claims = { ...zoe, sub: 'u-second' }

@@ -6,7 +6,7 @@ import { roleOf, userOf } from './oidc-user.ts'
 const aGroup = fc.constantFrom('a', 'b', 'c', 'A', '')
 const someRoles = fc.array(fc.record({ group: aGroup, role: fc.constantFrom(...ROLES) }))
 
-test('of the roles of all groups the highest counts', () => {
+test('the highest role of all groups counts', () => {
   fc.assert(
     fc.property(fc.array(aGroup), someRoles, (groups, roles) => {
       const ranks = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => ROLES.indexOf(role))
@@ -15,7 +15,7 @@ test('of the roles of all groups the highest counts', () => {
   )
 })
 
-test('for any claims of a provider, the returned user can be stored', () => {
+test('for any claims, the returned user can be stored', () => {
   const odd = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constantFrom(undefined, ' ', 'a\0b', '\ud800'))
   const claims = fc.record({ email: odd, email_verified: odd, name: odd, groups: odd })
   fc.assert(
@@ -68,7 +68,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
   expect(userOf({ iss: 'https://acme.example', sub: 'u-1', ...idToken }, userinfo, 'groups').groups).toEqual(groups)
 })
 
-test('a claim of another name is not cut off by what is said of groups', () => {
+test('a claim of another name is not affected by the claims about groups', () => {
   const claims = { iss: 'https://acme.example', sub: 'u-1', hasgroups: true, ...ELSEWHERE }
   expect(userOf(claims, {}, 'roles').groups).toEqual([])
   expect(userOf({ ...claims, _claim_names: { roles: 'src1' } }, {}, 'roles').groups).toBeNull()

@@ -11,15 +11,15 @@ type Sign = (claims: JWTPayload) => Promise<string>
 export interface ProviderBehaviour {
   /** Claims of the next user's ID token: `sub` and others. */
   claims: JWTPayload
-  /** Claims of userinfo beside `sub`; null when the provider has no userinfo. */
+  /** Claims of userinfo in addition to `sub`; null when the provider has no userinfo. */
   userinfo: Record<string, unknown> | null
   /** Merged into the discovery document. */
   metadata: Record<string, unknown>
   /** Replaces the correct signing of the ID token; null for the correct one. */
   sign: ((claims: JWTPayload, rightly: Sign) => Promise<string> | string) | null
-  /** Answers a path in place of the provider; returns null to let the provider answer. */
+  /** Answers a path instead of the provider; returns null to let the provider answer. */
   instead: (path: string) => Response | Promise<Response> | null
-  /** Parameters of the redirect back, in place of the code and beside the state. */
+  /** Parameters of the redirect back that replace the code, in addition to the state. */
   refusal: Record<string, string> | null
 }
 
@@ -33,7 +33,7 @@ const TOKEN_S = 300
 const KEY_ID = 'first'
 
 /**
- * An OpenID Connect provider on the loopback address that consents to everything, with keys of its own. It holds to the
+ * An OpenID Connect provider on the loopback address that consents to everything and has its own keys. It follows the
  * rules for clients: known redirect address, PKCE, client authentication, codes that work once. Stops at the end of its
  * block.
  */
@@ -85,7 +85,7 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
     ...(behaviour.userinfo ? { userinfo_endpoint: `${issuer}/userinfo` } : {}),
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    // More than is safe, so that only the check of the signature can refuse a token.
+    // More algorithms than are safe, so that only the signature check can refuse a token.
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'HS256', 'none'],
     code_challenge_methods_supported: ['S256'],
     ...behaviour.metadata,
@@ -149,15 +149,15 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
 
 export type OpenIdProvider = Awaited<ReturnType<typeof openIdProvider>>
 
-/** Returns a function that signs as the provider does, with this key. */
+/** Returns a function that signs like the provider, with this key. */
 export const signWith =
   (key: CryptoKey | Uint8Array, alg = 'ES256') =>
   (claims: JWTPayload) =>
     new SignJWT(claims).setProtectedHeader({ alg, kid: KEY_ID }).sign(key)
 
 /**
- * A minimal browser for a sign-in: it keeps cookies by path, and follows redirects when a test calls for it. URLs below
- * `origin` are answered by `handle`, others are fetched.
+ * A minimal browser for a sign-in: it stores cookies by path, and follows redirects on request. URLs below `origin` are
+ * answered by `handle`, others are fetched.
  */
 export function fakeBrowser(origin: string, handle: (request: Request) => Promise<Response>) {
   const jar = new Map<string, { value: string; path: string }>()
@@ -180,7 +180,7 @@ export function fakeBrowser(origin: string, handle: (request: Request) => Promis
     return response
   }
 
-  /** Returns the target of a redirect; fails when the response is none. */
+  /** Returns the target of a redirect; fails when the response is not one. */
   async function follow(url: string): Promise<string> {
     const response = await get(url)
     const location = response.headers.get('location')

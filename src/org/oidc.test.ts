@@ -5,7 +5,7 @@ import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { CLIENT_ID, CLIENT_SECRET, type ProviderBehaviour, signWith } from './oidc.fixture.ts'
 import { countOf, outcomeOf, PUBLIC_URL, refusalOf, roleIn, START, setUp, signInAs, zoe } from './oidc-flow.fixture.ts'
 
-describe('claims that the ID token lacks', () => {
+describe('claims missing from the ID token', () => {
   test('are read from userinfo', async () => {
     await using all = await setUp()
     const { sub, ...rest } = zoe
@@ -48,8 +48,8 @@ describe('claims that the ID token lacks', () => {
   })
 })
 
-describe('a provider with a wrong answer', () => {
-  test('that is down: 502 at the start, a sentence on the way back', async () => {
+describe('a provider with an invalid answer', () => {
+  test('that is down: 502 at the start, a message in the callback', async () => {
     const all = await setUp()
     const toProvider = await all.browser.follow(PUBLIC_URL + START)
     const back = await all.browser.follow(toProvider)
@@ -106,7 +106,7 @@ describe('a provider with a wrong answer', () => {
   test.each<[string, Record<string, unknown>]>([
     ['without a place to send people', { authorization_endpoint: undefined }],
     ['with one that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
-    ['with one that is no text', { authorization_endpoint: { toString: 1 } }],
+    ['with one that is not a string', { authorization_endpoint: { toString: 1 } }],
   ])('discovery %s: 502', async (_, metadata) => {
     await using all = await setUp()
     all.behaviour.metadata = metadata
@@ -124,7 +124,7 @@ describe('a provider with a wrong answer', () => {
     ['/jwks', 'no keys', () => Response.json({ keys: [] })],
     ['/jwks', 'junk', () => Response.json({ keys: [{ kty: 'EC', kid: 'first', crv: 'P-256', x: '!', y: 7 }] })],
     ['/jwks', '404', () => new Response('no', { status: 404 })],
-  ])('%s answers %s: a sentence', async (where, _, answer) => {
+  ])('%s answers %s: a message', async (where, _, answer) => {
     await using all = await setUp()
     all.behaviour.instead = (path) => (path === where ? answer() : null)
     expect(await refusalOf(all)).toMatch(/^(?:what the sign-in of )?Acme ID [\w ';(),-]+$/)

@@ -58,7 +58,7 @@ describe('permissions', () => {
 })
 
 describe('another organization', () => {
-  test('belongs to the user who made it only', async () => {
+  test('belongs only to the user who created it', async () => {
     const { call, cast, clock, db } = setUp()
     const { status, body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' Acme Europe ' } })
     expect(status).toBe(201)
@@ -74,7 +74,7 @@ describe('another organization', () => {
     expect(stranger.status).toBe(403)
   })
 
-  test('can be made by an owner of the current organization', async () => {
+  test('can be created by an owner of the current organization', async () => {
     const { db, clock, call, cast } = setUp()
     const { id } = createOrg(db, testBox, clock, { name: 'Second' })
     addMember(db, clock, { orgId: id, userId: cast.alice.userId, role: 'admin' })
@@ -84,7 +84,7 @@ describe('another organization', () => {
     expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': cast.orgId } })).status).toBe(201)
   })
 
-  test('is the tenth of its owner at most', async () => {
+  test('is refused to an owner of ten', async () => {
     const { call, cast } = setUp()
     const make = () => call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'More' } })
     for (let owned = 1; owned < 10; owned++) expect((await make()).status).toBe(201)
@@ -105,7 +105,7 @@ describe('another organization', () => {
 })
 
 describe('settings', () => {
-  test('that are left out stay unchanged, and rules are recompiled', async () => {
+  test('that are omitted stay unchanged, and rules are recompiled', async () => {
     const { call, cast, told } = setUp()
     const patch = (body: unknown) => call('PATCH', '/v1/org', { as: cast.ada.key, body })
     expect((await patch({ phoneRegions: ['DE', 'US', 'DE'] })).body).toMatchObject({
@@ -168,7 +168,7 @@ interface Column {
   dflt_value: string | null
 }
 
-/** Names of columns by which a row belongs to an organization. */
+/** Names of columns that assign a row to an organization. */
 const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
 const CHOICES: Record<string, string> = {
   'domain.sessionMode': 'memory',
@@ -196,7 +196,7 @@ function columnsOf(db: Db): [string, Column[]][] {
   return tables.map(({ name }) => [name, db.pragma(`table_info(${name})`) as Column[]])
 }
 
-/** A row in every table whose rows belong to organizations. */
+/** Adds a row to every table whose rows belong to organizations. */
 function fill(db: Db, orgId: string): void {
   const known: Record<string, string> = {
     orgId,
@@ -232,7 +232,7 @@ function fill(db: Db, orgId: string): void {
   expect(db.pragma('foreign_key_check')).toEqual([])
 }
 
-/** How many rows of each table belong to an organization; tables with none are left out. */
+/** Number of rows in each table that belong to an organization; tables without any are omitted. */
 function rowsOf(db: Db, orgId: string): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const [table, columns] of columnsOf(db)) {
@@ -245,7 +245,7 @@ function rowsOf(db: Db, orgId: string): Record<string, number> {
   return counts
 }
 
-describe('deleting', () => {
+describe('deleting an organization', () => {
   test('leaves only rows that jobs remove later, and does not change other organizations', async () => {
     const { db, call, cast, told } = setUp()
     const { orgId, mallory } = cast
@@ -264,7 +264,7 @@ describe('deleting', () => {
     expect(told).toEqual([`deleted ${orgId}`])
   })
 
-  test('ends the access of those who were in no other organization', async () => {
+  test('ends the access of users who were in no other organization', async () => {
     const { db, clock, call, cast } = setUp()
     addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'viewer' })
     const sessions = [cast.vera, cast.bob].map(({ userId }) => openSession(db, clock, userId, 'password').token)
@@ -277,14 +277,14 @@ describe('deleting', () => {
     expect(statuses).toEqual([401, 401, 401, 200, 200])
   })
 
-  test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('needs its exact name, not %j', async (name) => {
+  test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('requires its exact name, not %j', async (name) => {
     const { call, cast, told } = setUp()
     const answer = await call('DELETE', `/v1/org?name=${encodeURIComponent(name)}`, { as: cast.alice.key })
     expect([answer.status, answer.body.error.split(': ')[0]]).toEqual([400, 'query.name'])
     expect(told).toEqual([])
   })
 
-  test('is refused for the only one', async () => {
+  test('is refused for the only organization', async () => {
     const { call, cast } = setUp()
     expect((await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })).status).toBe(200)
     const last = await call('DELETE', '/v1/org?name=Mallory%20and%20Sons', { as: cast.mallory.key })

@@ -38,7 +38,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
   const forgot = async (email: string, address = '192.0.2.1') => {
     const answer = await call('POST', '/v1/auth/forgot', { body: { email }, address })
-    // What follows the answer is a timer of an earlier turn.
+    // Work that follows the answer runs in a timer set before this one.
     await new Promise((resolve) => setTimeout(resolve, 0))
     return answer
   }
@@ -53,7 +53,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
 }
 
 describe('a forgotten password', () => {
-  test('is set anew by a link that is mailed; that ends all sessions and opens one', async () => {
+  test('is reset by a mailed link, which ends all sessions and opens a new one', async () => {
     const world = setUp()
     const { people, call } = world
     const [old, hers] = [world.session(people.bob), world.session(people.alice)]
@@ -92,7 +92,7 @@ describe('a forgotten password', () => {
         await call('PUT', '/v1/auth/password', { as: session(people.bob), body })
       },
     ],
-  ])('a link does not work that is %s', async (_, happen) => {
+  ])('a link does not work when it is %s', async (_, happen) => {
     const world = setUp()
     await world.forgot('bob@example.com')
     const [token = ''] = world.tokens()
@@ -117,7 +117,7 @@ describe('a forgotten password', () => {
     expect(tokens()).toHaveLength(4)
   })
 
-  test('a link works until its hour is over, also after a password that did not fit', async () => {
+  test('a link works for an hour, even after an invalid password', async () => {
     const { forgot, tokens, reset, clock } = setUp()
     await forgot('bob@example.com')
     const [token = ''] = tokens()
@@ -129,7 +129,7 @@ describe('a forgotten password', () => {
     expect((await reset(token)).status).toBe(200)
   })
 
-  test('of two that use a link at once one does', async () => {
+  test('a link used twice at once works once', async () => {
     const { forgot, tokens, reset } = setUp()
     await forgot('bob@example.com')
     const [token = ''] = tokens()
@@ -162,7 +162,7 @@ describe('a forgotten password', () => {
         endAccess(db, clock, [bob.userId])
       },
     ],
-  ])('is answered alike for %s, and nothing is mailed', async (_, email, happen) => {
+  ])('gets the same answer for %s, and nothing is mailed', async (_, email, happen) => {
     const world = setUp()
     happen(world)
     expect(await world.forgot(email)).toMatchObject({ status: 200, body: { ok: true } })
@@ -170,19 +170,19 @@ describe('a forgotten password', () => {
     expect(world.db.prepare('SELECT * FROM passwordReset').all()).toEqual([])
   })
 
-  test('who owns the server and never had a password gets one', async () => {
+  test('the owner of the server who never had a password gets one', async () => {
     const { forgot, tokens, reset } = setUp()
     await forgot('ada@example.com')
     expect((await reset(tokens()[0] ?? '')).status).toBe(200)
   })
 
-  test('without a mail server nothing is made, and the answer is the same', async () => {
+  test('without a mail server no link is created, and the answer is the same', async () => {
     const { forgot, db } = setUp({ hasMail: false })
     expect(await forgot('bob@example.com')).toMatchObject({ status: 200, body: { ok: true } })
     expect(db.prepare('SELECT * FROM passwordReset').all()).toEqual([])
   })
 
-  test('whoever was removed meanwhile does not get in', async () => {
+  test('a user who was removed in the meantime gets no access', async () => {
     const { forgot, tokens, reset, db, people, login } = setUp()
     await forgot('bob@example.com')
     db.prepare('DELETE FROM member WHERE userId = ?').run(people.bob.userId)
@@ -191,13 +191,13 @@ describe('a forgotten password', () => {
     expect((await login('bob@example.com', NEW)).status).toBe(401)
   })
 
-  test('is limited as signing in is, by address and by account, known or not', async () => {
+  test('has the limits of sign-ins, by address and by account, known or not', async () => {
     for (const email of ['bob@example.com', 'nobody@example.com']) {
       const { forgot, login } = setUp()
       for (let n = 0; n < 10; n++) expect((await forgot(email)).status).toBe(200)
       const limited = await forgot(email)
       expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '6'])
-      // Whoever floods from elsewhere does not keep the user out.
+      // Requests from other addresses do not lock the user out.
       expect((await forgot(email, '192.0.2.2')).status).toBe(200)
       expect((await login('alice@example.com', PASSWORD)).status).toBe(200)
     }

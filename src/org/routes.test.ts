@@ -47,7 +47,7 @@ const newKey = { name: 'CI', expiresInDays: 30 }
 describe('permissions', () => {
   const everybody = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const fullKeys = { viewer: 403, readOnly: 403, member: 201, admin: 201, owner: 201, otherOrg: 201 }
-  /** Bob's key: he and the admins of his organization may revoke it. */
+  /** Bob’s key: he and the admins of his organization may revoke it. */
   const revokers = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
 
@@ -115,7 +115,7 @@ test('a user of several organizations must name one', async () => {
   const ids = [...body.orgs, ...next.body.orgs].map(({ id }) => id)
   expect(ids.sort()).toEqual([cast.orgId, second].sort())
   expect(next.body.nextCursor).toBeNull()
-  // A key knows of its own alone.
+  // A key sees only its own organization.
   const own = await call('GET', '/v1/orgs', { as: cast.bob.key })
   expect(own.body).toEqual({ orgs: [{ id: cast.orgId, name: 'Acme', role: 'member' }], nextCursor: null })
   expect((await call('GET', '/v1/whoami', { as: cast.bob.key })).body).toMatchObject({ orgId: cast.orgId })
@@ -126,7 +126,7 @@ test('a user of several organizations must name one', async () => {
   })
 })
 
-test('a key is listed and revoked only in the organization in which it was made', async () => {
+test('a key is listed and revoked only in the organization in which it was created', async () => {
   const { db, clock, call, cast } = setUp()
   const { bob, mallory } = cast
   addMember(db, clock, { orgId: mallory.orgId, userId: bob.userId, role: 'admin' })
@@ -196,7 +196,7 @@ describe('keys', () => {
     expect((await call('DELETE', `/v1/keys/${key.id}`, { as: cast.bob.key })).status).toBe(404)
   })
 
-  test('a viewer with a session makes read-only keys, which stay read-only', async () => {
+  test('a viewer with a session creates read-only keys, which stay read-only', async () => {
     const { db, call, cast, signedIn } = setUp()
     const { body } = await signedIn(cast.vera)('POST', '/v1/keys', { body: { ...newKey, readOnly: false } })
     expect(body.readOnly).toBe(true)
@@ -204,7 +204,7 @@ describe('keys', () => {
     expect((await call('POST', '/v1/keys', { as: body.secret, body: newKey })).status).toBe(403)
   })
 
-  test('a member sees and revokes only own keys; an admin those of all members of the organization', async () => {
+  test('a member sees and revokes only their own keys; an admin, those of all members', async () => {
     const { call, cast } = setUp()
     const owners = async ({ key }: Person) => {
       const { body } = await call('GET', '/v1/keys', { as: key })
@@ -220,7 +220,7 @@ describe('keys', () => {
     expect((await call('GET', '/v1/keys', { as: vera.key })).status).toBe(401)
   })
 
-  test('pages go through all keys once', async () => {
+  test('pages list each key once', async () => {
     const { call, cast } = setUp()
     const all = (await call('GET', '/v1/keys', { as: cast.ada.key })).body.keys
     const walked: unknown[] = []
@@ -267,7 +267,7 @@ describe('bad input', () => {
     expect((await call('GET', path, { as: cast.bob.key })).status).toBe(400)
   })
 
-  test('the shortest and the longest life of a key are accepted, and none', async () => {
+  test('the shortest and the longest lifetime of a key are accepted, and no expiry', async () => {
     const { call, cast } = setUp()
     for (const expiresInDays of [7, 365, null]) {
       const { status } = await call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays } })
@@ -275,7 +275,7 @@ describe('bad input', () => {
     }
   })
 
-  test('any input is answered with 4xx, never a bug', async () => {
+  test('any input is answered with 4xx, never an internal error', async () => {
     const { call, cast } = setUp()
     const key = fc.record(
       {

@@ -29,7 +29,7 @@ test.each(['password', 'setup', 'invite', 'oidc'] as const)(
   },
 )
 
-test('opening one removes those that have expired, and no others', () => {
+test('opening a session removes expired sessions only', () => {
   const { db, clock, cast, hashes } = setUp()
   const open = () => secretHash(openSession(db, clock, cast.bob.userId, 'password').token)
   open()
@@ -41,7 +41,7 @@ test('opening one removes those that have expired, and no others', () => {
   expect(hashes()).toEqual([second, third])
 })
 
-test('ending one leaves the others alone; ending none does nothing', () => {
+test('ending a session leaves others unchanged; ending an unknown one does nothing', () => {
   const { db, clock, cast, hashes } = setUp()
   const [one, two] = [0, 1].map(() => openSession(db, clock, cast.bob.userId, 'password').token) as [string, string]
   endSession(db, sessionIdOf(one))

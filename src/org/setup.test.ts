@@ -36,7 +36,7 @@ function world(perMinute = 60) {
 }
 
 describe('with the token', () => {
-  test('the first owner is made and signed in, without an API key', async () => {
+  test('the first owner is created and signed in, without an API key', async () => {
     const { db, clock, parts, entries, run, rows } = world()
     expect([canSetUp(parts), hasOwner(db)]).toEqual([true, false])
     const { token, user, orgs } = await run({ name: ' Alice ' })
@@ -61,13 +61,13 @@ describe('with the token', () => {
       code: 'conflict',
       message: 'an owner exists already',
     })
-    // Also when the owner was removed.
+    // Even after the owner was removed.
     db.exec('DELETE FROM org; DELETE FROM user')
     expect(parts.setupToken?.fits(token)).toBe(false)
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  test('two at once make one owner', async () => {
+  test('two requests at once create one owner', async () => {
     const { run, rows } = world()
     const outcomes = await Promise.allSettled([run(), run({ email: 'bob@example.com' })])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -75,7 +75,7 @@ describe('with the token', () => {
     expect(rows()).toEqual([1, 1, 1, 1, 0])
   })
 
-  test('nothing is made when an owner was made otherwise in the meantime', async () => {
+  test('nothing is created when another owner was created in the meantime', async () => {
     const { db, clock, parts, run, rows } = world()
     const running = run()
     await initialize(db, testBox, clock, { orgName: 'First', email: 'first@example.com', password: null })
@@ -89,7 +89,7 @@ describe('with the token', () => {
     [{ email: 'alice' }, 'email: is not an e-mail address'],
     [{ password: 'short' }, 'password: must have at least 10 characters'],
     [{ name: '\t' }, 'name: must not be blank'],
-  ])('%j is refused by name, leaves nothing behind, and may be mended', async (change, message) => {
+  ])('%j is refused by name, leaves nothing behind, and can be corrected', async (change, message) => {
     const { parts, entries, run, rows } = world()
     await expect(run(change)).rejects.toMatchObject({ code: 'invalid', message })
     expect(rows()).toEqual([0, 0, 0, 0, 0])
@@ -99,7 +99,7 @@ describe('with the token', () => {
   })
 })
 
-describe('without it nothing is made', () => {
+describe('without the token nothing is created', () => {
   const cases: [string, (token: string) => string][] = [
     ['another', () => newSetupToken().secret],
     ['cut short', (token) => token.slice(0, -1)],
@@ -113,7 +113,7 @@ describe('without it nothing is made', () => {
     expect(canSetUp(parts)).toBe(true)
   })
 
-  test('when there is none in force', async () => {
+  test('when no token is valid', async () => {
     const { token, parts, rows } = world()
     const none: SetUpParts = { ...parts, setupToken: null }
     expect(canSetUp(none)).toBe(false)

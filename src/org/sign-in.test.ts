@@ -41,12 +41,12 @@ function setUp({ perMinute = 60 } = {}) {
 
 const REFUSED = { code: 'unauthorized', message: 'e-mail address or password is wrong' }
 
-describe('a right password', () => {
+describe('a correct password', () => {
   test.each([
     ['bob@example.com', PASSWORD],
     [' BOB@Example.com\n', PASSWORD],
     ['bob@example.com', PASSWORD.normalize('NFC')],
-  ])('is signed in as %j', async (email, password) => {
+  ])('signs in as %j', async (email, password) => {
     const { db, clock, cast, entries, enter } = setUp()
     const { userId, orgId } = cast.bob
     const { token, user, orgs } = await enter(email, password)
@@ -103,7 +103,7 @@ describe('a wrong password', () => {
     expect(db.prepare('SELECT * FROM session').all()).toEqual([])
   })
 
-  test('costs as many verifications as a right one', async () => {
+  test('costs as many verifications as a correct one', async () => {
     const { enter } = setUp()
     using verify = spyOn(Bun.password, 'verify')
     await enter('bob@example.com', PASSWORD)
@@ -129,7 +129,7 @@ describe('a wrong password', () => {
     ])
   })
 
-  test('does not fail when the audit log can not be written, which is reported', async () => {
+  test('does not fail when the audit log cannot be written, which is reported', async () => {
     const { db, reported, enter } = setUp()
     db.exec('DROP TABLE auditEntry')
     await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
@@ -138,7 +138,7 @@ describe('a wrong password', () => {
   })
 })
 
-test('a session and its audit log entry are made together, or not at all', async () => {
+test('a session and its audit log entry are created together, or not at all', async () => {
   const { db, enter } = setUp()
   db.exec('DROP TABLE auditEntry')
   await expect(enter('bob@example.com', PASSWORD)).rejects.toThrow('auditEntry')
@@ -164,7 +164,7 @@ function waitOf(take: () => void): number {
   }
 }
 
-describe('tries are limited', () => {
+describe('attempts are limited', () => {
   test.each([1, 60, 123, 507])('by address: of %i a minute exactly the next one is refused', (perMinute) => {
     const clock = testClock()
     const { byAddress } = signInLimits(clock, perMinute)
@@ -177,7 +177,7 @@ describe('tries are limited', () => {
     expect(take('192.0.2.1')).toBe(0)
   })
 
-  test('by account: 10 a minute from one address, whatever its case and white space, known or not', () => {
+  test('by account: 10 a minute from one address, ignoring case and white space, known or not', () => {
     const clock = testClock()
     const { byAccount } = signInLimits(clock, 60)
     for (const name of ['bob@example.com', 'nobody@example.com']) {
@@ -200,12 +200,12 @@ describe('tries are limited', () => {
     expect(take('192.0.2.1', 'ann@example.com')).toBe(0)
   })
 
-  test('before anything is verified, the address first', async () => {
+  test('before any verification, by address first', async () => {
     const { clock, enter } = setUp({ perMinute: 12 })
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The limit of the account is used up, also for the right password, but not from another address.
+    // The limit of the account is used up, even for the correct password, but not from another address.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
     await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)
@@ -222,7 +222,7 @@ describe('tries are limited', () => {
   })
 })
 
-describe('an address is counted', () => {
+describe('an address is identified', () => {
   const cases: [string | null, string][] = [
     [null, 'unknown'],
     ['192.0.2.1', '192.0.2.1'],
@@ -244,7 +244,7 @@ describe('an address is counted', () => {
     expect(networkOf(address)).toBe(name)
   })
 
-  test('by the first half of IPv6 and nothing else', () => {
+  test('by the first half of an IPv6 address only', () => {
     const group = fc.nat(0xffff)
     const text = (groups: number[]) => groups.map((n) => n.toString(16)).join(':')
     const half = fc.array(group, { minLength: 4, maxLength: 4 })

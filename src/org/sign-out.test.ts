@@ -19,7 +19,7 @@ function signOut({ db, clock, parts }: SetUp, token: string, box = parts.box) {
 
 const storedUrls = ({ db }: SetUp) => db.prepare('SELECT endSessionUrl FROM session').pluck().all() as (Buffer | null)[]
 
-test('leads on to the provider, with the ID token and the callback', async () => {
+test('redirects to the provider, with the ID token and the callback', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: `${LOGOUT}?tenant=1` }
   const { token } = await signInAs(all, zoe)
@@ -45,14 +45,14 @@ test.each<[string, unknown]>([
   ['an empty text', ''],
   ['a number', 7],
   ['an object', { toString: 1 }],
-])('ends only its own session where the provider offers %s', async (_, endpoint) => {
+])('ends only its own session when the provider offers %s', async (_, endpoint) => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: endpoint }
   const { token } = await signInAs(all, zoe)
   expect(await signOut(all, token)).toMatchObject({ status: 200, body: { ok: true, endSessionUrl: null } })
 })
 
-test('leaves out an ID token that is too long for an address', async () => {
+test('omits an ID token that is too long for a URL', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: LOGOUT }
   const groups = ['staff', ...Array.from({ length: 200 }, (_, index) => `${index}`.padStart(36, '0'))]
@@ -70,7 +70,7 @@ test('of a session by password ends only that session', async () => {
   expect(storedUrls(all)).toHaveLength(1)
 })
 
-test('works when the address can not be opened any more', async () => {
+test('works when the address can no longer be decrypted', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: LOGOUT }
   const { token } = await signInAs(all, zoe)

@@ -26,7 +26,7 @@ function setUp() {
 const start = { after: null, limit: 50 }
 
 describe('organizations', () => {
-  test('a created organization is found, with its own webhook secret and salt', () => {
+  test('a created organization has its own webhook secret and salt', () => {
     const { db, clock } = setUp()
     const [one, two] = [
       createOrg(db, testBox, clock, { name: ' One ' }),
@@ -63,7 +63,7 @@ describe('organizations', () => {
     expect(() => createOrg(db, testBox, clock, { name: 'n'.repeat(201) })).toThrow('orgName: is longer than 200')
   })
 
-  test('an organization that does not exist is null, its secret not found', () => {
+  test('an unknown organization is null, and its secret is not found', () => {
     const { db } = setUp()
     expect(findOrg(db, 'org_none')).toBeNull()
     expect(() => openWebhookSecret(db, testBox, 'org_none')).toThrow('no such organization')
@@ -83,14 +83,14 @@ describe('organizations', () => {
 })
 
 describe('users', () => {
-  test('an address is taken whatever its case', () => {
+  test('addresses are unique ignoring case', () => {
     const { db, clock } = setUp()
     expect(() => createUser(db, clock, { email: 'ALICE@example.com' })).toThrow(
       'email: a user with this address exists',
     )
   })
 
-  test('an owner is a user and a member, or neither', () => {
+  test('an owner is created as user and member, or not at all', () => {
     const { db, clock, cast } = setUp()
     const owner = createOwner(db, clock, { orgId: cast.orgId, email: 'olga@example.com', name: 'Olga' })
     expect(findUser(db, owner.id)).toEqual({ id: owner.id, email: 'olga@example.com', name: 'Olga' })
@@ -99,7 +99,7 @@ describe('users', () => {
     expect(db.prepare(`SELECT * FROM user WHERE email = 'oleg@example.com'`).get()).toBeUndefined()
   })
 
-  test('a user who does not exist is null', () => {
+  test('an unknown user is null', () => {
     expect(findUser(memoryDb(), 'usr_none')).toBeNull()
   })
 })
@@ -116,7 +116,7 @@ describe('keys', () => {
   test.each([
     [7, 7 * DAY_MS],
     [365, 365 * DAY_MS],
-  ])('%i days are counted from its making', (expiresInDays, ms) => {
+  ])('%i days are counted from creation', (expiresInDays, ms) => {
     const { db, clock, cast } = setUp()
     const { expiresAt, createdAt } = createKey(db, clock, { ...ownerOf(cast.bob), name: 'CI', expiresInDays })
     expect(createdAt).toBe(clock.now())
@@ -148,7 +148,7 @@ describe('keys', () => {
     expect(listKeys(db, { orgId: cast.orgId }, { after: all[2]?.id ?? null, limit: 2 })).toEqual(all.slice(3, 6))
   })
 
-  test('are revoked once, and only within reach', () => {
+  test('are revoked once, and only by users with permission', () => {
     const { db, clock, cast } = setUp()
     const { bob, alice, mallory } = cast
     expect(() => revokeKey(db, clock, ownerOf(bob), alice.keyId)).toThrow('no such key')
@@ -188,7 +188,7 @@ describe('recreated organizations', () => {
 describe('initialize', () => {
   const initial = { orgName: 'Acme', email: 'alice@example.com', password: 'correct horse' }
 
-  test('makes an organization, its owner with a password, and a full key', async () => {
+  test('creates an organization, its owner with a password, and a full key', async () => {
     const db = memoryDb()
     const { orgId, userId, apiKey } = await initialize(db, testBox, testClock(), initial)
     expect(apiKey).toMatch(/^ak_/)
@@ -198,7 +198,7 @@ describe('initialize', () => {
     expect(await Bun.password.verify('correct horse', passwordHash)).toBe(true)
   })
 
-  test('refuses a second owner, also of two at once', async () => {
+  test('refuses a second owner, even when two run at once', async () => {
     const db = memoryDb()
     const clock = testClock()
     const outcomes = await Promise.allSettled([
@@ -216,7 +216,7 @@ describe('initialize', () => {
     [{ orgName: ' ' }, 'orgName: must not be blank'],
     [{ email: 'alice' }, 'email: is not an e-mail address'],
     [{ password: 'short' }, 'password: must have at least 10 characters'],
-  ])('leaves nothing behind when %j does not fit', async (change, message) => {
+  ])('leaves nothing behind when %j is invalid', async (change, message) => {
     const db = memoryDb()
     await expect(initialize(db, testBox, testClock(), { ...initial, ...change })).rejects.toThrow(message)
     for (const table of ['org', 'user', 'member', 'apiKey']) {

@@ -10,7 +10,7 @@ describe('checkEmail', () => {
     ["o'brien@example.com", "o'brien@example.com"],
     ['_@1.example', '_@1.example'],
   ]
-  test.each(good)('%j is taken as %j', (text, address) => {
+  test.each(good)('%j is accepted as %j', (text, address) => {
     expect(checkEmail(text)).toBe(address)
   })
 
@@ -39,14 +39,14 @@ describe('checkEmail', () => {
     expect(() => checkEmail(text)).toThrow('email: is not an e-mail address')
   })
 
-  test('the longest address that fits is taken', () => {
+  test('the longest valid address is accepted', () => {
     const longest = `${'a'.repeat(242)}@example.com`
     expect(checkEmail(longest)).toBe(longest)
   })
 })
 
 describe('hashPassword', () => {
-  test('makes an argon2id hash that only the same password opens', async () => {
+  test('returns an argon2id hash that only the same password matches', async () => {
     const hash = await hashPassword('correct horse')
     expect(hash).toStartWith('$argon2id$')
     expect(await Bun.password.verify('correct horse', hash)).toBe(true)
@@ -68,20 +68,20 @@ describe('hashPassword', () => {
     await expect(hashPassword(password)).rejects.toThrow(`password: must have ${message} characters`)
   })
 
-  test('takes 10 characters, counted as a person counts them', async () => {
+  test('requires 10 characters, counted as a person counts them', async () => {
     expect(await hashPassword('😀'.repeat(10))).toStartWith('$argon2id$')
   })
 })
 
 describe('verifyPassword', () => {
-  test('opens what the same password made, in either Unicode spelling, and nothing else', async () => {
+  test('accepts only the same password, in any Unicode spelling', async () => {
     const hash = await hashPassword('pass phrase e\u0301')
     expect(await verifyPassword('pass phrase \u00e9', hash)).toBe(true)
     expect(await verifyPassword('pass phrase e\u0301', hash)).toBe(true)
     expect(await verifyPassword('pass phrase e', hash)).toBe(false)
   })
 
-  test('without a hash is false after work of the same cost', async () => {
+  test('returns false after equal work without a hash', async () => {
     using verify = spyOn(Bun.password, 'verify')
     const cost = (hash: string) => hash.replace(/\$[^$]+\$[^$]+$/, '')
     const hash = await hashPassword('correct horse')
@@ -90,7 +90,7 @@ describe('verifyPassword', () => {
     const hashes = verify.mock.calls.map(([, hash]) => String(hash))
     expect(hashes.map(cost)).toEqual([cost(hash), cost(hash)])
     expect(cost(hash)).toBe('$argon2id$v=19$m=65536,t=2,p=1')
-    // As long, so that nothing is refused before the work begins.
+    // Of equal length, so that nothing is refused before the work begins.
     expect(new Set(hashes.map(({ length }) => length)).size).toBe(1)
   })
 })

@@ -34,7 +34,7 @@ test.each([
   expect(siteOf(hostname)).toBe(site)
 })
 
-describe('captured', () => {
+describe('captured requests', () => {
   test.each<[string, string | null]>([
     ['https://vendor.example/p?a=1#top', 'https://vendor.example/p?a=1'],
     ['//VENDOR.example/p', 'https://vendor.example/p'],
@@ -63,7 +63,7 @@ describe('captured', () => {
     expect(wanted(address)?.url ?? null).toBe(url)
   })
 
-  test('are only listed requests when other sites are left out', () => {
+  test('are only listed ones when other sites are excluded', () => {
     const { wanted, learn } = filter({ crossSite: false })
     learn({
       hosts: ['vendor.example'],
@@ -92,7 +92,7 @@ test('bodies are captured for vendors, whose hosts are unknown at first', () => 
   expect(withBody()).toEqual([true, true, false, true])
 })
 
-describe('requests that are recognised by more than their path', () => {
+describe('requests recognised by more than their path', () => {
   const MARKS: [string, string][] = [
     ['', '\\n\\{"n":'],
     ['/lib\\.js$', ''],
@@ -106,12 +106,12 @@ describe('requests that are recognised by more than their path', () => {
     ['https://shop.example/any/path', '{"n":"pageview"}', true, true],
     ['https://rs.shop.example/LIB.js', '', true, true],
     ['https://ph.shop.example/e?k=1', null, true, true],
-    // Only the body can tell, and it is not read yet.
+    // Only the body can show it, and it is not read yet.
     ['https://rs.shop.example/v1/track', null, null, false],
     ['https://dataplane.example/v1/track', null, null, true],
-    // A picture's address, but no request for a picture.
+    // The address of a picture, but not a request for a picture.
     ['https://tags.shop.example/v1/track.gif', '{"writeKey":"k"}', true, true],
-    // What another site's host gets is listed without its body.
+    // Requests to another site’s host are listed without their bodies.
     ['https://dataplane.example/v1/track', '{"password":"x"}', false, true],
     ['https://ph.vendor.example/', '{"writeKey":"k"}', false, true],
   ])('%s with %p: a vendor’s %p, captured %p', (address, body, isVendors, isSure) => {
@@ -127,7 +127,7 @@ describe('requests that are recognised by more than their path', () => {
     ['/login', '{"writeKey":"k"}'],
     ['/lib.js.map', ''],
     ['/v1/track.gif', ''],
-  ])('%s of the own site with %p is not captured', (address, body) => {
+  ])('%s of the site itself with %p is not captured', (address, body) => {
     const { wanted, learn } = filter()
     learn({ hosts: [], marks: MARKS })
     expect(wanted(address, () => body)).toBeNull()
@@ -143,7 +143,7 @@ describe('requests that are recognised by more than their path', () => {
   })
 })
 
-test('hosts of other sites are distinguished from the own one and the collector', () => {
+test('hosts of other sites are distinguished from the site’s own and the collector', () => {
   const { foreignHost } = filter()
   const addresses = [
     'https://a.vendor.example/x.jpg',

@@ -5,7 +5,7 @@ import { frameOf, hitOf } from './collector.fixture.ts'
 const contents = (items: readonly Item[]) =>
   batchesOf(items, MAX_LENGTH).map(({ content }) => JSON.parse(JSON.stringify(content)))
 
-test('an item has the known fields of its call, and nothing else', () => {
+test('an item has only the known fields of its call', () => {
   const known = hitOf({ method: 'POST', type: 'fetch', content: 'en=purchase', outcome: 204, bytes: 90 }, 'a.1')
   const unknown = hitOf({ outcome: undefined, durMs: undefined }, 'a.2')
   const shared = { ts: 1_767_614_400_000, url: 'https://vendor.example/p' }
@@ -56,7 +56,7 @@ describe('a new batch begins', () => {
   })
 })
 
-test('values for which the whole batch would be refused are cut; the collector refuses a URL that is too long', () => {
+test('values for which the collector would refuse the whole batch are truncated; the collector refuses a URL that is too long', () => {
   const page = { url: 'https://shop.example/', referrer: '', title: 't'.repeat(5000) }
   const [content] = contents([
     hitOf({ frame: frameOf('/', { page }), url: `https://vendor.example/${'x'.repeat(20_000)}` }),

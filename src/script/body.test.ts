@@ -9,7 +9,7 @@ async function read(body: unknown) {
   return typeof snapshot === 'function' ? snapshot() : snapshot
 }
 
-describe('a body at the time of its call', () => {
+describe('a body when its call is made', () => {
   const form = new FormData()
   form.append('en', 'purchase')
   form.append('file', new File(['secret'], 'letter.txt'))
@@ -35,7 +35,7 @@ describe('a body at the time of its call', () => {
     expect(await read(body)).toEqual(expected)
   })
 
-  test('does not change with what the page does next', () => {
+  test('does not change when the page changes it later', () => {
     const fields = new URLSearchParams('a=1')
     const buffer = new Uint8Array([1, 2])
     const taken = [snapshotOf(fields), snapshotOf(buffer)]
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(await of(request(form))).toBe('en=purchase')
   })
 
-  test('without a body, used up or too long has none', async () => {
+  test('without a body, already read or too long has none', async () => {
     const used = request('text')
     await used.text()
     expect([await of(request(null)), await of(request(null, 'GET')), await of(used)]).toEqual([null, null, null])
@@ -78,7 +78,7 @@ describe('a request', () => {
   })
 })
 
-describe('what is sent', () => {
+describe('the sent content', () => {
   const packed = gzipSync('text')
   const deflated = deflateSync('text')
 

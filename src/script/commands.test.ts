@@ -64,7 +64,7 @@ test('a container is reported once', () => {
   )
 })
 
-test('tags are reported as they ran; entries without a tag are left out', () => {
+test('tags are reported as they ran; entries without a tag are omitted', () => {
   const { run, items } = setUp()
   run('tags', 'GTM-1', 'purchase', [
     { id: 7, name: 'Purchase', status: 'success', executionTime: 3 },
@@ -81,7 +81,7 @@ test('tags are reported as they ran; entries without a tag are left out', () => 
   ])
 })
 
-test('what else is reported of a tag goes with it, in bounds', () => {
+test('further details of a tag are reported, within limits', () => {
   const { run, items } = setUp()
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`key ${n}`, n]))
   run('tags', 'GTM-1', 'purchase', [
@@ -93,7 +93,7 @@ test('what else is reported of a tag goes with it, in bounds', () => {
   expect([second?.long?.length, Object.keys(second ?? {}).length]).toEqual([500, 50])
 })
 
-test('nothing is reported of a session outside the sample, and unknown commands are ignored', () => {
+test('sessions outside the sample report nothing, and unknown commands are ignored', () => {
   const { run, items } = setUp(false)
   run('tags', 'GTM-1', 'purchase', [{ id: 7 }])
   run('container', 'GTM-1')

@@ -25,11 +25,11 @@ test.each([
   ['https://shop.example/#/cart', 'https://shop.example/'],
   ['about:srcdoc', ''],
   ['', ''],
-])('of %p is sent %p', (href, address) => {
+])('%p is sent as %p', (href, address) => {
   expect(pageAddress(href)).toBe(address)
 })
 
-test('a frame lasts as long as nothing of it changes', () => {
+test('a frame lasts until one of its values changes', () => {
   const { frames, pass, location, config, state } = setUp()
   const first = frames.current()
   expect(first).toMatchObject({
@@ -57,7 +57,7 @@ test('a frame lasts as long as nothing of it changes', () => {
     change()
     const next = frames.current()
     expect(next).not.toBe(last)
-    // The page is the same all the time.
+    // The page stays the same.
     expect(next.page).toBe(first.page)
     last = next
   }
@@ -77,7 +77,7 @@ test('another URL is another page view, and late entries belong to the page view
   expect([frames.at(0), frames.at(999.9), frames.at(1000), frames.at(5000)]).toEqual([first, first, second, second])
 })
 
-test('of many page views the last ones are kept', () => {
+test('the most recent of many page views are kept', () => {
   const { frames, pass, location } = setUp()
   for (let n = 0; n < 50; n++) {
     location.href = `https://shop.example/${n}`

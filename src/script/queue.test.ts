@@ -47,7 +47,7 @@ describe('ready items are sent', () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
   })
 
-  test('without an outcome only after one more look at how they ended', () => {
+  test('without an outcome only after another check of how they ended', () => {
     const { queue, pass, sent } = setUp()
     let looks = 0
     const look = () => void looks++

@@ -70,7 +70,7 @@ describe('a call', () => {
     expect([reads, calls()[0]?.content]).toEqual([0, undefined])
   })
 
-  test('that may never be made waits for evidence that it was', () => {
+  test('that may never be made waits for evidence', () => {
     const { see, recorder, timingOf, calls } = setUp()
     see(URL_A, { isConfirmed: false })
     expect(calls()).toEqual([])
@@ -95,7 +95,7 @@ describe('its body', () => {
     expect(call).toMatchObject({ isReading: false, content: new Uint8Array([1]) })
   })
 
-  test('that can not be read is left out', async () => {
+  test('that cannot be read is omitted', async () => {
     const { see } = setUp()
     const { read, body } = later()
     const call = see(URL_A, { body })
@@ -107,7 +107,7 @@ describe('its body', () => {
   test.each([
     [true, 'en=purchase'],
     [false, undefined],
-  ])('is kept back until it is known whether the host is a vendor: %p', (isVendor, content) => {
+  ])('is held until it is known whether the host is a vendor: %p', (isVendor, content) => {
     const { see, recorder, state } = setUp({ isVendors: null })
     const call = see(URL_A, { body: () => 'en=purchase' })
     expect([call.isReading, call.content]).toEqual([true, undefined])
@@ -160,7 +160,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     }
   })
 
-  test('that only resource timing shows waits for the lists', () => {
+  test('that appears only in resource timing waits for the lists', () => {
     const { recorder, state, calls, timingOf } = setUp({ isVendors: null })
     const url = 'https://own.shop.example/lib.js'
     expect(recorder.timing(url, 'script', timingOf(7))).toBeNull()

@@ -12,7 +12,7 @@ interface Try {
   answer(status: number, headers?: Record<string, string>): Promise<void>
 }
 
-/** Lets pending promises run. */
+/** Lets pending promises settle. */
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
 function setUp(change: Partial<WaysOut> = {}) {
@@ -108,7 +108,7 @@ describe('a batch that was not accepted', () => {
     expect(ids()).toEqual(['a', 'b'])
   })
 
-  test('because the token is unknown ends all sending', async () => {
+  test('with an unknown token stops all sending', async () => {
     const { sender, tries, guard, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     await tries[0]?.answer(401)
@@ -128,7 +128,7 @@ describe('a batch that was not accepted', () => {
 })
 
 describe('when the page may end', () => {
-  test('waiting and in-flight batches are sent once so that they outlive it', async () => {
+  test('waiting and in-flight batches are sent once, in a way that survives it', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     sender.sendLast()
@@ -140,7 +140,7 @@ describe('when the page may end', () => {
     expect(ids()).toHaveLength(3)
   })
 
-  test('at most 40 kB are sent, because vendors send last requests too; the rest is sent if the page stays', async () => {
+  test('at most 40 kB are sent, because vendors also send last requests; the rest follows if the page stays', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a', 25_000), batch('b', 25_000), batch('c', 10_000)])
     sender.sendLast()
@@ -152,7 +152,7 @@ describe('when the page may end', () => {
   test.each<[string, Partial<WaysOut>, string[]]>([
     ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
     ['was taken away', { fetch: undefined }, ['beacon']],
-  ])('it is a beacon where fetch %s', async (_what, change, hows) => {
+  ])('a beacon is used when fetch %s', async (_what, change, hows) => {
     const { sender, tries } = setUp(change)
     sender.send([batch('a')])
     sender.sendLast()
@@ -161,7 +161,7 @@ describe('when the page may end', () => {
   })
 })
 
-test('without any function to send nothing fails', async () => {
+test('without any function to send, nothing fails', async () => {
   const { sender, pass } = setUp({ fetch: undefined, beacon: undefined })
   sender.send([batch('a')])
   sender.sendLast()

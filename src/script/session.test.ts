@@ -6,7 +6,7 @@ import { isSampled, makeSession, randomId, SESSION_IDLE_MS, STORAGE_KEY } from '
 const NOW = 1_767_614_400_000
 const FIRST = 'f'.repeat(32)
 
-/** The part of `Storage` that is used. */
+/** The part of `Storage` that the script uses. */
 function memory(kept: Record<string, string> = {}) {
   const storage = {
     kept,
@@ -63,7 +63,7 @@ describe('storage', () => {
     ['that is over', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - SESSION_IDLE_MS }), false],
     ['of somebody else', JSON.stringify({ id: 'a', seenAt: NOW }), false],
     ['that is no JSON', '<>', false],
-  ])('a kept session %s', (_what, kept, isTaken) => {
+  ])('a stored session %s', (_what, kept, isTaken) => {
     const { session } = setUp('sessionStorage', memory({ [STORAGE_KEY]: kept }))
     session.allowStorage(true)
     expect(session.idAt(NOW)).toBe(isTaken ? 'a'.repeat(32) : FIRST)
@@ -91,7 +91,7 @@ test('a change of mode deletes what was stored, and the page’s own setting ove
   expect(keptIn('sessionStorage', 3)).toEqual([])
 })
 
-test('of a session id set by the page only the hash is used', () => {
+test('only the hash of a session id set by the page is used', () => {
   const { session } = setUp('customer')
   expect(session.idAt(NOW)).toBe(FIRST)
   session.setCustomerSession('PHPSESSID')
@@ -109,7 +109,7 @@ describe('sampling', () => {
     expect(taken.every((id) => isSampled(id, 0.3))).toBe(true)
   })
 
-  test('takes all or nothing at the ends', () => {
+  test('captures everything or nothing at the extremes', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }), (id) => {
         expect([isSampled(id, 0), isSampled(id, 1)]).toEqual([false, true])

@@ -49,7 +49,7 @@ function stand() {
   }
 }
 
-test('finds everything by name, says what it is, and where its page is', async () => {
+test('finds everything by name, with its type and page', async () => {
   const world = stand()
   const { find, people } = world
   const shop = world.domain('Zebra shop', ['https://shop.example/'])
@@ -109,7 +109,7 @@ test('finds everything by name, says what it is, and where its page is', async (
   expect(byTitle.size).toBe(0)
 })
 
-test('the best comes first: the whole name, its beginning, the beginning of a word, any part, something beside it', async () => {
+test('the best match comes first: the whole name, its start, the start of a word, any part, a related text', async () => {
   const { find, domain, alert } = stand()
   const names = ['Dispatch carts', 'cart', 'My cart', 'Cart of gold', 'Discarted']
   for (const name of names) domain(name)
@@ -122,7 +122,7 @@ test('the best comes first: the whole name, its beginning, the beginning of a wo
   expect((await find('cart', { limit: 2 })).map(({ title }) => title)).toEqual(['Cart', 'cart'])
 })
 
-test('an id finds its thing, a note and the key of a ticket their issue; those at work come first', async () => {
+test('an id finds its object, a note and a ticket key find their issue, and open issues come first', async () => {
   const { find, issue, domain } = stand()
   const shop = domain('Shop')
   issue('iss_old', 'Views fell', { status: 'resolved', severity: 'critical', domainId: shop })
@@ -136,14 +136,14 @@ test('an id finds its thing, a note and the key of a ticket their issue; those a
   expect((await find(shop)).map(({ title }) => title)).toEqual(['Shop'])
 })
 
-test('e-mail addresses are found and shown by admins only', async () => {
+test('only admins find and see e-mail addresses', async () => {
   const { find, people } = stand()
   expect(await find('bob@example')).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'bob@example.com, member' }])
   expect(await find('bob@example', { as: people.bob.key })).toEqual([])
   expect(await find('bob', { as: people.vera.key })).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'member' }])
 })
 
-test('a name with something personal in it is not shown', async () => {
+test('a name with personal data is not shown', async () => {
   const { find, domain, names, change } = stand()
   const shop = domain('Shop')
   names(shop, 'ann@example.com', 'buy')
@@ -152,7 +152,7 @@ test('a name with something personal in it is not shown', async () => {
   expect(JSON.stringify([await find('ann'), await find('buy'), await find('deployed')])).not.toContain('ann@')
 })
 
-test('nothing of another organization is found, whatever is asked', async () => {
+test('no query finds data of another organization', async () => {
   const world = stand()
   const { people, find } = world
   const shop = world.domain('Secret shop')
@@ -167,7 +167,7 @@ test('nothing of another organization is found, whatever is asked', async () => 
   expect((await find('secret')).length).toBe(6)
 })
 
-test('any text is taken for what it is: no sign of it means something else', async () => {
+test('any text is matched literally, without special characters', async () => {
   const { find, domain } = stand()
   const seen = new Set<string>()
   const text = fc.string({

@@ -6,9 +6,7 @@ import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { Answer } from '../fixtures.ts'
 import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/*
- * The main job by HTTP, on servers that listen and with the real clock: nothing is reached but through them.
- */
+/* The main use case over HTTP, on listening servers and with the real clock: everything goes through the API. */
 
 const folder = temporaryFolder()
 const hook = receiver()
@@ -51,7 +49,7 @@ const newDomain = (name: string): Promise<{ id: string; token: string }> => v1('
 const eventsOf = async (query: Record<string, string | number>): Promise<{ id: string; seq: number }[]> =>
   (await v1('GET', `/events?${new URLSearchParams(query as Record<string, string>)}`)).events
 
-test('from a captured hit to a delivered message, and what people do with it', async () => {
+test('from a captured hit to a delivered message and the handling of the issue', async () => {
   expect(await v1('GET', '/whoami')).toMatchObject({ email: 'alice@example.com', orgName: 'Acme', role: 'owner' })
   const { id: domainId, token } = await newDomain('Shop')
   const { id: integrationId } = await v1('POST', '/integrations', {
@@ -85,7 +83,7 @@ test('from a captured hit to a delivered message, and what people do with it', a
     errors: [{ list: 'events', index: 1, error: expect.stringContaining('vendor: ') }],
   })
 
-  // The issue is there long before the hour ends, with the evidence for it, and somebody was told.
+  // The issue opens long before the hour ends, with its evidence, and a notification was sent.
   const issue = await until('the issue', async () => (await v1('GET', `/issues?alertId=${alertId}`)).issues[0] ?? null)
   expect(issue).toMatchObject({ status: 'open', severity: 'critical', occurrences: 1, impactValue: 900 })
   expect(issue.hosts).toEqual(['shop.example'])
@@ -99,7 +97,7 @@ test('from a captured hit to a delivered message, and what people do with it', a
   const violating = (await eventsOf({ domainId })).filter((event) => JSON.stringify(event).includes(alertId))
   expect(violating.map(({ id }) => id)).toEqual(['bad'])
 
-  // People look after it.
+  // People handle the issue.
   const noted = await v1('PATCH', `/issues/${issue.id}`, { status: 'acknowledged', notes: 'checkout team knows' })
   expect(noted).toMatchObject({ status: 'acknowledged', notes: 'checkout team knows', domain: 'Shop', domainId })
   const kinds = noted.history.map(({ kind }: { kind: string }) => kind)
@@ -111,7 +109,7 @@ test('from a captured hit to a delivered message, and what people do with it', a
     openCounts: { critical: 1, high: 0, medium: 0, low: 0 },
   })
 
-  // What was sent is in the log, and can be sent again.
+  // Deliveries are in the log, and can be sent again.
   const { deliveries } = await v1('GET', `/notifications/deliveries?issueId=${issue.id}`)
   expect(deliveries).toHaveLength(1)
   const [{ id: deliveryId, ...delivery }] = deliveries
@@ -163,7 +161,7 @@ test.concurrent('what was refused is in the ledger, with its reason', async () =
   ])
 })
 
-describe('the search of events', () => {
+describe('event search', () => {
   test.concurrent('finds by every parameter', async () => {
     const { id: domainId, token } = await newDomain('Searched')
     const before = Date.now()
@@ -202,7 +200,7 @@ describe('the search of events', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
     const ofNone = await call('GET', `${server.url}/v1/events?domainId=dom_none`, { as: key })
     expect(ofNone).toMatchObject({ status: 404, body: { error: 'query.domainId: no such domain' } })
-    // The same from the warehouse, once they are moved there.
+    // The same from the warehouse, once the events are stored there.
     await until('the move', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })
@@ -239,7 +237,7 @@ describe('the search of events', () => {
   })
 })
 
-describe('what needs no credential', () => {
+describe('without a credential', () => {
   test.each<[string, string, RegExp]>([
     ['/healthz', 'application/json', /^\{"ok":true\}$/],
     ['/metrics', 'text/plain; version=0.0.4', /^tagwarden_events_stored_total \d+$/m],
@@ -252,7 +250,7 @@ describe('what needs no credential', () => {
     expect(await response.text()).toMatch(content)
   })
 
-  test('readyz says how old the work is that goes on by itself', async () => {
+  test('readyz reports the age of background work', async () => {
     const ready = await until('a flush and an evaluation', async () => {
       const { status, body } = await call('GET', `${server.url}/readyz`)
       return status === 200 && body.lastFlushAgeMs !== null && body.lastEvaluationAgeMs !== null && body
@@ -264,12 +262,12 @@ describe('what needs no credential', () => {
     }
   })
 
-  test('metrics are lines that Prometheus reads', async () => {
+  test('metrics are valid for Prometheus', async () => {
     const lines = (await (await fetch(`${server.url}/metrics`)).text()).trimEnd().split('\n')
     for (const line of lines) expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+ -?[\d.e+]+)$/)
   })
 
-  test('the page loads nothing from elsewhere', async () => {
+  test('the page loads nothing from other hosts', async () => {
     const { headers } = await fetch(`${server.url}/`)
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await (await fetch(`${server.url}/`)).text()
@@ -278,7 +276,7 @@ describe('what needs no credential', () => {
     expect(new Set(named.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']))
     for (const path of named) {
       const file = await fetch(server.url + path)
-      // The smallest ones may not become smaller.
+      // Compression does not pay off for the smallest ones.
       const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([path, file.status, isPacked]).toEqual([path, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
@@ -286,7 +284,7 @@ describe('what needs no credential', () => {
   })
 })
 
-describe('with a port of its own for the collector', () => {
+describe('with a separate port for the collector', () => {
   const elsewhere = async (url: string, as: string) => {
     const answer = await call('POST', url, { as, body: {} })
     expect(answer).toMatchObject({ status: 404, body: { error: 'no such route' } })
@@ -307,7 +305,7 @@ describe('with a port of its own for the collector', () => {
     },
   )
 
-  test('keys do not collect, and tokens do not read', async () => {
+  test('keys cannot send events, and tokens cannot read', async () => {
     const { token } = await newDomain('Tokens')
     expect(await call('POST', `${server.collectUrl}/api/v1/events`, { as: key, body: {} })).toMatchObject({
       status: 401,

@@ -8,9 +8,7 @@ import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/*
- * The main job through a client that a generator of others makes from what the server says of itself.
- */
+/* The main use case through a client that a third-party generator makes from the OpenAPI document. */
 
 const ROOT = resolve(import.meta.dir, '../..')
 const TSC = [process.execPath, join(ROOT, 'node_modules/typescript-native/bin/tsc')]
@@ -23,14 +21,14 @@ const asked = new Set<string>()
 let server: Running
 let api: OpenApiDocument
 
-/** Generates the client from the file that `at` names. It is TypeScript without packages of others. */
+/** Generates the client from the file at `at`. It is TypeScript without third-party packages. */
 async function generate(): Promise<void> {
   const requests = spyOn(globalThis, 'fetch')
   const written = await createClient({
     input: at('openapi.json'),
     output: at('client'),
     plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
-    // Without them it writes reports of its crashes into the working folder and offers to publish them.
+    // Without these variables it writes crash reports into the working folder and offers to publish them.
     logs: { level: 'silent', file: false },
     interactive: false,
   })
@@ -80,10 +78,10 @@ test('every schema is a type of its name, and no type is left open', () => {
   expect(types.match(/[:<|&=] *any\b.*/g)).toBeNull()
 })
 
-test('the types of client and program agree, and find mistakes', async () => {
+test('the types of client and program agree and catch mistakes', async () => {
   const rules = {
     extends: join(ROOT, 'tsconfig.json'),
-    // What every generated client brings along does not tell a missing field from one that is undefined.
+    // The runtime code of a generated client does not distinguish a missing field from an undefined one.
     compilerOptions: { types: [], exactOptionalPropertyTypes: false },
     include: ['program.ts', 'client'],
     exclude: [],
@@ -126,7 +124,7 @@ test('it drives the whole program: domain, alert, events, issue, resolution', as
   expect([...asked]).toEqual([server.url])
 })
 
-test('what the server refuses reaches the caller as it is described', async () => {
+test('refusals reach the caller as documented', async () => {
   const program = await import(at('program.ts'))
   const body = { error: expect.stringContaining('alert') }
   expect(await program.refused()).toEqual({ status: 404, message: body.error, data: undefined })

@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * What the filters of lists and answers leave in: a shop that is a project, a magazine that is in none, each with an alert,
- * an issue and a delivery, and another organization with a project of its own.
+ * Results of the filters of lists: a shop that is a project, a magazine that is in none, each with an alert, an issue
+ * and a delivery, and another organization with its own project.
  */
 
 let world: TestApp
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const receiver = { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) as const }
   world = await testApp({}, { transport: receiver })
   const make = async (path: string, input: object, headers = {}) => {
-    // Ids sort by the millisecond they were made in.
+    // Ids sort by the millisecond of their creation.
     world.clock.advance(1)
     const { status, body } = await world.call('POST', path, { body: input, headers })
     expect({ status, body }).toMatchObject({ status: 201 })
@@ -119,7 +119,7 @@ describe('a project', () => {
     }
   })
 
-  test('and a domain that is not in it leave nothing', async () => {
+  test('and a domain outside it match nothing', async () => {
     for (const [path, count] of counts) {
       if (/domains\?|deliveries|usage|weekly/.test(path)) continue
       const { status, body } = await get(`${path}domainId=${blog.id}&projectId=${projects.sales}`)
@@ -127,7 +127,7 @@ describe('a project', () => {
     }
   })
 
-  test('and a domain that the organization does not have is not found', async () => {
+  test('and a domain of another organization is not found', async () => {
     for (const [path] of counts) {
       if (/domains\?|deliveries|usage|weekly|scores|issues|alerts/.test(path)) continue
       expect([path, (await get(`${path}domainId=dom_none`)).status]).toEqual([path, 404])
@@ -192,7 +192,7 @@ test('several values of one filter, separated by commas', async () => {
   expect(await titles('status=muted,resolved')).toEqual([])
 })
 
-test('an issue that is muted for a while opens when that is over, also where the program was off then', async () => {
+test('an issue muted for a time reopens afterwards, even if the server was off then', async () => {
   await using own = await testApp()
   const { body: domain } = await own.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   await own.call('POST', '/v1/alerts', {

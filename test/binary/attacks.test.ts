@@ -31,7 +31,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     return (await ask('POST', `${url}/v1/auth/invite`, '', { token: inviteToken, password })).token
   }
 
-  test('a key that was made under an invitation in advance opens no other organization, and ends with the password', async () => {
+  test('a key created through an earlier invitation opens no other organization, and ends with the password', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const invite = async (orgId: string, email: string) => {
       const answer = await call('POST', `${url}/v1/org/members`, {
@@ -41,7 +41,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
       return String(answer.body.inviteToken)
     }
     const foreign = (await call('POST', `${url}/v1/orgs`, { ...as(owner, home), body: { name: 'Foreign' } })).body.id
-    // Mallory, of the other organization, invites an address of somebody else and takes the invitation up.
+    // Mallory, of the other organization, invites an address of another person and accepts the invitation.
     const victim = await accept(await invite(foreign, 'victim@example.com'), STOLEN)
     const { secret } = await ask('POST', `${url}/v1/keys`, victim, { name: 'kept', expiresInDays: null })
     // Later the address becomes an admin of the first organization.
@@ -61,7 +61,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     expect((await call('GET', `${url}/v1/whoami`, as(victim, foreign))).status).toBe(401)
   })
 
-  test('a large HAR leaves the server to others, and viewers may send none', async () => {
+  test('a large HAR does not block the server, and viewers may not send one', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const entries = Array.from({ length: 14_500 }, (_, n) => ({
       _resourceType: n === 0 ? 'document' : 'image',
@@ -92,7 +92,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     ).toBe(403)
   })
 
-  test('large bodies leave the server to others, and sign-in takes none', async () => {
+  test('large bodies do not block the server, and sign-in refuses them', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const lists = `[${Array(2_700_000).fill('[]').join()}]`
     for (const path of ['/v1/alerts', '/v1/domains']) {
@@ -115,7 +115,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     }
   })
 
-  test('a user has 50 keys and owns 10 organizations at most', async () => {
+  test('a user has at most 50 keys and owns at most 10 organizations', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const statuses = async (times: number, path: string, body: object) => {
       const all: number[] = []

@@ -27,7 +27,7 @@ function signatureOf({ headers, body }: { headers: Record<string, string>; body:
   return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
 }
 
-/** Every page and what it loads come out of the executable, compressed. */
+/** Every page and its assets are embedded in the executable, compressed. */
 async function loadsPages(url: string): Promise<void> {
   for (const path of ['/', '/docs']) {
     const page = await (await fetch(url + path)).text()
@@ -35,7 +35,7 @@ async function loadsPages(url: string): Promise<void> {
     expect(named.length).toBeGreaterThanOrEqual(2)
     for (const asset of named) {
       const file = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } })
-      // The smallest ones may not become smaller.
+      // Compression does not pay off for the smallest ones.
       const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([asset, file.status, isPacked]).toEqual([asset, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
@@ -45,7 +45,7 @@ async function loadsPages(url: string): Promise<void> {
 
 describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
   const folder = temporaryFolder()
-  // No Bun and no Node in the path, no settings, no cache.
+  // No Bun or Node in the path, no settings, no cache.
   const around: Surroundings = {
     program: [join(folder.path, 'tagwarden')],
     cwd: folder.path,
@@ -61,11 +61,11 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
   })
   afterAll(() => folder[Symbol.dispose]())
 
-  test('says its version', async () => {
+  test('prints its version', async () => {
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('helps, for each command too', async () => {
+  test('prints help, also for each command', async () => {
     const { code, stdout } = await run(['--help'])
     expect(code).toBe(0)
     for (const name of ['serve', 'demo', 'init', 'import har', 'decode', 'config']) {
@@ -76,7 +76,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     }
   })
 
-  test('bad use is one line on stderr and exit 2', async () => {
+  test('a usage error is one line on stderr and exit 2', async () => {
     for (const args of [['nonsense'], ['serve', '--nonsense'], ['import', 'har', 'ga4.har']]) {
       const { code, stdout, stderr } = await run(args)
       expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
@@ -93,7 +93,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     expect(stdout).not.toContain('hidden')
   })
 
-  test('an unknown setting stops the start and is named', async () => {
+  test('an unknown setting aborts startup and is named', async () => {
     const { code, stderr } = await run(['serve'], '', { TAGWARDEN_LISTENN: '127.0.0.1:1' })
     expect(code).toBe(2)
     expect(stderr).toContain('TAGWARDEN_LISTENN')
@@ -125,7 +125,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     ])
   })
 
-  test('from init to a signed webhook, and on after a restart', async () => {
+  test('runs from init to a signed webhook, and continues after a restart', async () => {
     await using hooks = receiver()
     const data = join(folder.path, 'data')
     const start = async () => {
@@ -144,7 +144,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
 
     let server: Server = await start()
     try {
-      // An error message that quotes what was sent would show that Elysia was loaded before NODE_ENV was set.
+      // An error message that quotes the input would show that Elysia was loaded before NODE_ENV was set.
       const refused = await call('POST', `${server.url}/v1/alerts`, {
         as: apiKey,
         body: { name: 7, secret: 'canary' },

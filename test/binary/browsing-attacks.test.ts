@@ -8,7 +8,7 @@ import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolde
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'
-/** A site may send this much in one run; the HAR has at most 20 MB of it. */
+/** Amount that a site sends in one run; a HAR has at most 20 MB of it. */
 const POSTS = 100
 const POST_BYTES = 300_000
 
@@ -23,7 +23,7 @@ const POSTING_PAGE = `<!doctype html><title>Posts</title><script>
 
 const html = (text: string) => new Response(text, { headers: { 'content-type': 'text/html' } })
 
-/** Two servers: the one that the operator allows, and one that nobody allows. */
+/** Two servers: one that the operator allows, and one that is not allowed. */
 function openSites() {
   const asked: string[] = []
   const inner = Bun.serve({
@@ -88,7 +88,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
     ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
     ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml names no page/],
-  ])('whatever the environment says of proxies, %s reaches no private address', async (_, input, reason) => {
+  ])('with any proxy settings in the environment, %s reaches no private address', async (_, input, reason) => {
     const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
     const absolute = {
       ...(startUrls && { startUrls: startUrls.map((path) => sites.url + path) }),
@@ -109,7 +109,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     }
   })
 
-  test('audits that wait keep no browser from others, and can be cancelled', async () => {
+  test('waiting audits do not occupy browsers, and can be cancelled', async () => {
     const home = (await ask('GET', `${server.url}/v1/orgs`, key)).orgs[0].id
     const other = await ask('POST', `${server.url}/v1/auth/login`, '', { email: 'a@example.com', password: PASSWORD })
     const as = other.token
@@ -130,7 +130,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
       const { body } = await call('GET', `${server.url}/v1/audits`, slow)
       return ids.map((id) => body.audits.find((audit: { id: string }) => audit.id === id))
     }
-    // Two of them wait between pages, the third one for the end of one of these.
+    // Two of them wait between pages, the third one for one of these to end.
     await until('two audits to wait', async () => {
       const [one, two] = await audits()
       return one.summary.pagesTotal === 1 && two.summary.pagesTotal === 1
@@ -146,7 +146,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
-  test('a site that sends much fills no disk, and downloads take no memory', async () => {
+  test('a site that sends a lot does not fill the disk, and downloads use little memory', async () => {
     const steps = [
       { type: 'navigate', url: `${sites.url}/posts` },
       { type: 'waitForExpression', expression: `window.posted === ${POSTS}`, timeout: 30_000 },
@@ -169,7 +169,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     expect(har).toContain('the HAR is full')
     expect(har).not.toContain('x'.repeat(256_001))
 
-    // Larger than any run leaves them, so that whoever holds one in memory shows.
+    // Larger than any run leaves them, to detect files held in memory.
     for (const name of ['requests.har', 'step-0.png']) grow(join(data.path, 'runs', id, name), DOWNLOAD_BYTES)
     for (const path of Object.values(paths)) {
       const before = memoryOfProcess(server.pid)
@@ -186,7 +186,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
 const DOWNLOAD_BYTES = 256 * MIB
 const ALLOWED_BYTES = 128 * MIB
 
-/** Makes a file of this length, with a hole at its end. */
+/** Creates a sparse file of this length. */
 function grow(path: string, bytes: number): void {
   const file = openSync(path, 'r+')
   ftruncateSync(file, bytes)
@@ -200,7 +200,7 @@ async function discarded(response: Response): Promise<void> {
   expect([response.status, bytes]).toEqual([200, DOWNLOAD_BYTES])
 }
 
-/** Returns the most memory that a process has while something is done, in bytes. */
+/** Returns the peak memory of a process during an action, in bytes. */
 async function peakDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const look = setInterval(() => {

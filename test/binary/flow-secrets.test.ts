@@ -31,9 +31,9 @@ describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () 
     data[Symbol.dispose]()
   })
 
-  test('a change of the test needs them entered again', () => attackByRequests(attacked, sites))
-  test('a run gives them to no other host', () => attackByRuns(attacked, sites))
-  test('screenshots show none of them, and no personal data', () =>
+  test('a change of the test requires them again', () => attackByRequests(attacked, sites))
+  test('a run sends them to no other host', () => attackByRuns(attacked, sites))
+  test('screenshots show neither them nor personal data', () =>
     attackScreenshots({
       call: (method, path, body, as = key) => call(method, server.url + path, { ...(as !== null && { as }), body }),
       async get(path, as = key) {

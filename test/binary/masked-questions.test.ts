@@ -49,7 +49,7 @@ describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, i
   }
   const asked = (text: string) => encodeURIComponent(text)
 
-  /** What each way to ask says of a text that may be part of the address. */
+  /** The answer of each kind of query to a text that may be part of the address. */
   const WAYS: Record<string, (text: string) => Promise<unknown>> = {
     'substring search': (text) => count(`/v1/events?q=${asked(text)}`, 'events'),
     'a parameter': (text) => count(`/v1/events?param=${asked(`email=${text}`)}`, 'events'),
@@ -60,14 +60,14 @@ describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, i
     'the dictionary': (text) => count(`/v1/events/dictionary?event=${asked(`buy ${text}`)}`, 'vendors'),
   }
 
-  test('sees it masked', async () => {
+  test('sees the address masked', async () => {
     const { events } = await ask('GET', `${server.url}/v1/events`, viewer)
     expect(JSON.stringify(events)).toContain('m***@h***.example')
     expect(JSON.stringify(events)).not.toContain('maria')
   })
 
   test.each(Object.entries(WAYS))('gets the same answer for right and wrong guesses by %s', async (_, way) => {
-    // The true beginning, one letter longer each time, against another letter in its last place.
+    // The correct beginning, one letter longer each time, against one with another last letter.
     for (const length of [3, 7, 12, 15]) {
       const right = ADDRESS.slice(0, length)
       const letter = [...LETTERS].find((one) => one !== right.at(-1)) ?? ''

@@ -5,7 +5,7 @@ import { ask, initialize, runProgram, type Server, startServer, temporaryFolder,
 import { DRIVERS, startDriver } from './drivers.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 
-/* The clients of the set-up guide, as the API answers them, against a real server that fails in every way. */
+/* The clients of the set-up guide, as returned by the API, against a real server that fails in many ways. */
 const folder = temporaryFolder()
 const data = join(folder.path, 'data')
 let server: Server
@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   server = await startServer(data, { env: { TAGWARDEN_COLLECT_URL: proxy.url } })
 }
 
-/** A new domain, and a folder with the code that its guide shows. */
+/** A new domain, and a folder with the code from its guide. */
 async function install(
   name: string,
   system: string,
@@ -41,7 +41,7 @@ async function install(
   return { domain, code, queue: join(code, 'queue') }
 }
 
-/** How often each order of the domain was stored. */
+/** Number of times that each order of the domain was stored. */
 async function storedOrders(domainId: string): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   let cursor = ''
@@ -63,7 +63,7 @@ const isEmpty = (queue: string) => readdirSync(queue).every((name) => !/\.(open|
 for (const { client, system, missing, build } of DRIVERS) {
   const isApp = system !== 'server'
   describe.skipIf(missing !== null)(missing === null ? client : `${client} (without ${missing})`, () => {
-    test('loses and doubles nothing, whatever is killed', async () => {
+    test('loses and duplicates nothing, whichever process is killed', async () => {
       const { domain, code, queue } = await install(`kill-${client}`, system)
       const command = await build(code)
       proxy.setMode('pass')
@@ -72,7 +72,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       await driver.command('track 0 1200')
       await until('the first events', () => isEmpty(queue))
 
-      // Stored, but the client does not know: the repeated batch is counted once.
+      // Stored, but the client does not know it: the repeated batch is counted once.
       proxy.setMode('swallow')
       await driver.command('track 1200 1250')
       await until('a lost answer', () => proxy.seen.some(({ status }) => status === 500))
@@ -153,14 +153,14 @@ for (const { client, system, missing, build } of DRIVERS) {
     })
 
     if (!isApp) return
-    test('sends from a share of devices, always the same ones', async () => {
+    test('sends from a fixed share of devices', async () => {
       const sampleRate = { prod: 0.25 }
       const { domain, code } = await install(`share-${client}`, system, { sampleRate })
       const command = await build(code)
       proxy.setMode('pass')
       const { seen } = proxy
       seen.length = 0
-      // The first 32 bits of the installation's id decide.
+      // The first 32 bits of the installation's id determine the share.
       const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
       for (const [index, [name, bits]] of Object.entries(devices).entries()) {
         const queue = join(code, name)
@@ -225,7 +225,7 @@ describe('tagwarden.sh', () => {
     ])
   })
 
-  test('deletes the oldest of too many', async () => {
+  test('deletes the oldest files above the limit', async () => {
     const { code, queue } = await install('shell-full', 'server', {
       change: (text) => text.replace('max_batches=1000', 'max_batches=2'),
     })

@@ -10,7 +10,7 @@ interface Driver {
   /** Name of its file in the set-up guide. */
   client: string
   system: string
-  /** What this machine lacks to run it; null: nothing. */
+  /** Missing requirements on this machine; null: none. */
   missing: string | null
   /** Returns the command that runs it. `folder` has the files of the set-up guide. */
   build(folder: string): Promise<string[]>
@@ -119,7 +119,7 @@ export function startDriver(command: string[], folder: string) {
       child.kill('SIGKILL')
       await child.exited
     },
-    /** Its exit code and what it logged. */
+    /** Its exit code and log. */
     async ended() {
       await child.stdin.end()
       return { code: await child.exited, errors: await errors }

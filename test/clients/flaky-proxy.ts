@@ -1,14 +1,14 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * What the proxy does with a request. `pass`: forwards it, and answers 502 when the server is down. `swallow`: forwards
- * it, and answers 500, so that the sender does not learn that it was stored. A response: answers a copy of it.
+ * How the proxy handles a request. `pass`: forwards it, and answers 502 when the server is down. `swallow`: forwards
+ * it, and answers 500, so that the sender does not learn that it was stored. A response: returns a copy of it.
  */
 export type Mode = 'pass' | 'swallow' | Response
 
 interface SeenBatch {
   at: number
-  /** Status that the sender got. */
+  /** Status that the sender received. */
   status: number
   batchId: string
   events: number
@@ -17,7 +17,7 @@ interface SeenBatch {
   envelope: Record<string, unknown>
 }
 
-/** A proxy between a client and the collector. `target`: URL of the server, asked at each request. */
+/** A proxy between a client and the collector. `target`: URL of the server, read for each request. */
 export function startFlakyProxy(target: () => string) {
   const seen: SeenBatch[] = []
   const state: { mode: Mode } = { mode: 'pass' }

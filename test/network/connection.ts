@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 
 const WAIT_MS = 60_000
 
-/** One answer, as it came. */
+/** One answer as received. */
 interface RawAnswer {
   status: number
   /** By lower-case name. */
@@ -10,20 +10,23 @@ interface RawAnswer {
   text: string
 }
 
-/** A connection whose every byte is the test's own. */
+/** A raw connection: the test writes every byte. */
 export interface Connection {
   socket: Socket
-  /** Answers the next answer with a `Content-Length`; rejects when the connection ends before it. */
+  /** Returns the next answer with a `Content-Length`; rejects when the connection ends before it. */
   answer(): Promise<RawAnswer>
-  /** Resolves when the connection has ended; rejects when it doesn't. */
+  /** Resolves when the connection has ended; rejects when it does not. */
   closed(): Promise<void>
   isOpen(): boolean
-  /** Sends the same again and again, as fast as it is taken, until the connection ends. Answers the bytes sent. */
+  /**
+   * Sends the same data repeatedly, as fast as the server accepts it, until the connection ends. Returns the bytes
+   * sent.
+   */
   flood(piece: Buffer): Promise<number>
   [Symbol.dispose](): void
 }
 
-/** Connects to a server and sends what is given. */
+/** Connects to a server and sends the given data. */
 export async function connectTo(url: string, first: string | Buffer = ''): Promise<Connection> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -61,7 +64,7 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
     for (; !ended; bytes += piece.length) {
       const taken = new Promise<void>((done) => socket.write(piece, () => done()))
       await Promise.race([taken, ending.promise])
-      // Else a piece that is taken at once leaves no turn for the end to be noticed.
+      // Otherwise data that is accepted at once would leave no turn to notice the end.
       await new Promise<void>((done) => setImmediate(done))
     }
     return bytes

@@ -9,14 +9,14 @@ const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')
 
 describe('time for an answer', () => {
-  test('ends, and says so', async () => {
+  test('ends with an explanation', async () => {
     await using server = await listening({ answerMs: 50 })
     using caller = await connectTo(server.url, requestOf('GET', '/test/never?secret=1'))
     const { status, headers, text } = await caller.answer()
     expect([status, headers['retry-after'], JSON.parse(text)]).toEqual([
       ...[503, '1', { error: 'GET /test/never: took longer than 0.05 s' }],
     ])
-    // The connection goes on, and the late answer goes nowhere.
+    // The connection stays open, and the late answer is dropped.
     server.release()
     caller.socket.write(HEALTH)
     const next = await caller.answer()
@@ -25,7 +25,7 @@ describe('time for an answer', () => {
     expect(server.errors).toEqual([])
   })
 
-  test('does not run while the body still arrives', async () => {
+  test('does not start while the body is arriving', async () => {
     await using server = await listening({ answerMs: 50 })
     const body = '{"email":"nobody@example.com","password":"wrong wrong"}'
     const head = requestOf('POST', '/v1/auth/login', {
@@ -41,11 +41,11 @@ describe('time for an answer', () => {
     expect(sender.isOpen()).toBe(true)
     sender.socket.write(body.slice(10))
     const { status, text } = await sender.answer()
-    // Checking a password may itself take longer than this test's limit.
+    // Checking a password can take longer than this test's limit.
     expect(status === 401 || text.includes('took longer')).toBe(true)
   })
 
-  test('is not needed by a stream of events, once it has begun', async () => {
+  test('does not limit a stream of events that has begun', async () => {
     await using server = await listening({ answerMs: 50 })
     const stream = await fetch(`${server.url}/test/events`)
     const reader = stream.body?.getReader()
@@ -59,7 +59,7 @@ describe('time for an answer', () => {
 })
 
 describe('requests at once', () => {
-  test('are as many as the setting says, and one more is told to come again', async () => {
+  test('are limited by the setting, and one more is refused with a time to retry', async () => {
     await using server = await listening({ countMs: 60_000 }, { maxConnections: '5' })
     const callers = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url, NEVER)))
     await until('five requests to wait', () => server.waiting() === 5)
@@ -70,7 +70,7 @@ describe('requests at once', () => {
     ])
     const { status, headers, body } = await call('POST', `${server.url}${EVENTS_PATH}`, { body: {} })
     expect([status, headers.get('retry-after'), body]).toEqual([503, '1', JSON.parse(busy.text)])
-    // A page's script must see that it should come again.
+    // The script of a page must be able to read that it should retry.
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
     server.release()
@@ -83,7 +83,7 @@ describe('requests at once', () => {
 const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').size > 0
 
 describe('connections', () => {
-  test('two thousand that are idle keep nobody from being served', async () => {
+  test('two thousand idle ones do not block other callers', async () => {
     // Both ends are in this process.
     await using server = await listening({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
@@ -115,7 +115,7 @@ describe('connections', () => {
     expect((await busy.answer()).text).toBe('released')
   })
 
-  test('whose other end reads nothing keep nobody from being served', async () => {
+  test('whose other end reads nothing do not block other callers', async () => {
     await using server = await listening()
     const deaf = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url)))
     for (const one of deaf) {

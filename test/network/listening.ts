@@ -5,7 +5,7 @@ import { ARRIVAL_LIMITS, receiveText } from '../../src/http/arrival.ts'
 import { originOf } from '../../src/http/origin.ts'
 import { temporaryFolder } from '../run-program.ts'
 
-/** Time limits a test can wait for. */
+/** Time limits short enough for tests. */
 const SHORT_TIMEOUTS: ServerTimeouts = {
   answerMs: 10_000,
   stopMs: 5_000,
@@ -14,19 +14,19 @@ const SHORT_TIMEOUTS: ServerTimeouts = {
 }
 
 export interface Listening extends Running {
-  /** What the server logged as errors. */
+  /** Errors logged by the server. */
   errors: unknown[]
   warnings: string[]
-  /** Answers what waits at `/test/never`; the next ones wait again. */
+  /** Answers the requests waiting at `/test/never`; later ones wait again. */
   release(): void
-  /** Requests that wait there now. */
+  /** Number of requests waiting there. */
   waiting(): number
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * A server in a folder of its own, with routes beside its own: `/test/never` waits, `/test/address` answers where the
- * request comes from, `/test/large` answers 50 MB, `/test/events` is a stream of one event, `/test/echo` sends back.
+ * A server on its own folder, with additional routes: `/test/never` waits, `/test/address` returns the address of the
+ * caller, `/test/large` returns 50 MB, `/test/events` is a stream of one event, `/test/echo` returns the body.
  */
 export async function listening(
   timeouts: Partial<ServerTimeouts> = {},

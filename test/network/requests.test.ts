@@ -62,9 +62,9 @@ describe('a request', () => {
     ['with a length beyond numbers', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
     ['with an unknown transfer', post('transfer-encoding: gzip\r\n', 'abc'), 400],
     ['with chunks that are none', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
-  ])('%s is answered as it should be, and the server goes on', async (_what, text, status) => {
+  ])('%s gets the right answer, and the server continues', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
-    // A method that HTTP does not know ends the connection.
+    // An unknown HTTP method ends the connection.
     if (status === 0) await caller.closed()
     else {
       const answer = await caller.answer()
@@ -86,7 +86,7 @@ describe('a request', () => {
     expect((await sender.answer()).status).toBeOneOf([400, 401])
   })
 
-  test('that says too short a length leaves the rest to the next, which is none', async () => {
+  test('with too short a length leaves the rest as an invalid next request', async () => {
     using caller = await connectTo(
       server.url,
       `${requestOf('POST', '/test/echo', { 'content-length': '3' })}abcdef\r\n\r\n`,
@@ -96,7 +96,7 @@ describe('a request', () => {
     await caller.closed()
   })
 
-  test('sent behind another is answered behind it, or the connection ends', async () => {
+  test('pipelined after another is answered after it, or the connection ends', async () => {
     const both = requestOf('GET', '/healthz') + requestOf('GET', '/readyz')
     using caller = await connectTo(server.url, both)
     const [first] = await Promise.allSettled([caller.answer()])
@@ -105,14 +105,14 @@ describe('a request', () => {
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
   })
 
-  test('that fails for a bug says nothing of it', async () => {
+  test('that fails because of a bug returns no details', async () => {
     const { status, body } = await call('GET', `${server.url}/test/throws`)
     expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
     expect(server.errors).toEqual([new Error('a bug')])
   })
 })
 
-/** Something of every kind: a page, a route, what there is not, the collector's, a bug. */
+/** One of each kind: a page, a route, an unknown path, the collector, a bug. */
 const ANSWERS: [method: string, path: string][] = [
   ...(['/', '/healthz', '/metrics', '/openapi.json', '/docs', '/v1/alerts', '/v1/nothing', '/nothing'] as const).map(
     (path): [string, string] => ['GET', path],
@@ -135,20 +135,20 @@ describe('every answer', () => {
   })
   afterAll(() => secure[Symbol.asyncDispose]())
 
-  test.each(ANSWERS)('to %s %s is taken as what it says it is', async (method, path) => {
+  test.each(ANSWERS)('to %s %s is interpreted only by its content type', async (method, path) => {
     const { headers } = await fetch(`${server.url}${path}`, { method })
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test.each(ANSWERS)('to %s %s asks browsers to stay with https where people use that', async (method, path) => {
+  test.each(ANSWERS)('to %s %s tells browsers to keep using HTTPS if the server uses it', async (method, path) => {
     const { headers } = await fetch(`${secure.url}${path}`, { method })
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 })
 
-describe('pages of somebody else', () => {
+describe('pages of other sites', () => {
   const preflight = (method: string) => ({
     method: 'OPTIONS',
     headers: {
@@ -177,7 +177,7 @@ describe('pages of somebody else', () => {
   })
 })
 
-describe('where a request comes from', () => {
+describe('the address of a caller', () => {
   test.each<[string, Record<string, string>, string, string]>([
     ['whatever it says', {}, '198.51.100.1', '127.0.0.1'],
     ['as a trusted proxy says', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
@@ -200,7 +200,7 @@ describe('where a request comes from', () => {
     expect(JSON.parse((await old.answer()).text)).toBe(expected)
   })
 
-  test('is an IPv4 address, also where the server listens for both', async () => {
+  test('is an IPv4 address, even if the server listens on IPv4 and IPv6', async () => {
     await using server = await listening({}, { listen: '[::]:0' })
     const url = `http://127.0.0.1:${new URL(server.url).port}/test/address`
     expect((await call('GET', url)).body).toBe('127.0.0.1')

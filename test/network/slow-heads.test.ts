@@ -3,8 +3,8 @@ import { call, until } from '../run-program.ts'
 import { connectTo } from './connection.ts'
 import { listening } from './listening.ts'
 
-// The runtime's own limit, 10 s in steps of four, is not ours to set.
-test('a head that is dripped, or never comes, is given up, and others are served meanwhile', async () => {
+// The runtime's own limit, 10 s in steps of four, cannot be configured.
+test('a request head that arrives slowly or never is aborted, and others are served meanwhile', async () => {
   await using server = await listening()
   const startedAt = performance.now()
   using dripped = await connectTo(server.url, 'GET /healthz HTTP/1.1\r\n')

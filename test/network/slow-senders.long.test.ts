@@ -5,7 +5,7 @@ import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
 import { listening } from './listening.ts'
 
-/** Routes that read a body before they know who sent it. */
+/** Routes that read a body before they authenticate the sender. */
 const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
 const JSON_TYPE = { 'content-type': 'application/json' }
 const SHORT = { bodies: { baseMs: 60, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } }
@@ -20,7 +20,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     ['in chunks', start({ 'transfer-encoding': 'chunked' }, '4\r\n{"a"\r\n')],
     ['in chunks that has not begun', start({ 'transfer-encoding': 'chunked' }, '')],
     ['that is packed, as only one route takes it', start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{')],
-  ])('%s and stops half-way is given up', async (_how, text) => {
+  ])('%s and stops half-way is aborted', async (_how, text) => {
     await using server = await listening(SHORT)
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
@@ -31,8 +31,8 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('that is dripped is given up, and others are served meanwhile', async () => {
-    // Long enough for several requests on a machine that does other things too.
+  test('that arrives slowly is aborted, and others are served meanwhile', async () => {
+    // Long enough for several requests on a busy machine.
     await using server = await listening({ bodies: { ...SHORT.bodies, baseMs: 600 } })
     using sender = await connectTo(server.url, start({ 'content-length': '1000' }, '{'))
     const drip = setInterval(() => sender.socket.write(' '), 5)
@@ -48,7 +48,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('has the more time the longer it is', async () => {
+  test('has more time the longer it is', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
     await using server = await listening(timeouts)
     using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
@@ -59,18 +59,18 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(JSON.parse((await large.answer()).text).error).not.toContain('in time')
   })
 
-  test('in chunks has time as long as they come quickly enough', async () => {
+  test('in chunks has time while they arrive quickly enough', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
     await using server = await listening(timeouts)
     const startedAt = performance.now()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
-    // Worth 200 ms beyond the least.
+    // Worth 200 ms beyond the minimum.
     sender.socket.write(`1f4\r\n${' '.repeat(500)}\r\n`)
     expect((await sender.answer()).text).toContain('in time')
     expect(performance.now() - startedAt).toBeGreaterThan(245)
   })
 
-  test('whose sender goes away is no error of ours', async () => {
+  test('whose sender disconnects is not logged as an error', async () => {
     const server = await listening()
     for (const headers of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
       using sender = await connectTo(server.url, start(headers, '1\r\n{\r\n'))
@@ -83,14 +83,14 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('without an end is cut off, and never held in memory', async () => {
+  test('without an end is aborted, and never held in memory', async () => {
     await using server = await listening()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     const before = process.memoryUsage.rss()
     const piece = Buffer.from(`100000\r\n${' '.repeat(1024 * 1024)}\r\n`)
     const sent = await sender.flood(piece)
     expect(sent).toBeGreaterThan(32 * 1024 * 1024)
-    // What the sockets hold comes on top.
+    // The buffers of the sockets are added.
     expect(sent).toBeLessThan(MAX_BODY_BYTES + 48 * 1024 * 1024)
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024)
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
@@ -100,7 +100,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
 
 describe('a body that is too large', () => {
   const login = '/v1/auth/login'
-  /** What its schema allows. */
+  /** Allowed by its schema. */
   const LOGIN_BYTES = 64 * 1024
 
   test.each<[string, number, boolean]>([
@@ -108,7 +108,7 @@ describe('a body that is too large', () => {
     ['by far', 30 * 1024 * 1024, false],
     ['beyond all measure', 40 * 1024 * 1024, true],
     ['as no disk could hold it', 1e15, true],
-  ])('%s is refused as everything is', async (_how, bytes, closes) => {
+  ])('%s is refused in the usual format', async (_how, bytes, closes) => {
     await using server = await listening()
     using sender = await connectTo(
       server.url,
@@ -119,13 +119,13 @@ describe('a body that is too large', () => {
     expect(headers['content-type']).toContain('application/json')
     expect(headers.connection === 'close').toBe(closes)
     if (closes) return sender.closed()
-    // Whoever sends all of it before reading can still read the answer, and go on.
+    // A sender that sends everything before reading can still read the answer and continue.
     sender.socket.write(Buffer.alloc(bytes, ' '))
     sender.socket.write(requestOf('GET', '/healthz'))
     expect((await sender.answer()).status).toBe(200)
   })
 
-  test('in chunks is refused once it has come', async () => {
+  test('in chunks is refused when it is complete', async () => {
     await using server = await listening()
     const chunk = `100000\r\n${' '.repeat(1024 * 1024)}\r\n`
     using sender = await connectTo(
@@ -137,7 +137,7 @@ describe('a body that is too large', () => {
     expect([status, JSON.parse(text)]).toEqual([413, { error: `body: is larger than ${LOGIN_BYTES} bytes` }])
   })
 
-  test.each(['content-length', 'transfer-encoding'])('by nothing is not (%s)', async (name) => {
+  test.each(['content-length', 'transfer-encoding'])('is accepted exactly at the limit (%s)', async (name) => {
     await using server = await listening()
     const body = `{"email":"a@example.com","password":"${'x'.repeat(2000)}"}`.padEnd(LOGIN_BYTES, ' ')
     const isChunked = name === 'transfer-encoding'
@@ -148,7 +148,7 @@ describe('a body that is too large', () => {
   })
 })
 
-test('many bytes that come one by one take no more memory than their number', async () => {
+test('many bytes that arrive one by one use no more memory than their number', async () => {
   await using server = await listening()
   using sender = await connectTo(
     server.url,
@@ -161,7 +161,7 @@ test('many bytes that come one by one take no more memory than their number', as
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
 })
 
-test('two hundred senders that stop half-way keep nobody from being served, and all are ended', async () => {
+test('two hundred senders that stop half-way do not block other callers, and all are disconnected', async () => {
   await using server = await listening({ bodies: { baseMs: 300, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } })
   const text = `${requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'content-length': '99' })}{`
   const senders = await Promise.all(Array.from({ length: 200 }, () => connectTo(server.url, text)))

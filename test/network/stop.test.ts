@@ -7,7 +7,7 @@ const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
 
 describe('a server that stops', () => {
-  test('answers what is under way, and takes nothing new', async () => {
+  test('answers requests in progress, and accepts no new ones', async () => {
     await using server = await listening()
     using caller = await connectTo(server.url, NEVER)
     using idle = await connectTo(server.url, requestOf('GET', '/healthz'))

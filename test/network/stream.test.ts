@@ -28,7 +28,7 @@ async function listen(server: Listening, as: string, lastEventId?: string) {
 
 const idsOf = (events: readonly SentEvent[]) => events.map(({ data }) => data.id)
 
-test('a change is heard when it is answered, by every stream of the organization', async () => {
+test('a change reaches every stream of the organization when it is answered', async () => {
   await using server = await listening()
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2, 3].map(() => listen(server, apiKey)))
@@ -40,7 +40,7 @@ test('a change is heard when it is answered, by every stream of the organization
   }
 })
 
-test('a pulse says how collecting goes', async () => {
+test('a pulse reports the state of collection', async () => {
   await using server = await listening()
   const { apiKey } = await withOwner(server)
   const pulse = async () => {
@@ -60,7 +60,7 @@ test('a pulse says how collecting goes', async () => {
   expect(after.lastStoredAt).toBeWithin(startedAt - 1, Date.now() + 1)
 })
 
-test('a connection that was lost goes on where it was; with a server that was started anew, everything is asked for again', async () => {
+test('a lost connection resumes where it was; after a restart of the server, everything is requested again', async () => {
   let place: string
   {
     await using server = await listening()
@@ -84,7 +84,7 @@ test('a connection that was lost goes on where it was; with a server that was st
   await third.leave()
 })
 
-test('whoever signs out, whose key is revoked or runs out, or who leaves, soon hears no more', async () => {
+test('a stream ends soon after sign-out, revocation or expiry of the key, or the end of the membership', async () => {
   await using server = await listening()
   const { orgId, userId, apiKey } = await withOwner(server)
   const { db } = server.app
@@ -109,7 +109,7 @@ test('whoever signs out, whose key is revoked or runs out, or who leaves, soon h
   await lasting.leave()
 })
 
-test('a connection that reads nothing holds up nobody, and takes no memory for what it misses', async () => {
+test('a connection that reads nothing delays no others, and uses no memory for missed changes', async () => {
   await using server = await listening()
   const { apiKey } = await withOwner(server)
   const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'Shop' })
@@ -118,7 +118,7 @@ test('a connection that reads nothing holds up nobody, and takes no memory for w
   const reader = await listen(server, apiKey)
   const { db } = server.app
   const rename = db.prepare('UPDATE domain SET name = ? WHERE id = ?')
-  // More than any buffer between them holds.
+  // More than all buffers between them hold.
   const rounds = 100
   for (let round = 0; round < rounds; round++) {
     db.transaction(() => {
@@ -140,7 +140,7 @@ test('a connection that reads nothing holds up nobody, and takes no memory for w
 })
 
 test('a server that stops ends all streams at once', async () => {
-  // A stream that the stop waited for would take all the time of the test.
+  // If the stop waited for a stream, it would take the whole time of the test.
   await using server = await listening({ stopMs: 600_000 })
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2].map(() => listen(server, apiKey)))

@@ -3,7 +3,7 @@ import { testApp } from '../test-app.ts'
 import { describeReport, reportLines } from './report.ts'
 
 describeReport('secrets in server requests', () => {
-  test('none is stored', async () => {
+  test('are not stored', async () => {
     await using t = await testApp()
     const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })
     const hits = reportLines('04-secrets-in-server-requests.ndjson')

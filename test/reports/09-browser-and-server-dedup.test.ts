@@ -12,7 +12,7 @@ interface Expected {
 
 const HOUR_MS = 3_600_000
 
-/** Returns what the reconciliation says of each vendor after these requests. */
+/** Returns the reconciliation of each vendor after these requests. */
 async function reconciled({ hits, orders }: Report) {
   await using world = await testApp()
   const { id, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
@@ -29,7 +29,7 @@ describeReport('a purchase that browser and server report', () => {
     ...expectedOf<Expected>('09-browser-and-server-dedup.expected.json'),
   })
 
-  test('with the same event id is no duplicate', async () => {
+  test('with the same event id is not a duplicate', async () => {
     const { report, expected } = read()
     const found = await reconciled(report)
     expect(found).toMatchObject(expected)

@@ -38,13 +38,13 @@ async function startProvider(folder: string) {
 }
 
 describeReport('groups overage of Entra ID', () => {
-  test('leaves the membership as it is, and says what to configure', async () => {
+  test('leaves the membership unchanged, and explains what to configure', async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
     const key = await initialize(data)
     await using provider = await startProvider(folder.path)
     await using server = await startServer(data, {
-      // The redirect address is made of the address that is listened on.
+      // The redirect address is derived from the listening address.
       listen: `127.0.0.1:${await freePort()}`,
       env: {
         TAGWARDEN_OIDC_ISSUER: provider.issuer,

@@ -3,7 +3,7 @@ import { type ImportRules, readLine } from '../../src/ingest/import-line.ts'
 import { describeReport, reportLines } from './report.ts'
 
 describeReport('BigQuery’s export', () => {
-  test('is imported as it comes', () => {
+  test('is imported unchanged', () => {
     const lines = reportLines<{ receivedAt: number }>('16-bigquery.ndjson')
     const domain = { id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', denied: new Set<string>() }
     const rules = { domains: new Map([['dom_1', domain]]), domainId: 'dom_1', from: 0, to: 1_800_000_000_000 }

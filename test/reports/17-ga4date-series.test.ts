@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { LineDetector } from '../../src/commands/detect.ts'
 import { describeReport, reportText } from './report.ts'
 
-/** The rows that are marked, by their number. */
+/** Row numbers of the marked rows. */
 function marked(text: string): number[] {
   const detector = new LineDetector(4)
   return text
@@ -16,7 +16,7 @@ describeReport('a series whose times are numbers', () => {
   const numbers = (of: (at: number) => number) =>
     iso().replaceAll(/^(\d{4}-\d\d-\d\d)/gm, (day) => String(of(Date.parse(day))))
 
-  test('as the Data API of Google Analytics writes days', () => {
+  test('with days as in the Data API of Google Analytics', () => {
     expect(marked(iso())).not.toEqual([])
     expect(marked(reportText('17-ga4date-series.csv'))).toEqual(marked(iso()))
   })

@@ -7,7 +7,7 @@ import { describeReport, reportText } from './report.ts'
 
 const python = Bun.which('python3')
 
-/** What the client of the report imports as `srv`: requests to the server under test, with its key. */
+/** Imported as `srv` by the client of the report: requests to the server under test, with its key. */
 const SRV = `
 import json, os, urllib.request, urllib.error
 def req(path, body=None, method='GET', headers={}, raw=False):
@@ -64,7 +64,7 @@ describeReport('the client of MCP revision 2026-07-28', () => {
       { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...(name ? { 'Mcp-Name': name } : {}) },
     )
 
-  test('gets what the report expects', async () => {
+  test('returns what the report expects', async () => {
     const discovered = await stateless('server/discover')
     expect(discovered.body.result.supportedVersions[0]).toBe('2026-07-28')
     const listed = await stateless('tools/list')

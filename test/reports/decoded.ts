@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
 import type { ReportedRequest } from './report.ts'
 
-/** Expected values of one decoded line; what is left out may be anything. */
+/** Expected values of one decoded line; omitted fields may have any value. */
 export interface ExpectedLine {
   vendor: string
   account?: string
@@ -17,7 +17,7 @@ export interface ExpectedLine {
   mustContain?: string[] | Record<string, string>
 }
 
-/** Checks what `tagwarden decode` answers for a line. */
+/** Checks the answer of `tagwarden decode` for a line. */
 export function expectDecoded(request: ReportedRequest, expected: ExpectedLine): void {
   const { vendor, account, kind, events, error } = decodeLine(request)
   const { mustContain = [], params = expected.paramsOfFirst ?? {} } = expected

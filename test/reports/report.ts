@@ -2,10 +2,12 @@ import { describe } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Inputs made after public bug reports, with their expected values: other people's data, kept next to the project. */
+/**
+ * Inputs based on public bug reports, with their expected values: data of other projects, stored next to this project.
+ */
 const FOLDER = join(import.meta.dir, '../../../shared/data/reports')
 
-/** Declares the tests of one report. They are skipped, visibly, where its data is absent. */
+/** Declares the tests of one report. They are visibly skipped when its data is missing. */
 export const describeReport = describe.skipIf(!existsSync(FOLDER))
 
 /** A vendor's request as the reports have it. */
