@@ -217,14 +217,11 @@ describe('single sign-on', () => {
     expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
   })
 
-  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])(
-    'the start stops without OIDC_%s, which is named',
-    (name) => {
-      expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
-        new SettingError(`TAGWARDEN_OIDC_${name}: must be set where TAGWARDEN_OIDC_ISSUER is`),
-      )
-    },
-  )
+  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('startup fails without OIDC_%s, which is named', (name) => {
+    expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
+      new SettingError(`TAGWARDEN_OIDC_${name}: must be set where TAGWARDEN_OIDC_ISSUER is`),
+    )
+  })
 
   test('the roles of groups are read in their order', () => {
     const group = fc

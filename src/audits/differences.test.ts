@@ -20,7 +20,7 @@ test.each<[string, Crawled, Crawled, string[]]>([
   ['nothing', crawled(full), crawled(full), []],
   ['a tag', crawled(full), crawled([page('/', ['b', 'c']), page('/x', ['a'])]), ['tag_gone / a', 'tag_new / c']],
   ['a page', crawled(full), crawled([page('/', ['a', 'b']), page('/y', [])]), ['page_new /y', 'page_gone /x']],
-  ['a page that the other crawl may not have come to', crawled(full, false), crawled([page('/y', [])], false), []],
+  ['a page that the other crawl may not have reached', crawled(full, false), crawled([page('/y', [])], false), []],
   ['a status', crawled(full), crawled([page('/', [], { status: 500 }), page('/x', ['a'])]), ['status /']],
   ['no answer', crawled(full), crawled([page('/', [], { status: null, error: 'x' }), page('/x', ['a'])]), ['status /']],
 ])('%s', (_what, before, after, expected) => {

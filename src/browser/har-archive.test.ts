@@ -90,7 +90,7 @@ describe('an archive', () => {
   })
 
   test.each(['../a.dat', '/etc/passwd', 'x/../a.dat', './a.dat', '..\\a.dat', '__proto__', 'constructor'])(
-    'finds no attachment %j but by the name of an entry',
+    'finds no attachment %j except by the name of an entry',
     async (name) => {
       const files = [
         { name: 'x.har', content: harWith(name) },
@@ -112,7 +112,7 @@ describe('an archive', () => {
       ],
       'contains 2 .har files; only one is allowed',
     ],
-    ['whose HAR is no JSON', [{ name: 'a.har', content: 'x' }], '"a.har" is not valid JSON'],
+    ['whose HAR is not JSON', [{ name: 'a.har', content: 'x' }], '"a.har" is not valid JSON'],
     [
       'that leaves its folder',
       [{ name: '../a.har', content: '{}' }],
@@ -136,7 +136,7 @@ describe('an archive', () => {
       '"a.har" is damaged',
     ],
     [
-      'whose HAR is a bomb that claims to be packed less',
+      'whose HAR is a bomb that claims a smaller packed size',
       [{ name: 'a.har', content: ' '.repeat(3 * MIB), claimedPackedBytes: 3 * MIB }],
       '"a.har" is damaged',
     ],

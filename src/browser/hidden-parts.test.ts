@@ -25,7 +25,7 @@ describe('covered parts', () => {
   test.each<[string, Piece[], string[]]>([
     ['a secret', [text('x abc y')], ['x ### y']],
     ['a secret in groups', [text('4929 1234 8888 7777')], ['###################']],
-    ['a short secret in groups is any text', [text('a b c')], ['a b c']],
+    ['a short secret in groups is ordinary text', [text('a b c')], ['a b c']],
     ['an address', [text('to a@mail.example.com now')], ['to ################## now']],
     [
       'an address in several parts of a line',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { maskerOf } from './secret-mask.ts'
 
 const SPELLINGS: Record<string, (secret: string) => string> = {
-  'as it is': (secret) => secret,
+  unchanged: (secret) => secret,
   'in upper case': (secret) => secret.toUpperCase(),
   'in an address': encodeURIComponent,
   'in an address in an address': (secret) => encodeURIComponent(encodeURIComponent(secret)),

@@ -11,7 +11,7 @@ describe('requests that do not leave', () => {
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
     ['an event in a frame', true, COLLECT, { resourceType: 'document' }],
-    ['a page that somebody goes to', false, COLLECT, { resourceType: 'document', isPage: true }],
+    ['a page that is navigated to', false, COLLECT, { resourceType: 'document', isPage: true }],
     ['a preflight of an event', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
     ['the code of a vendor', false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
     ['what nobody knows', false, 'https://shop.example/api', {}],

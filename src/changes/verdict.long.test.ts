@@ -31,7 +31,7 @@ describe('verdicts on generated shops with days, weekends, campaigns and quiet h
   })
 
   test.each([
-    ['as it is', 1],
+    ['unchanged', 1],
     ['a tenth of it', 0.1],
   ])('at most 2 of 50 harmless releases are reported, with traffic %s', (_what, scale) => {
     const wrong = accused(scale, 100)

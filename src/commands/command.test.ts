@@ -62,7 +62,7 @@ describe('the arguments of a command', () => {
 })
 
 test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{ twice: true }]])(
-  'a flag that must be there is missing in %j',
+  'a required flag is missing in %j',
   (flags) => {
     expect(() => required(paint, { flags, names: [], env: {} }, 'colour')).toThrow(
       new UsageError('paint: --colour is missing'),

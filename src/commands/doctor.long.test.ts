@@ -36,27 +36,19 @@ test('a sound folder: a line for each check, and nothing in it is changed', asyn
 })
 
 test.each<[string, (data: string, files: string[]) => void, RegExp]>([
+  ['a missing file', (data, [path = '']) => rmSync(join(data, path)), /^WRONG files: \S+ is listed but missing/],
+  ['a truncated file', (data, [path = '']) => truncateSync(join(data, path), 100), /^WRONG files: \S+ is unreadable/],
   [
-    'a file that is not there',
-    (data, [path = '']) => rmSync(join(data, path)),
-    /^WRONG files: \S+ is listed but missing/,
-  ],
-  [
-    'a file that was cut off',
-    (data, [path = '']) => truncateSync(join(data, path), 100),
-    /^WRONG files: \S+ is unreadable/,
-  ],
-  [
-    'a file that nobody knows',
+    'an unknown file',
     (data, [path = '']) => cpSync(join(data, path), join(data, 'events/copy.parquet')),
     /^WRONG files: 1 files are not listed \(copy\.parquet\).+doctor --data \S+ --rebuild/,
   ],
   [
-    'the folder of events that is gone',
+    'a missing folder of events',
     (data) => rmSync(join(data, 'events'), { recursive: true }),
     /^WRONG files: \S+events is missing, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
   ],
-  ['a folder that others may enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
+  ['a folder that others can enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
 ])('%s is reported as a problem', async (_, damage, expected) => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))

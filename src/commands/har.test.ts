@@ -110,10 +110,10 @@ describe('the page of an entry', () => {
     parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
 
   test.each<[string, unknown, object[], string | null]>([
-    ['its title where that is an address, as Chrome writes it', titled(SHOP), [hit], SHOP],
+    ['its title when that is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
     ['its title before its documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
     [
-      'its first document where its title is none',
+      'its first document when its title is not a URL',
       titled('Cart'),
       [html(SHOP), html('https://frame.example/'), hit],
       SHOP,
@@ -125,13 +125,13 @@ describe('the page of an entry', () => {
       SHOP,
     ],
     ['its document where the title begins with one', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
-    ['its document where there are no pages', undefined, [html(SHOP), hit], SHOP],
-    ['its document where pages are no list', 'x', [html(SHOP), hit], SHOP],
+    ['its document when there are no pages', undefined, [html(SHOP), hit], SHOP],
+    ['its document when pages are not a list', 'x', [html(SHOP), hit], SHOP],
     ['a document as Chrome names it', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
-    ['no HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
+    ['not HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
     ['where redirects led to', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
     [
-      'the document that was asked for first',
+      'the document that was requested first',
       titled('x'),
       [
         html('https://frame.example/', 200, { startedDateTime: '2026-01-05T12:00:01Z' }),
@@ -140,29 +140,29 @@ describe('the page of an entry', () => {
       ],
       SHOP,
     ],
-    ['no document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
+    ['not a document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
     [
-      'no document that is no web address',
+      'not a document whose URL is not a web address',
       titled('x'),
       [entry('about:blank', 'page_1', { _resourceType: 'document' }), hit],
       null,
     ],
-    ['the only page where it names none', titled(SHOP), [entry(URL)], SHOP],
+    ['the only page when it names none', titled(SHOP), [entry(URL)], SHOP],
     [
-      'no page where it names none of two',
+      'no page when it names none of two',
       [...titled(SHOP), { id: 'page_2', title: 'https://x.example/' }],
       [entry(URL)],
       null,
     ],
     [
-      'the first document where nothing names a page',
+      'the first document when no page is named',
       [],
       [entry(SHOP, undefined, { _resourceType: 'document' }), entry(URL)],
       SHOP,
     ],
     ['the first of two pages of one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
-    ['nothing of pages that are none', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
-    ['nothing where nothing says it', titled(undefined), [hit], null],
+    ['nothing of invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
+    ['nothing without any information', titled(undefined), [hit], null],
   ])('is %s', (_what, pages, entries, expected) => {
     expect(pageOf(pages, ...entries)).toBe(expected)
   })
@@ -303,7 +303,7 @@ describe('an attachment', () => {
   })
 
   test.each<[string, Uint8Array, string]>([
-    ['no HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
+    ['not a HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
     ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file, log.entries is missing'],
     ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
   ])('of an archive with %s is refused by its name', async (_, bytes, message) => {

@@ -98,7 +98,11 @@ describe('sending', () => {
 
   test.each<[string, () => Response, string]>([
     ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
-    ['no JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the address'],
+    [
+      'not JSON',
+      () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+      '200: is this the address',
+    ],
     ['other JSON', () => Response.json({ ok: true }), '200: is this the address'],
   ])('ends when a batch is answered with %s', async (_what, answer, reason) => {
     await using collector = receiver(answer)

@@ -4,7 +4,7 @@ import { testDecoder } from './decoder-cases.ts'
 // https://support.6sense.com/docs/webtag-implementation-guide
 testDecoder(sixSense, [
   {
-    name: 'what is JSON',
+    name: 'JSON',
     url: `https://b.6sc.co/v1/beacon/img.gif?token=abc123&event=a_pageload&q=${encodeURIComponent('{"topic":"misc"}')}&m=${encodeURIComponent('{"title":"Home"')}`,
     account: 'abc123',
     events: ['a_pageload'],

@@ -11,7 +11,7 @@ testDecoder(activeCampaign, [
     params: { u: 'https://shop.example/' },
   },
   {
-    name: 'a page of today',
+    name: 'a current page',
     url: 'https://prism.app-us1.com/?a=101&u=https%3A%2F%2Fshop.example%2F',
     account: '101',
     events: ['page_view'],

@@ -18,7 +18,7 @@ testDecoder(adjust, [
     account: 'app1',
     events: ['session'],
   },
-  { name: 'where the visitor came from', url: 'https://app.adjust.com/attribution?app_token=app1', events: [] },
+  { name: 'the origin of the visitor', url: 'https://app.adjust.com/attribution?app_token=app1', events: [] },
   { name: 'the library', url: 'https://cdn.adjust.com/adjust-latest.min.js', events: [''], kind: 'library' },
   { name: 'the website', url: 'https://www.adjust.com/', events: null },
 ])

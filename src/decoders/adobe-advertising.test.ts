@@ -25,5 +25,5 @@ testDecoder(adobeAdvertising, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a stranger', url: 'https://shop.example/px2/1234?px_evt=t', events: null },
+  { name: 'another site', url: 'https://shop.example/px2/1234?px_evt=t', events: null },
 ])

@@ -53,7 +53,7 @@ testDecoder(adobeAnalytics, [
   },
   { name: 'the same call again', url: `${SHOP}?AQB=1&pccr=true&vidn=1&pageName=home&AQE=1`, events: [] },
   {
-    name: 'marks as some recorders write them',
+    name: 'marks in the format of some recorders',
     url: `${SHOP}?AQB=1&c.=&page.=&type=landing&.page=&.c=&c1=x&AQE=1`,
     account: 'shopprod,shopglobal',
     events: ['pageView'],
@@ -80,5 +80,5 @@ testDecoder(adobeAnalytics, [
     error: 'Adobe Analytics: the body is XML',
   },
   { name: 'the library', url: 'https://shop.example/js/AppMeasurement.js', events: [''], kind: 'library' },
-  { name: 'a path of a stranger', url: 'https://shop.example/b/ss/7', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/b/ss/7', events: null },
 ])

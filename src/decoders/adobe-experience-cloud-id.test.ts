@@ -4,7 +4,7 @@ import { testDecoder } from './decoder-cases.ts'
 // https://experienceleague.adobe.com/en/docs/id-service/using/home
 testDecoder(adobeExperienceCloudId, [
   {
-    name: 'an id with the ids of others',
+    name: 'an id with the ids of other services',
     url: 'https://dpm.demdex.net/id?d_visid_ver=5.5.0&d_orgid=ABC%40AdobeOrg&d_cid_ic=crm%01u1%010',
     account: 'ABC@AdobeOrg',
     events: ['id'],

@@ -29,7 +29,7 @@ testDecoder(adobeTarget, [
     params: { 'context.address.url': 'https://shop.example/', 'execute.parameters.plan': 'gold' },
   },
   {
-    name: 'what was shown',
+    name: 'the shown content',
     url: 'https://target.shop.example/rest/v1/delivery?client=shop&sessionId=s1',
     body: JSON.stringify({ notifications: [{ type: 'display', mbox: { name: 'cart' } }] }),
     account: 'shop',
@@ -44,5 +44,5 @@ testDecoder(adobeTarget, [
     events: [],
     error: 'Adobe Target: the body is not JSON',
   },
-  { name: 'a stranger', url: 'https://shop.example/rest/v1/delivery', events: null },
+  { name: 'another site', url: 'https://shop.example/rest/v1/delivery', events: null },
 ])

@@ -24,7 +24,7 @@ testDecoder(adobeWebSdk, [
     events: ['decisioning.propositionDisplay'],
   },
   {
-    name: 'settings of a shop under a like path',
+    name: 'settings of a shop under a similar path',
     url: 'https://shop.example/api/v1/collect?configId=main',
     body: '{"events":[]}',
     events: null,
@@ -64,5 +64,5 @@ testDecoder(adobeWebSdk, [
     events: [],
     error: 'Adobe Experience Platform Web SDK: the body is not a JSON object',
   },
-  { name: 'a stranger', url: 'https://shop.example/v1/collect', body: '{}', events: null },
+  { name: 'another site', url: 'https://shop.example/v1/collect', body: '{}', events: null },
 ])

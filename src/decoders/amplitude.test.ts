@@ -54,7 +54,7 @@ testDecoder(amplitude, [
     events: ['Purchase'],
   },
   {
-    name: 'what is known of a user',
+    name: 'the properties of a user',
     url: 'https://api.amplitude.com/identify',
     body: `api_key=KEY1&identification=${encodeURIComponent('[{"user_id":"u1","user_properties":{"plan":"pro"}}]')}`,
     account: 'KEY1',
@@ -62,7 +62,7 @@ testDecoder(amplitude, [
     params: { 'user_properties.plan': 'pro' },
   },
   {
-    name: 'what is known of a group',
+    name: 'the properties of a group',
     url: 'https://api.amplitude.com/groupidentify',
     body: `api_key=KEY1&identification=${encodeURIComponent('{"group_type":"team"}')}`,
     account: 'KEY1',

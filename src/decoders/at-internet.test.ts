@@ -16,7 +16,7 @@ const kinds: [query: string, event: string][] = [
 // https://developers.atinternet-solutions.com/as2-tagging-en/
 testDecoder(atInternet, [
   {
-    name: 'chapters, text in brackets and what is JSON',
+    name: 'chapters, text in brackets and JSON',
     url: `${HIT}&p=shop::men::cart&x1=[urn:bbc:1]&f2=5&stc=${encodeURIComponent('{"content":{"type":"page"}}')}`,
     account: '123456',
     events: ['page.display'],

@@ -35,7 +35,7 @@ testDecoder(attentive, [
     events: ['AddToCart'],
     params: { 'eventMetadata.currency': 'EUR' },
   },
-  { name: 'what to show', url: 'https://creatives.attn.tv/creatives-service/x', events: [] },
+  { name: 'the content to show', url: 'https://creatives.attn.tv/creatives-service/x', events: [] },
   { name: 'the visitor’s id', url: 'https://shop-us.attn.tv/d?attn_vid=u1', events: [] },
   { name: 'the library', url: 'https://cdn.attn.tv/shop/dtag.js', account: 'shop', kind: 'library', events: [''] },
   { name: 'its website', url: 'https://www.attentive.com/e', events: null },

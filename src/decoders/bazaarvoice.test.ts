@@ -19,7 +19,7 @@ testDecoder(bazaarvoice, [
     without: ['r_batch'],
   },
   {
-    name: 'many that can’t be read',
+    name: 'many that are unreadable',
     url: 'https://network.bazaarvoice.com/st.gif?client=Shop&r_batch=!((cl',
     events: [],
   },

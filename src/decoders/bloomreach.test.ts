@@ -69,5 +69,5 @@ testDecoder(bloomreach, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of somebody else', url: 'https://shop.example/bulk', body: '{"commands":[]}', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/bulk', body: '{"commands":[]}', events: null },
 ])

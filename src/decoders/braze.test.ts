@@ -59,6 +59,6 @@ testDecoder(braze, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of somebody else', url: 'https://shop.example/api/v3/data', body: '{}', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/api/v3/data', body: '{}', events: null },
   { name: 'its website', url: 'https://www.braze.com/docs/', events: null },
 ])

@@ -4,7 +4,7 @@ import { testDecoder } from './decoder-cases.ts'
 // https://docs.chartbeat.com/
 testDecoder(chartbeat, [
   {
-    name: 'somebody looks',
+    name: 'the visitor is viewing',
     url: 'https://ping.chartbeat.net/ping?h=shop.example&p=%2Fcart&u=u1&d=shop.example&g=12345&c=0.25&_',
     account: '12345',
     events: ['ping'],

@@ -34,5 +34,5 @@ testDecoder(cloudflareWebAnalytics, [
     events: [],
     error: 'Cloudflare Web Analytics: the body is not JSON',
   },
-  { name: 'something else of the network', url: 'https://shop.example/cdn-cgi/trace', events: null },
+  { name: 'another request of the network', url: 'https://shop.example/cdn-cgi/trace', events: null },
 ])

@@ -11,7 +11,7 @@ testDecoder(comscore, [
     params: { c7: 'https://shop.example/' },
   },
   {
-    name: 'nothing that anybody saw',
+    name: 'nothing shown to the visitor',
     url: 'https://sb.scorecardresearch.com/p?c1=2&c2=1234567&ns_type=hidden',
     account: '1234567',
     events: ['hidden'],

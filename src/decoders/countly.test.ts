@@ -27,7 +27,7 @@ testDecoder(countly, [
     events: ['begin_session'],
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: `https://shop.count.ly/i?${BASE}&user_details=${encodeURIComponent('{"name":"Jo"}')}`,
     account: 'KEY1',
     events: ['user_details'],
@@ -42,7 +42,7 @@ testDecoder(countly, [
     account: 'KEY1',
     events: ['begin_session', 'A'],
   },
-  { name: 'nothing but a sign of life', url: `https://stats.shop.example/i?${BASE}`, events: [] },
+  { name: 'only a heartbeat', url: `https://stats.shop.example/i?${BASE}`, events: [] },
   { name: 'settings', url: `https://stats.shop.example/o/sdk?method=rc&${BASE}`, events: [] },
   { name: 'the library', url: 'https://stats.shop.example/sdk/web/countly.min.js', events: [''], kind: 'library' },
   { name: 'another image', url: 'https://shop.example/i?id=1', events: null },

@@ -23,6 +23,6 @@ testDecoder(crazyEgg, [
     kind: 'library',
     events: [''],
   },
-  { name: 'what is recorded', url: 'https://tracking.crazyegg.com/clock?t=1', events: [] },
+  { name: 'a session recording', url: 'https://tracking.crazyegg.com/clock?t=1', events: [] },
   { name: 'its website', url: 'https://www.crazyegg.com/pages/scripts/', events: null },
 ])

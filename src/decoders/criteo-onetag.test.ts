@@ -18,14 +18,14 @@ testDecoder(criteoOneTag, [
     },
   },
   {
-    name: 'items that are names only',
+    name: 'items with only names',
     url: `https://sslwidget.criteo.com/event?a=1234&p0=${call('e=vl&p=[S1,S2]')}`,
     account: '1234',
     events: ['viewList'],
     params: { 'call.p': '[S1,S2]', 'call.item.0.id': 'S1', 'call.item.1.id': 'S2' },
   },
   {
-    name: 'events among calls that are none',
+    name: 'events among other calls',
     url: `https://sslwidget.criteo.com/event?a=1234&v=5.23.0&p0=${call('e=exd&site_type=d')}&p1=${call('e=vc&id=T1&p=[i=S1]')}&p2=${call('e=vh')}&p3=${call('e=dis')}`,
     account: '1234',
     events: ['trackTransaction', 'viewHome'],

@@ -36,7 +36,7 @@ testDecoder(datadogRum, [
     params: { message: 'cart is empty' },
   },
   {
-    name: 'as it was before',
+    name: 'in the old format',
     url: 'https://rum-http-intake.logs.datadoghq.com/v1/input/pub1?ddsource=browser',
     body: '{"type":"view","application":{"id":"app-1"}}',
     account: 'app-1',

@@ -25,7 +25,7 @@ testDecoder(demandbase, [
     events: ['experience_fired'],
   },
   {
-    name: 'an id for somebody else',
+    name: 'an id for another service',
     url: 'https://s.company-target.com/s/ix?cm_dsp_id=18&us_privacy=1---',
     events: [],
   },

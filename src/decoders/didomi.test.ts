@@ -46,5 +46,5 @@ testDecoder(didomi, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of somebody else', url: 'https://shop.example/v1/events', body: '{"type":"x"}', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/v1/events', body: '{"type":"x"}', events: null },
 ])

@@ -20,7 +20,7 @@ testDecoder(ensightenManage, [
     events: [''],
     kind: 'library',
   },
-  { name: 'which tags are for this page', url: `${NEXUS}/serverComponent.php?r=1`, events: [] },
+  { name: 'the tags for this page', url: `${NEXUS}/serverComponent.php?r=1`, events: [] },
   {
     name: 'the loader of production',
     url: 'https://nexus.ensighten.com/shop/Bootstrap.js',

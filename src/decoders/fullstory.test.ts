@@ -26,13 +26,13 @@ testDecoder(fullstory, [
     params: { uid: 'u1', 'properties.revenue': '42.5' },
   },
   {
-    name: 'what is recorded',
+    name: 'a session recording',
     url: 'https://rs.fullstory.com/rec/bundle/v2?OrgId=o-1A2B-na1&UserId=1&SessionId=2&PageId=3&Seq=1',
     body: '{"Seq":1}',
     events: [],
   },
   {
-    name: 'what is recorded, through a relay',
+    name: 'a session recording through a relay',
     url: 'https://relay.shop.example/rec/bundle/v2?OrgId=o-1A2B-na1&UserId=1&SessionId=2',
     body: '{"Seq":1}',
     events: [],
@@ -52,6 +52,6 @@ testDecoder(fullstory, [
     events: [],
     error: 'FullStory: the body is not JSON',
   },
-  { name: 'a page of somebody else', url: 'https://shop.example/rec/page', body: '{"id":1}', events: null },
+  { name: 'a page of another site', url: 'https://shop.example/rec/page', body: '{"id":1}', events: null },
   { name: 'its website', url: 'https://www.fullstory.com/platform/', events: null },
 ])

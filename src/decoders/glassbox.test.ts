@@ -25,5 +25,5 @@ testDecoder(glassbox, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a report of somebody else', url: 'https://shop.example/cls_report?x=1', events: null },
+  { name: 'a report of another site', url: 'https://shop.example/cls_report?x=1', events: null },
 ])

@@ -4,7 +4,7 @@ import { googleAds } from './google-ads.ts'
 // https://support.google.com/google-ads/answer/7548399
 testDecoder(googleAds, [
   {
-    name: 'a conversion, with consent in words',
+    name: 'a conversion, with consent in text form',
     url: 'https://www.googleadservices.com/pagead/conversion/123456/?random=1&label=AbC-1&value=9.5&currency_code=EUR&oid=T1&en=purchase&gtm=45be&gcs=G110&data=event%3Dpurchase%3Becomm_prodid%3D7',
     account: 'AW-123456',
     events: ['purchase'],
@@ -56,7 +56,7 @@ testDecoder(googleAds, [
     events: ['page_view'],
   },
   {
-    name: 'a conversion that comes a second time',
+    name: 'a repeated conversion',
     url: 'https://googleads.g.doubleclick.net/pagead/viewthroughconversion/123456/?label=AbC-1&en=conversion',
     events: [],
   },
@@ -76,6 +76,6 @@ testDecoder(googleAds, [
     kind: 'library',
   },
   { name: 'a search', url: 'https://www.google.com/search?q=conversion', events: null },
-  { name: 'the path of a stranger', url: 'https://shop.example/pagead/conversion/123456/', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/pagead/conversion/123456/', events: null },
   { name: 'advertising on the page', url: 'https://googleads.g.doubleclick.net/pagead/ads?client=ca', events: null },
 ])

@@ -20,7 +20,7 @@ testDecoder(googleAnalytics4, [
     },
   },
   {
-    name: 'one event a line of the body, each with the common parameters',
+    name: 'one event per line of the body, each with the common parameters',
     url: COLLECT,
     body: 'en=scroll&epn.percent_scrolled=90\r\n\r\nen=click&ep.link_text=a%0Ab&_et=15',
     account: 'G-TEST12345',
@@ -53,7 +53,7 @@ testDecoder(googleAnalytics4, [
     without: ['pr1', 'pr2'],
   },
   {
-    name: 'consent in words',
+    name: 'consent in text form',
     url: `${COLLECT}&en=page_view&gcs=G101&gcd=13p3r3l3t5`,
     account: 'G-TEST12345',
     events: ['page_view'],
@@ -88,7 +88,7 @@ testDecoder(googleAnalytics4, [
     events: ['page_view'],
   },
   {
-    name: 'no event named',
+    name: 'no named event',
     url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-TEST12345',
     account: 'G-TEST12345',
     events: [''],
@@ -150,8 +150,8 @@ testDecoder(googleAnalytics4, [
   },
   { name: 'a container without events', url: 'https://sgtm.shop.example/g/collect', events: [] },
   { name: 'another vendor under the same path', url: 'https://a.clarity.ms/g/collect', events: null },
-  { name: 'the path of a stranger', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
-  { name: 'a body of a stranger', url: 'https://shop.example/g/collect', body: '{"groups":1}', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
+  { name: 'a body of another site', url: 'https://shop.example/g/collect', body: '{"groups":1}', events: null },
   { name: 'a ping for Google Ads', url: 'https://www.google.com/ccm/collect?tid=AW-1&en=page_view', events: null },
   ...[
     'https://sgtm.shop.example/mp/collect',

@@ -43,5 +43,5 @@ testDecoder(googleFloodlight, [
     kind: 'library',
   },
   { name: 'a banner', url: 'https://ad.doubleclick.net/ddm/trackimp/N1.2/B3.4;ord=1', events: null },
-  { name: 'the path of a stranger', url: 'https://shop.example/activity;src=1234;type=a', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/activity;src=1234;type=a', events: null },
 ])

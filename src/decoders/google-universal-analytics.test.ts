@@ -32,13 +32,13 @@ testDecoder(googleUniversalAnalytics, [
     events: ['timing'],
   },
   {
-    name: 'a page view of the protocol before',
+    name: 'a page view of the old protocol',
     url: 'https://ssl.google-analytics.com/__utm.gif?utmwv=5.7.2&utmac=UA-1234-1&utmp=%2F',
     account: 'UA-1234-1',
     events: ['page'],
   },
   {
-    name: 'an event of the protocol before',
+    name: 'an event of the old protocol',
     url: 'https://ssl.google-analytics.com/__utm.gif?utmt=event&utme=5(video*play*intro)(3)&utmac=UA-1234-1',
     account: 'UA-1234-1',
     events: ['play'],
@@ -52,5 +52,5 @@ testDecoder(googleUniversalAnalytics, [
   { name: 'audiences', url: 'https://www.google.se/ads/ga-audiences?v=1&t=sr&tid=UA-1234-1', events: [] },
   { name: 'the library', url: 'https://www.google-analytics.com/analytics.js', events: [''], kind: 'library' },
   { name: 'Analytics 4', url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-TEST12345', events: null },
-  { name: 'a stranger', url: 'https://shop.example/collect?v=1&tid=7', events: null },
+  { name: 'another site', url: 'https://shop.example/collect?v=1&tid=7', events: null },
 ])

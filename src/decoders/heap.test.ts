@@ -13,14 +13,14 @@ testDecoder(heap, [
     params: { h: '/cart', t: 'Cart' },
   },
   {
-    name: 'what was done on the page',
+    name: 'actions on the page',
     url: `${H}&t0=click&n0=button&x0=Buy&t1=change&n1=input`,
     account: '123456',
     events: ['click', 'change'],
     params: { x0: 'Buy' },
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: 'https://heapanalytics.com/api/identify_v2?a=123456&u=1&i=u1',
     account: '123456',
     events: ['identify'],

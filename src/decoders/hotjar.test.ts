@@ -19,7 +19,7 @@ testDecoder(hotjar, [
     events: [],
     error: 'Hotjar: the body is not JSON',
   },
-  { name: 'what is recorded', url: 'https://content.hotjar.io/?site_id=101&gzip=1', body: '\u001f', events: [] },
+  { name: 'a session recording', url: 'https://content.hotjar.io/?site_id=101&gzip=1', body: '\u001f', events: [] },
   { name: 'the socket', url: 'wss://ws.hotjar.com/api/v2/client/ws?v=7&site_id=101', events: [] },
   {
     name: 'the library',

@@ -32,7 +32,7 @@ testDecoder(hubspot, [
     params: { 'fields.0.name': 'email' },
   },
   {
-    name: 'a form as a form',
+    name: 'a form in form encoding',
     url: 'https://forms.hubspot.com/uploads/form/v2/101/5f0e8c1a-0000-4000-8000-000000000000',
     body: 'firstname=Jane&hs_context=%7B%7D',
     account: '101',
@@ -40,7 +40,7 @@ testDecoder(hubspot, [
     params: { firstname: 'Jane' },
   },
   {
-    name: 'a form that is not of HubSpot',
+    name: 'a form of another product',
     url: 'https://forms.hscollectedforms.net/collected-forms/submit/form',
     body: JSON.stringify({ portalId: 101, formSelectorId: '#contact' }),
     account: '101',

@@ -26,7 +26,7 @@ testDecoder(indicative, [
     account: 'k2',
     events: ['View'],
   },
-  { name: 'who the visitor is', url: 'https://api.indicative.com/service/identify', body: '{}', events: [] },
+  { name: 'the identity of the visitor', url: 'https://api.indicative.com/service/identify', body: '{}', events: [] },
   { name: 'a broken body', url: EVENT, body: '{', events: [], error: 'Indicative: the body is not JSON' },
   { name: 'the website', url: 'https://www.indicative.com/', events: null },
 ])

@@ -20,7 +20,7 @@ testDecoder(insider, [
     params: { page_type: 'productDetail', 'product.name': 'Größe M' },
   },
   {
-    name: 'a page as it is',
+    name: 'a page unchanged',
     url: 'https://hit.api.useinsider.com/hit',
     body: hit,
     account: 'shop',
@@ -48,7 +48,7 @@ testDecoder(insider, [
     events: ['purchase', 'login'],
     params: { 'identifiers.uuid': 'u1', 'event_params.unit_price': '42.5' },
   },
-  { name: 'what to show', url: 'https://segment.api.useinsider.com/v2/segment', body: '{}', events: [] },
+  { name: 'the content to show', url: 'https://segment.api.useinsider.com/v2/segment', body: '{}', events: [] },
   {
     name: 'the library',
     url: 'https://shop.api.useinsider.com/ins.js?id=10001001',

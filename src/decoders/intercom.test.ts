@@ -22,7 +22,7 @@ testDecoder(intercom, [
     params: { 'metadata.value': '42.5' },
   },
   {
-    name: 'what happens in the messenger',
+    name: 'events of the messenger',
     url: 'https://api-iam.intercom.io/messenger/web/metrics',
     body: form({
       metrics: JSON.stringify([

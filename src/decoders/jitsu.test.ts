@@ -21,7 +21,7 @@ testDecoder(jitsu, [
     events: ['page'],
   },
   {
-    name: 'the generation before',
+    name: 'the previous generation',
     url: 'https://t.jitsu.com/api/v1/event?token=js.1.abc',
     body: JSON.stringify([
       { event_type: 'pageview', eventn_ctx: { url: 'https://shop.example/' } },

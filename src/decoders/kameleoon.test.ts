@@ -29,7 +29,7 @@ testDecoder(kameleoon, [
     events: ['activity'],
   },
   {
-    name: 'what is known of a visitor',
+    name: 'the properties of a visitor',
     url: 'https://data.kameleoon.io/visit/visitor?siteCode=abc123def4',
     events: [],
   },

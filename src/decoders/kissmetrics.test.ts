@@ -13,8 +13,13 @@ testDecoder(kissmetrics, [
     events: ['Purchased'],
     params: { value: '42.5' },
   },
-  { name: 'what is known of a person', url: `${TRK}/s?_k=${KEY}&_p=u1&plan=pro`, account: KEY, events: ['set'] },
-  { name: 'two are one', url: `${TRK}/a?_k=${KEY}&_p=u1&_n=a%40shop.example`, account: KEY, events: ['alias'] },
+  { name: 'the properties of a person', url: `${TRK}/s?_k=${KEY}&_p=u1&plan=pro`, account: KEY, events: ['set'] },
+  {
+    name: 'two requests are one event',
+    url: `${TRK}/a?_k=${KEY}&_p=u1&_n=a%40shop.example`,
+    account: KEY,
+    events: ['alias'],
+  },
   {
     name: 'the library',
     url: `https://scripts.kissmetrics.io/${KEY}.2.js`,

@@ -43,14 +43,14 @@ testDecoder(klaviyo, [
     events: ['subscription'],
   },
   {
-    name: 'the API before',
+    name: 'the old API',
     url: `https://a.klaviyo.com/api/track?data=${btoa('{"token":"AbC123","event":"Order","properties":{"value":5}}')}`,
     account: 'AbC123',
     events: ['Order'],
     params: { 'properties.value': '5' },
   },
   {
-    name: 'the API before: who the visitor is',
+    name: 'the old API: the identity of the visitor',
     url: 'https://a.klaviyo.com/api/identify',
     body: `data=${encodeURIComponent('{"token":"AbC123","properties":{"$email":"a@shop.example"}}')}`,
     account: 'AbC123',
@@ -111,5 +111,5 @@ testDecoder(klaviyo, [
     events: ['A', 'B'],
     params: { 'profile.data.id': 'of A' },
   },
-  { name: 'a question of a server', url: 'https://a.klaviyo.com/api/events/?filter=x', events: [] },
+  { name: 'a query of a server', url: 'https://a.klaviyo.com/api/events/?filter=x', events: [] },
 ])

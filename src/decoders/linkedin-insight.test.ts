@@ -45,7 +45,7 @@ testDecoder(linkedinInsight, [
     error: 'LinkedIn Insight: the body is not JSON',
   },
   {
-    name: 'the repetition for the attribution interface',
+    name: 'the repeated request for the attribution API',
     url: 'https://px.ads.linkedin.com/attribution_trigger?pid=101&time=1',
     events: [],
   },

@@ -30,7 +30,7 @@ testDecoder(lytics, [
     body: '[{"a":1},{"a":2}]',
     events: ['orders', 'orders'],
   },
-  { name: 'what a partner knows', url: 'https://c.lytics.io/c/provider/liveramp?id=1', events: [] },
+  { name: 'the data of a partner', url: 'https://c.lytics.io/c/provider/liveramp?id=1', events: [] },
   {
     name: 'the library',
     url: 'https://c.lytics.io/api/tag/acc1/latest.min.js',

@@ -11,7 +11,7 @@ testDecoder(matomoTagManager, [
     kind: 'library',
   },
   {
-    name: 'a container that is being tried',
+    name: 'a container in preview mode',
     url: 'https://stats.shop.example/js/container_a1B2c3D4_staging_0123456789abcdef.js',
     account: 'a1B2c3D4',
     events: [''],

@@ -36,7 +36,7 @@ testDecoder(matomo, [
     },
   },
   {
-    name: 'custom variables that are none',
+    name: 'invalid custom variables',
     url: `https://stats.shop.example/matomo.php?idsite=7&rec=1&_cvar=${encodeURIComponent('{"1":["",2],"2":"x","3":null}')}&cvar=5`,
     account: '7',
     events: ['pageview'],
@@ -88,7 +88,7 @@ testDecoder(matomo, [
   },
   { name: 'the library', url: 'https://cdn.matomo.cloud/shop/matomo.js', events: [''], kind: 'library' },
   {
-    name: 'a container of the tag manager',
+    name: 'a container of Tag Manager',
     url: 'https://shop.example/matomo/js/container_a1B2c3D4.js',
     events: null,
   },

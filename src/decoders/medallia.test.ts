@@ -26,7 +26,7 @@ testDecoder(medallia, [
     events: ['nebula_page_view', 'nebula_load_form_bycode'],
   },
   {
-    name: 'events that are none',
+    name: 'invalid events',
     url: 'https://udc-neb.kampyle.com/egw/5/abc/track/__cool.gif?data=abc',
     events: [],
     error: 'Medallia: the body is not JSON',

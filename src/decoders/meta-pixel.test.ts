@@ -64,7 +64,7 @@ testDecoder(metaPixel, [
       'cd[contents][0][quantity]': '2',
     },
   },
-  { name: 'markup in small letters', url: 'https://www.facebook.com/tr/?id=12345&ev=microdata', events: [] },
+  { name: 'markup in lower case', url: 'https://www.facebook.com/tr/?id=12345&ev=microdata', events: [] },
   { name: 'markup found on the page', url: 'https://www.facebook.com/tr/?id=12345&ev=Microdata', events: [] },
   {
     name: 'markup found on the page, in the body',
@@ -73,7 +73,7 @@ testDecoder(metaPixel, [
     events: [],
   },
   {
-    name: 'the repetition for the attribution interface',
+    name: 'the repeated request for the attribution API',
     url: 'https://www.facebook.com/privacy_sandbox/pixel/register/trigger/?id=12345&ev=Lead',
     events: [],
   },

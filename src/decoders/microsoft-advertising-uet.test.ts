@@ -11,7 +11,7 @@ testDecoder(microsoftAdvertisingUet, [
     params: { p: 'https://shop.example/', tl: 'Home' },
   },
   {
-    name: 'a custom event goes by its action',
+    name: 'a custom event is named by its action',
     url: 'https://bat.bing.net/actionp/0?ti=10000&Ver=2&evt=custom&ea=signup&ec=form&el=footer&ev=3&gv=9.5&gc=EUR',
     account: '10000',
     events: ['signup'],

@@ -6,7 +6,7 @@ const envelope = ['0.8.70', 1, 0, 2, 'proj1', 'u1', 's1', 1, 0, 0, 0, 'https://s
 // https://github.com/microsoft/clarity
 testDecoder(microsoftClarity, [
   {
-    name: 'a piece of a recording with an event and tags, without what was recorded',
+    name: 'a part of a recording with an event and tags, without the recorded data',
     url: 'https://x.clarity.ms/collect',
     body: JSON.stringify({
       e: envelope,

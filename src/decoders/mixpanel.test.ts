@@ -36,7 +36,7 @@ testDecoder(mixpanel, [
     events: ['Purchase', 'Purchase'],
   },
   {
-    name: 'what is known of a person',
+    name: 'the properties of a person',
     url: 'https://api-js.mixpanel.com/engage/?ip=1',
     body: form([
       { $set: { $email: 'a@shop.example' }, $token: 'TOKEN1', $distinct_id: 'u1' },
@@ -71,7 +71,7 @@ testDecoder(mixpanel, [
   { name: 'broken data', url: TRACK, body: 'data=%7B', events: [], error: 'Mixpanel: the body is not JSON' },
   { name: "another's tracker", url: 'https://shop.example/track/?ip=1', body: 'data=x', events: null },
   {
-    name: 'an import of one event a line, of which one is broken',
+    name: 'an import with one event per line, one of them broken',
     url: 'https://api.mixpanel.com/import?strict=1&project_id=12',
     body: '{"event":"A","properties":{"token":"TOKEN1"}}\n{"event":\n{"event":"B","properties":{}}\n',
     account: 'TOKEN1',

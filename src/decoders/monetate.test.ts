@@ -12,8 +12,8 @@ testDecoder(monetate, [
     events: ['viewPage', 'viewProduct'],
     params: { u: 'https://shop.example/', mi: '2.1', cs: 'true' },
   },
-  { name: 'only a question', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(gr,gt)`, events: [] },
-  { name: 'nothing that can be read', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(`, events: [] },
+  { name: 'only a query', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(gr,gt)`, events: [] },
+  { name: 'unreadable data', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(`, events: [] },
   {
     name: 'events of a server',
     url: 'https://engine.monetate.net/api/engine/v1/decide/shop',

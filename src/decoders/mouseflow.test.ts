@@ -12,7 +12,7 @@ testDecoder(mouseflow, [
     events: ['init'],
     params: { uri: '/checkout' },
   },
-  { name: 'what is recorded', url: 'https://o2.mouseflow.com/data?s=1', body: '\u001f', events: [] },
+  { name: 'a session recording', url: 'https://o2.mouseflow.com/data?s=1', body: '\u001f', events: [] },
   {
     name: 'the library',
     url: `https://cdn.mouseflow.com/projects/${ID}.js`,

@@ -7,7 +7,7 @@ const V2 = 'https://jssdks.mparticle.com/v2/JS/us1-KEY1/Events'
 // https://docs.mparticle.com/developers/apis/http/
 testDecoder(mparticle, [
   {
-    name: 'codes in words',
+    name: 'codes in text form',
     url: V2,
     body: '{"n":"Buy","dt":16,"et":"10","ui":[{"Identity":"u1","Type":1},{"Identity":"a","Type":7},{"Identity":"b","Type":7},{"Type":2}]}',
     account: 'us1-KEY1',
@@ -25,7 +25,7 @@ testDecoder(mparticle, [
     without: ['ui.facebook'],
   },
   {
-    name: 'codes that are not known',
+    name: 'unknown codes',
     url: V2,
     body: '{"dt":99,"et":"constructor"}',
     account: 'us1-KEY1',
@@ -83,7 +83,7 @@ testDecoder(mparticle, [
     events: ['ss', 'Purchase'],
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: 'https://identity.mparticle.com/v1/login',
     body: '{"known_identities":{"customerid":"u1"}}',
     events: [],
@@ -95,7 +95,12 @@ testDecoder(mparticle, [
     account: 'us1-0123456789abcdef0123456789abcdef',
     events: ['A'],
   },
-  { name: 'what was forwarded', url: 'https://jssdks.mparticle.com/v1/JS/us1-KEY1/Forwarding', body: '{}', events: [] },
+  {
+    name: 'the forwarded events',
+    url: 'https://jssdks.mparticle.com/v1/JS/us1-KEY1/Forwarding',
+    body: '{}',
+    events: [],
+  },
   { name: 'settings', url: 'https://jssdkcdns.mparticle.com/JS/v2/us1-KEY1/config?env=0', events: [] },
   {
     name: 'the library',

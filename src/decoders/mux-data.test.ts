@@ -11,7 +11,7 @@ const body = JSON.stringify({
 // https://www.npmjs.com/package/mux-embed
 testDecoder(muxData, [
   {
-    name: 'what happened to a video',
+    name: 'events of a video',
     url: 'https://env1.litix.io/',
     body,
     account: 'env1',

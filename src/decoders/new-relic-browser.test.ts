@@ -49,7 +49,7 @@ testDecoder(newRelicBrowser, [
     params: { exceptionClass: 'TypeError', 'custom.plan': 'pro' },
   },
   {
-    name: 'counters of the code itself',
+    name: 'counters of the library itself',
     url: 'https://bam.nr-data.net/jserrors/1/NRJS-1?a=1001',
     body: '{"sm":[{"params":{"name":"API"}}]}',
     events: [],

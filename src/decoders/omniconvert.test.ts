@@ -25,6 +25,6 @@ testDecoder(omniconvert, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of somebody else', url: 'https://shop.example/mktzsave?x=1', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/mktzsave?x=1', events: null },
   { name: 'its website', url: 'https://www.omniconvert.com/js/x.js', events: null },
 ])

@@ -14,7 +14,7 @@ testDecoder(openpanel, [
     params: { 'payload.properties.value': '42.5' },
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: TRACK,
     body: call('identify', { profileId: 'u1' }),
     events: ['identify'],
@@ -27,7 +27,7 @@ testDecoder(openpanel, [
     events: ['screen_view'],
   },
   {
-    name: 'a shop with calls of that shape',
+    name: 'a shop with calls of that format',
     url: 'https://shop.example/api/track',
     body: call('track', { name: 'purchase', value: 1 }),
     events: null,

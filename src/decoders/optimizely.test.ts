@@ -50,7 +50,7 @@ testDecoder(optimizely, [
     params: { revenue: '4250', entity_id: '9' },
   },
   {
-    name: 'an event as it was before',
+    name: 'an event in the old format',
     url: 'https://logx.optimizely.com/log/event',
     body: JSON.stringify({ accountId: '101', eventType: 'custom_event', eventName: 'sign_up', projectId: '102' }),
     account: '101',

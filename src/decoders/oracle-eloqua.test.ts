@@ -23,5 +23,5 @@ testDecoder(oracleEloqua, [
     params: { emailAddress: 'jane@shop.example' },
   },
   { name: 'the library', url: 'https://img.en25.com/i/elqCfg.min.js', kind: 'library', events: [''] },
-  { name: 'a path of somebody else', url: 'https://shop.example/visitor/v200/svrGP?pps=3', events: null },
+  { name: 'a path of another site', url: 'https://shop.example/visitor/v200/svrGP?pps=3', events: null },
 ])

@@ -23,7 +23,7 @@ testDecoder(oracleInfinity, [
     account: 'acc1',
     events: ['Click'],
   },
-  { name: 'who the visitor is', url: 'https://dc.oracleinfinity.io/v4/account/acc1/client/id', events: [] },
+  { name: 'the identity of the visitor', url: 'https://dc.oracleinfinity.io/v4/account/acc1/client/id', events: [] },
   {
     name: 'the library',
     url: 'https://c.oracleinfinity.io/acs/account/acc1/js/production/odc.js',

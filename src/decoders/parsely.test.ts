@@ -13,7 +13,7 @@ testDecoder(parsely, [
     params: { url: 'https://shop.example/', 'data.plan': 'pro' },
   },
   {
-    name: 'somebody still looks',
+    name: 'the visitor is still viewing',
     url: `${HIT}&action=heartbeat&inc=5`,
     account: 'shop.example',
     events: ['heartbeat'],

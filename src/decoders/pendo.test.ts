@@ -20,7 +20,7 @@ testDecoder(pendo, [
     params: { url: 'https://shop.example/cart', visitor_id: 'u1' },
   },
   {
-    name: 'events that were too long for an address',
+    name: 'events that were too long for a URL',
     url: `https://app.eu.pendo.io/data/ptm.gif/${KEY}?v=2.291.4_prod&ct=1`,
     body: JSON.stringify({ events: jzb }),
     account: KEY,
@@ -48,7 +48,7 @@ testDecoder(pendo, [
     error: 'Pendo: the data can not be decompressed',
   },
   {
-    name: 'data that stands for far too much',
+    name: 'data that expands beyond the limit',
     url: `https://data.pendo.io/data/ptm.gif/${KEY}?jzb=${deflateSync(' '.repeat(4_000_000)).toString('base64url')}`,
     events: [],
     error: 'Pendo: the data can not be decompressed',

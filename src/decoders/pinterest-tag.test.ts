@@ -6,7 +6,7 @@ const json = (value: unknown) => encodeURIComponent(JSON.stringify(value))
 // https://help.pinterest.com/en/business/article/add-event-codes
 testDecoder(pinterestTag, [
   {
-    name: 'an event with its values unfolded',
+    name: 'an event with flattened values',
     url: `https://ct.pinterest.com/v3/?tid=26100&event=checkout&ed=${json({ value: 9.5, line_items: [{ product_id: 'S1' }] })}&ad=${json({ loc: 'https://shop.example/' })}`,
     account: '26100',
     events: ['checkout'],

@@ -21,7 +21,7 @@ testDecoder(qualtrics, [
     params: { Q_CID: 'CR_1' },
   },
   { name: 'a click on it', url: `${ENGINE}?Q_Click=1&Q_CID=CR_1&Q_SIID=SI_1`, account: 'SI_1', events: ['click'] },
-  { name: 'what to show', url: `${ENGINE}?Q_ZID=ZN_1&t=1`, body: 'Q_VSI=%7B%7D', events: [] },
+  { name: 'the content to show', url: `${ENGINE}?Q_ZID=ZN_1&t=1`, body: 'Q_VSI=%7B%7D', events: [] },
   { name: 'a picture', url: `${ENGINE}Graphic.php?IM=IM_1`, events: [] },
   {
     name: 'the library',

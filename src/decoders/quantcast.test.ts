@@ -26,5 +26,5 @@ testDecoder(quantcast, [
     kind: 'library',
   },
   { name: 'the library', url: 'https://secure.quantserve.com/quant.js', events: [''], kind: 'library' },
-  { name: 'a stranger', url: 'https://shop.example/pixel;a=p-1', events: null },
+  { name: 'another site', url: 'https://shop.example/pixel;a=p-1', events: null },
 ])

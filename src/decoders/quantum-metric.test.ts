@@ -25,7 +25,7 @@ testDecoder(quantumMetric, [
     body: '\u001f',
     events: [],
   },
-  { name: 'something else', url: 'https://rl.quantummetric.com/shop/hash-check', body: '[]', events: [] },
+  { name: 'another request', url: 'https://rl.quantummetric.com/shop/hash-check', body: '[]', events: [] },
   {
     name: 'the library',
     url: 'https://cdn.quantummetric.com/qscripts/quantum-shop.js',

@@ -11,7 +11,7 @@ testDecoder(redditPixel, [
     params: { 'm.valueDecimal': '9.5' },
   },
   {
-    name: 'an event of the own making, in a form',
+    name: 'a custom event, in a form',
     url: 'https://alb.reddit.com/rp?id=a2_abc&event=Custom',
     body: 'm.customEventName=Trial',
     account: 'a2_abc',
@@ -49,7 +49,7 @@ testDecoder(redditPixel, [
     params: { 'metadata.conversion_id': 'e1', test_id: 't1' },
   },
   {
-    name: 'events of a server in the version before',
+    name: 'server events of the old version',
     url: 'https://ads-api.reddit.com/api/v2.0/conversions/events/a2_abc',
     body: '{"test_mode":true,"events":[{"event_type":{"tracking_type":"Custom","custom_event_name":"Quiz"}}]}',
     account: 'a2_abc',

@@ -36,5 +36,5 @@ testDecoder(rtbHouse, [
     events: [],
     error: 'RTB House: the body is not JSON',
   },
-  { name: 'a stranger', url: 'https://shop.example/tags?id=pr_Acc123_home', events: null },
+  { name: 'another site', url: 'https://shop.example/tags?id=pr_Acc123_home', events: null },
 ])

@@ -19,6 +19,6 @@ testDecoder(salesforceAccountEngagement, [
     events: ['page_view'],
   },
   { name: 'the library', url: 'https://pi.pardot.com/pd.js', kind: 'library', events: [''] },
-  { name: 'a page of somebody else', url: 'https://shop.example/analytics?account_id=1', events: null },
+  { name: 'a page of another site', url: 'https://shop.example/analytics?account_id=1', events: null },
   { name: 'its app', url: 'https://pi.pardot.com/analytics', events: null },
 ])

@@ -34,5 +34,5 @@ testDecoder(salesforceMarketingCloud, [
     kind: 'library',
     events: [''],
   },
-  { name: 'something else', url: 'https://101.recs.igodigital.com/a/v2/101/home/recommend.json', events: null },
+  { name: 'another request', url: 'https://101.recs.igodigital.com/a/v2/101/home/recommend.json', events: null },
 ])

@@ -29,7 +29,7 @@ testDecoder(salesforcePersonalization, [
     params: { deviceId: 'd1' },
   },
   {
-    name: 'an event as it was before',
+    name: 'an event in the old format',
     url: 'https://acme.evergage.com/twreceiver?_ak=acme&_ds=shop&action=Home',
     account: 'acme/shop',
     events: ['Home'],

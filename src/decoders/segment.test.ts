@@ -44,7 +44,7 @@ testDecoder(segment, [
     },
   },
   {
-    name: 'a batch; what is no call in it is left out',
+    name: 'a batch, without its invalid calls',
     url: 'https://events.eu1.segmentapis.com/v1/batch',
     body: JSON.stringify({
       writeKey: 'KEY1',

@@ -42,7 +42,7 @@ testDecoder(sentry, [
     params: { sid: 's1' },
   },
   {
-    name: 'a recording, whose bytes are no text',
+    name: 'a recording with binary data',
     url: URL,
     body: lines(
       {},
@@ -64,7 +64,7 @@ testDecoder(sentry, [
     events: ['event'],
   },
   {
-    name: 'to an own installation',
+    name: 'to a self-hosted installation',
     url: 'https://errors.shop.example/api/7/envelope/?sentry_key=abc',
     body: lines({}, { type: 'event' }, {}),
     account: '7',

@@ -24,7 +24,7 @@ testDecoder(seznamSklik, [
     events: ['conversion'],
   },
   {
-    name: 'a conversion of today',
+    name: 'a current conversion',
     url: 'https://c.seznam.cz/conv?id=1234&value=42.5&orderId=A1',
     account: '1234',
     events: ['conversion'],

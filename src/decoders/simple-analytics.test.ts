@@ -38,7 +38,7 @@ testDecoder(simpleAnalytics, [
     account: 'shop.example',
     events: ['pageview'],
   },
-  { name: 'how long it took', url: `${QUEUE}/append`, body: '{"type":"append","duration":5}', events: [] },
+  { name: 'the duration', url: `${QUEUE}/append`, body: '{"type":"append","duration":5}', events: [] },
   { name: 'the library', url: 'https://scripts.simpleanalyticscdn.com/latest.js', events: [''], kind: 'library' },
   { name: 'the website', url: 'https://www.simpleanalytics.com/', events: null },
 ])

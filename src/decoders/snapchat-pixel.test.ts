@@ -62,7 +62,7 @@ testDecoder(snapchatPixel, [
     params: { test_event_code: 'T1' },
   },
   {
-    name: 'an event of a server in the version before',
+    name: 'a server event of the old version',
     url: 'https://tr.snapchat.com/v2/conversion',
     body: '{"pixel_id":"pix-1","event_type":"PURCHASE","price":3}',
     account: 'pix-1',

@@ -31,7 +31,7 @@ testDecoder(snowplow, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'several by POST under a path of their own',
+    name: 'several by POST under a custom path',
     url: `${HOST}/com.shop/track`,
     body: post,
     account: 'web',
@@ -57,7 +57,7 @@ testDecoder(snowplow, [
     params: { se_ac: 'purchase' },
   },
   {
-    name: 'what is no base64 of JSON stays as it is',
+    name: 'values other than base64 of JSON are unchanged',
     url: `${HOST}/i?e=ue&ue_pr=%7Bbroken&tv=js-4.1.0&aid=web`,
     account: 'web',
     events: ['unstruct'],
@@ -109,7 +109,7 @@ testDecoder(snowplow, [
     events: ['link_click'],
   },
   {
-    name: 'a webhook that describes itself',
+    name: 'a webhook with its own description',
     url: `${HOST}/com.snowplowanalytics.iglu/v1?aid=shop&p=web`,
     body: '{"schema":"iglu:com.acme/campaign/jsonschema/2-1-1","data":{"user":"1","name":"download"}}',
     account: 'shop',

@@ -11,7 +11,7 @@ testDecoder(sojernPixel, [
     params: { hc1: 'Paris' },
   },
   {
-    name: 'a page by its kind',
+    name: 'a page with its type',
     url: 'https://beacon.sojern.com/p?pixelId=1234&pt=HOME_PAGE',
     account: '1234',
     events: ['HOME_PAGE'],

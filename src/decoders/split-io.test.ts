@@ -20,7 +20,7 @@ testDecoder(splitIo, [
     events: ['purchase'],
   },
   {
-    name: 'what a flag gave',
+    name: 'the result of a flag',
     url: 'https://events.split.io/api/testImpressions/beacon',
     body: '{"entries":[{"f":"new_cart","i":[{"k":"u1","t":"on","r":"default rule"},{"k":"u2","t":"off"}]}],"token":"KEY1"}',
     account: 'KEY1',
@@ -36,7 +36,7 @@ testDecoder(splitIo, [
     },
   },
   {
-    name: 'what a flag gave, as written before',
+    name: 'the result of a flag, in the old format',
     url: 'https://events.split.io/api/testImpressions/bulk',
     body: '[{"testName":"new_cart","keyImpressions":[{"keyName":"u1","treatment":"on"}]}]',
     events: ['impression'],

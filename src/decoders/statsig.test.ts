@@ -41,7 +41,7 @@ testDecoder(statsig, [
     account: 'client-KEY1',
     events: ['statsig::gate_exposure', 'purchase'],
   },
-  { name: 'what is on', url: `https://featureassets.org/v1/initialize?${QUERY}&se=1`, body: 'x', events: [] },
+  { name: 'the enabled features', url: `https://featureassets.org/v1/initialize?${QUERY}&se=1`, body: 'x', events: [] },
   {
     name: 'a broken body',
     url: `https://prodregistryv2.org/v1/rgstr?${QUERY}`,

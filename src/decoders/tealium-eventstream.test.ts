@@ -58,7 +58,7 @@ testDecoder(tealiumEventstream, [
     account: 'shop/main',
     events: ['purchase'],
   },
-  { name: 'who the visitor is', url: 'https://datacloud.tealiumiq.com/shop/main/16/i.js?jsonp=a', events: [] },
+  { name: 'the identity of the visitor', url: 'https://datacloud.tealiumiq.com/shop/main/16/i.js?jsonp=a', events: [] },
   {
     name: 'a broken body',
     url: `${COLLECT}/event`,

@@ -28,6 +28,6 @@ testDecoder(tealiumIq, [
     events: [''],
     kind: 'library',
   },
-  { name: 'which version ran', url: 'https://tags.tiqcdn.com/utag/tiqapp/utag.v.js?a=shop/main/1', events: [] },
+  { name: 'the version that ran', url: 'https://tags.tiqcdn.com/utag/tiqapp/utag.v.js?a=shop/main/1', events: [] },
   { name: 'another file', url: 'https://shop.example/utag.js', events: null },
 ])

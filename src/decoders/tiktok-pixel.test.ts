@@ -62,7 +62,12 @@ testDecoder(tiktokPixel, [
     account: 'CTESTCODE0',
     events: [''],
   },
-  { name: 'a report on itself', url: 'https://analytics.tiktok.com/api/v2/monitor', body: '{}', events: [] },
+  {
+    name: 'a report of the library about itself',
+    url: 'https://analytics.tiktok.com/api/v2/monitor',
+    body: '{}',
+    events: [],
+  },
   {
     name: 'no body',
     url: 'https://analytics.tiktok.com/api/v2/pixel',
@@ -94,14 +99,14 @@ testDecoder(tiktokPixel, [
     without: ['access_token'],
   },
   {
-    name: 'an event of a server in the version before',
+    name: 'a server event of the old version',
     url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/track/',
     body: '{"pixel_code":"C1","event":"CompletePayment"}',
     account: 'C1',
     events: ['CompletePayment'],
   },
   {
-    name: 'events of a server in the version before',
+    name: 'server events of the old version',
     url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/batch/',
     body: '{"pixel_code":"C1","batch":[{"event":"A"},{"event":"B"}]}',
     account: 'C1',

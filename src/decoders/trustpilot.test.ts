@@ -24,6 +24,6 @@ testDecoder(trustpilot, [
     kind: 'library',
     events: [''],
   },
-  { name: 'what it shows', url: 'https://widget.trustpilot.com/trustbox-data/1?businessUnitId=abc123', events: [] },
+  { name: 'the shown content', url: 'https://widget.trustpilot.com/trustbox-data/1?businessUnitId=abc123', events: [] },
   { name: 'its website', url: 'https://www.trustpilot.com/review/shop.example', events: null },
 ])

@@ -23,14 +23,14 @@ testDecoder(umami, [
     params: { 'payload.data.value': '42.5' },
   },
   {
-    name: 'under another path, in the version before',
+    name: 'under another path, in the old version',
     url: 'https://shop.example/s/c',
     body: JSON.stringify({ type: 'pageview', payload }),
     account: WEBSITE,
     events: ['pageview'],
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: 'https://cloud.umami.is/api/send',
     body: JSON.stringify({ type: 'identify', payload: { ...payload, id: 'u1' } }),
     account: WEBSITE,

@@ -33,7 +33,12 @@ testDecoder(vercelAnalytics, [
     events: ['vitals'],
     params: { 'vitals.0.type': 'LCP' },
   },
-  { name: 'speed, long ago', url: 'https://vitals.vercel-insights.com/v1/vitals', body: 'dsn=P1&id=1', events: [] },
+  {
+    name: 'speed, in the old format',
+    url: 'https://vitals.vercel-insights.com/v1/vitals',
+    body: 'dsn=P1&id=1',
+    events: [],
+  },
   { name: 'the library', url: 'https://shop.example/_vercel/insights/script.js', events: [''], kind: 'library' },
   {
     name: 'a broken body',

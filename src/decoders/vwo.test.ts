@@ -44,7 +44,7 @@ testDecoder(vwo, [
     kind: 'library',
     events: [''],
   },
-  { name: 'something else', url: 'https://dev.visualwebsiteoptimizer.com/ee.gif?a=1&e=x', events: [] },
+  { name: 'another request', url: 'https://dev.visualwebsiteoptimizer.com/ee.gif?a=1&e=x', events: [] },
   {
     name: 'an event that is broken',
     url: 'https://dev.visualwebsiteoptimizer.com/events/t?en=checkout&a=1',

@@ -48,7 +48,7 @@ testDecoder(webtrendsOndemand, [
     url: 'https://dc.shop.example/abc123/dcs.gif?dcsdat=1&dcsuri=/&wt.tz=1',
     events: null,
   },
-  { name: 'who the visitor is', url: `https://statse.webtrendslive.com/${ID}/wtid.js?callback=a`, events: [] },
+  { name: 'the identity of the visitor', url: `https://statse.webtrendslive.com/${ID}/wtid.js?callback=a`, events: [] },
   { name: 'the website', url: 'https://www.webtrends.com/dcs', events: null },
   { name: 'another image', url: 'https://shop.example/dcs.gif?id=1', events: null },
 ])

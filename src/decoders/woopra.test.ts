@@ -26,12 +26,12 @@ testDecoder(woopra, [
     events: ['purchase'],
   },
   {
-    name: 'who the visitor is',
+    name: 'the identity of the visitor',
     url: 'https://www.woopra.com/track/identify/?project=shop.example&cv_email=a%40shop.example',
     account: 'shop.example',
     events: ['identify'],
   },
-  { name: 'somebody is still there', url: 'https://www.woopra.com/track/ping/?alias=shop.example', events: [] },
+  { name: 'the visitor is still present', url: 'https://www.woopra.com/track/ping/?alias=shop.example', events: [] },
   { name: 'the library', url: 'https://static.woopra.com/js/w.js', events: [''], kind: 'library' },
   { name: 'the website', url: 'https://www.woopra.com/', events: null },
 ])

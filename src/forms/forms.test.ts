@@ -93,7 +93,7 @@ test('an integration can replace an address if there are integrations', () => {
 })
 
 test.each(alertTypes.map((type) => [type.kind, type] as const))(
-  'what is filled in for %s is an alert',
+  'the defaults of the form for %s are a valid alert',
   (kind, type) => {
     const form = forms.alertTypes.find((one) => one.kind === kind)
     const field = type.configuration?.field

@@ -114,7 +114,7 @@ describe('a role', () => {
 
 /** Bodies that are refused for a caller with permission, and the refusals. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
-  ['no JSON', '{broken', {}, 400, 'body: is not valid JSON'],
+  ['not JSON', '{broken', {}, 400, 'body: is not valid JSON'],
   ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
   ['a form', 'n=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
   ['what does not fit', '{"n": "x"}', {}, 400, 'n: must be a whole number'],

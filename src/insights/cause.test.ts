@@ -53,7 +53,7 @@ describe('the ladder', () => {
     ['everything stopped', { container: { ...stopped, others: { before: 80, since: 5 } } }],
     ['it hardly ever reported', { container: { ...stopped, reported: 5 } }],
     ['a few more failures', { failures: { before: 0.06, since: 0.11 } }],
-    ['twice nearly nothing', { failures: { before: 0.01, since: 0.05 } }],
+    ['twice a tiny share', { failures: { before: 0.01, since: 0.05 } }],
   ])('%s: no cause beyond the tag', (_, values) => {
     expect(causes(factsOf(values))).toMatchObject([{ kind: 'tag' }])
   })

@@ -36,7 +36,7 @@ test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
   ['nothing was collected for three hours', 'availability', { gapShare: 0.125 }],
   ['30 % of the events of a rule break it', 'accuracy', { rules: [broken(30, 100)] }],
   ['one address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
-  ['a key that an own pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
+  ['a key that a custom pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
 ])('%s: at least 5 points less, alone and among ten healthy domains', (_, score, change) => {
   const bad = { ...healthy, ...change }
   for (const others of [[], Array.from({ length: 10 }, () => healthy)]) {
@@ -134,7 +134,7 @@ const worse: Record<string, (domain: DomainHealth, at: number) => DomainHealth> 
     findings: [...domain.findings, { vendor: 'A', key: 'k', kind: 'own' }],
   }),
   'a longer gap': (domain) => ({ ...domain, gapShare: (domain.gapShare + 1) / 2 }),
-  'no event at all': (domain) => ({ ...domain, hasEvents: false }),
+  'no events': (domain) => ({ ...domain, hasEvents: false }),
 }
 
 function changed<K extends 'vendors' | 'rules' | 'signals'>(

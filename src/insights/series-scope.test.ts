@@ -20,7 +20,7 @@ function setUp() {
 }
 
 test.each<[string, object, number]>([
-  ['as it is made', {}, SIGNAL_SENSITIVITY],
+  ['as created', {}, SIGNAL_SENSITIVITY],
   ['with a sensitivity', { volume: { vendor: '*', sensitivity: 3 } }, 3],
   ['without one', { volume: { vendor: '*' } }, 4],
   ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],

@@ -19,7 +19,7 @@ const steady: KeyFacts = {
 
 describe('the suggestion for a key', () => {
   test.each<[string, Partial<KeyFacts>, ReturnType<typeof kindOf>]>([
-    ['it is always there', {}, 'required_key'],
+    ['it is always present', {}, 'required_key'],
     ['in 99.5 %', { present: 497.5 }, 'required_key'],
     ['in less', { present: 497 }, null],
     ['of 199 events', { events: 199, present: 199 }, null],
@@ -38,7 +38,7 @@ describe('the suggestion for a key', () => {
     ['custom data of Meta', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],
     ['the id of the pixel', { vendor: 'Meta Pixel', key: 'id' }, null],
     ['a key without a name', { key: '' }, null],
-    ['a key that conditions read as any', { key: '*' }, null],
+    ['a key that conditions read as a wildcard', { key: '*' }, null],
     ['a key that is too long', { key: 'k'.repeat(201) }, null],
   ])('%s', (_, change, kind) => {
     expect(kindOf({ ...steady, ...change })).toBe(kind)

@@ -164,7 +164,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
       /^Mcp-Name: /,
     ],
     [
-      'a name that is no Base64',
+      'a name that is not Base64',
       { method: 'tools/call', params: { name: 'list_alerts' }, headers: { 'mcp-name': '=?base64?%%%?=' } },
       400,
       -32020,
@@ -179,7 +179,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
     ],
     ['no _meta', { message: { params: {} } }, 400, -32602, 'params._meta'],
     ['no parameters', { message: { params: undefined } }, 400, -32602, 'params._meta'],
-    ['a version in the headers alone', { params: without(VERSION_KEY) }, 400, -32602, /params\._meta.*protocolVersion/],
+    ['a version only in the headers', { params: without(VERSION_KEY) }, 400, -32602, /params\._meta.*protocolVersion/],
     ['a version that is a number', { params: meta({ [VERSION_KEY]: 5 }) }, 400, -32602, /protocolVersion/],
     ['no capabilities', { params: without(CAPABILITIES_KEY) }, 400, -32602, /params\._meta.*clientCapabilities/],
     ['capabilities that are a list', { params: meta({ [CAPABILITIES_KEY]: [] }) }, 400, -32602, /clientCapabilities/],
@@ -193,7 +193,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
       'params.name: must be a text',
     ],
     [
-      'arguments that are a text',
+      'arguments that are a string',
       { method: 'tools/call', params: { name: 'list_alerts', arguments: 'all' } },
       400,
       -32602,
@@ -207,13 +207,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
       -32602,
       'no such resource',
     ],
-    [
-      'a cursor that nobody gave',
-      { params: { cursor: 'x' } },
-      400,
-      -32602,
-      'params.cursor: is not a cursor of this list',
-    ],
+    ['an invented cursor', { params: { cursor: 'x' } }, 400, -32602, 'params.cursor: is not a cursor of this list'],
     ['an unknown method', { method: 'tools/drop' }, 404, -32601, 'Method not found: tools/drop'],
     ['a method of older revisions', { method: 'ping' }, 404, -32601, 'Method not found: ping'],
     ['prompts', { method: 'prompts/list' }, 404, -32601, 'Method not found: prompts/list'],
@@ -233,7 +227,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
     ['no method', { message: { method: undefined } }, -32600],
     ['parameters in a list', { message: { params: [] } }, -32600],
     ['an answer', { body: { jsonrpc: '2.0', id: 1, result: {} } }, -32600],
-    ['no JSON', { body: '{"jsonrpc":' }, -32700],
+    ['not JSON', { body: '{"jsonrpc":' }, -32700],
     ['a NUL', { body: '{"jsonrpc":"2.0","id":1,"method":"\\u0000"}' }, -32700],
   ])('%s', async (_, sent, code) => {
     const { status, body } = await send(sent)

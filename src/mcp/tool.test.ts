@@ -95,7 +95,7 @@ describe('a route that cannot be a tool throws at startup', () => {
     ['a body that is a list', { body: Type.Array(Named) }, /body is not an object/],
     ['a body without named fields', { body: Type.Record(Type.String(), Type.String()) }, /body is not an object/],
     ['an answer that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
-    ['an answer that may be a text', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
+    ['an answer that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
     ['an answer in another format', { produces: 'text/csv' }, /answer is not an object/],
     ['what writes and waits', { asynchronous: true }, /can't be tried/],
   ])('%s', (_, values, message) => {
@@ -166,12 +166,12 @@ describe('arguments', () => {
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['one that is unknown', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known are id, times, name, dryRun'],
+    ['an unknown one', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known are id, times, name, dryRun'],
     ['several', { x: 1, y: 2 }, 'x, y: unknown; known are id, times, name, dryRun'],
-    ['a name of the language', { constructor: 1 }, 'constructor: unknown; known are id, times, name, dryRun'],
+    ['a built-in name of the language', { constructor: 1 }, 'constructor: unknown; known are id, times, name, dryRun'],
     ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
     ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
-    ['a path field that is missing', { name: 'b' }, 'id: is missing'],
+    ['a missing path field', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
   test('that are invalid are all named', () => {

@@ -64,7 +64,7 @@ describe('a credential is refused', () => {
       },
     ],
     ['the hash of a session', ({ cast, session }) => `st_${sessionIdOf(session(cast.bob.userId))}`],
-    ['the key of nobody in the shape of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
+    ['an unknown key in the format of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
     ['in another case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
@@ -310,38 +310,38 @@ describe('a caller of a long request is still valid', () => {
   test.each<[string, (known: Known) => string, (known: Known, credential: string) => unknown, boolean]>([
     ['by a key', ({ cast }) => cast.bob.key, () => {}, true],
     [
-      'by a key, whatever becomes of the role',
+      'by a key, despite a change of the role',
       ({ cast }) => cast.bob.key,
       ({ setRole, cast }) => setRole(cast.bob.userId, 'viewer'),
       true,
     ],
     ['by a session', ({ cast, session }) => session(cast.bob.userId), () => {}, true],
     [
-      'not once the key is revoked',
+      'but not after the key is revoked',
       ({ cast }) => cast.bob.key,
       ({ db, clock, cast }) => revokeKey(db, clock, ownerOf(cast.bob), cast.bob.keyId),
       false,
     ],
     [
-      'not once the session is ended',
+      'but not after the session is ended',
       ({ cast, session }) => session(cast.bob.userId),
       ({ db }, token) => endSession(db, sessionIdOf(token)),
       false,
     ],
     [
-      'not once the session is over',
+      'but not after the session has expired',
       ({ cast, session }) => session(cast.bob.userId),
       ({ clock }) => clock.advance(12 * HOUR_MS),
       false,
     ],
     [
-      'not once the user has left',
+      'but not after the user has left',
       ({ cast }) => cast.bob.key,
       ({ db, cast }) => db.prepare('DELETE FROM member WHERE userId = ?').run(cast.bob.userId),
       false,
     ],
     [
-      'not once the organization is gone',
+      'but not after the organization is deleted',
       ({ cast, session }) => session(cast.bob.userId),
       ({ db, cast }) => db.prepare('DELETE FROM org WHERE id = ?').run(cast.orgId),
       false,

@@ -121,8 +121,8 @@ describe('the callback', () => {
     ['no cookie', ({ browser }) => browser.jar.clear()],
     ['a cookie that is ten minutes old', ({ clock }) => clock.advance(10 * MINUTE_MS)],
     ['a cookie of another server', (all) => forge(all, secretBox(Buffer.alloc(32, 9)).seal(JSON.stringify(known)))],
-    ['a cookie that is no cookie', (all) => forge(all, Buffer.from('x'))],
-    ['a cookie that holds something else', (all) => forge(all, testBox.seal('{"state":"x"}'))],
+    ['an invalid cookie', (all) => forge(all, Buffer.from('x'))],
+    ['a cookie with other content', (all) => forge(all, testBox.seal('{"state":"x"}'))],
     ['the cookie of another sign-in', async ({ browser }) => browser.follow(PUBLIC_URL + START)],
   ])('with %s is refused without a request to the provider', async (_, change) => {
     await using all = await setUp()
@@ -217,7 +217,7 @@ describe('the callback', () => {
     ['an unknown code', { error: 'no_way' }, 'Acme ID refused the sign-in (no_way)'],
     ['an inherited name', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
     [
-      'words of its own',
+      'a custom error',
       { error: '<b>no</b>', error_description: 'a\nb' },
       'Acme ID refused the sign-in (without a reason)',
     ],

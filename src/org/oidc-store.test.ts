@@ -209,14 +209,14 @@ describe('an address', () => {
     ['empty', { email: ' ' }, 'the company did not tell your e-mail address'],
     ['no text', { email: 7 }, 'the company did not tell your e-mail address'],
     ['with a NUL', { email: 'a\0@example.com' }, 'the company did not tell your e-mail address'],
-    ['no address', { email: 'zoe' }, 'email: is not an e-mail address'],
+    ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
     ['taken, and not confirmed', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
       'used in another case, and not confirmed',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
-    ['taken, and confirmed by a text', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+    ['used, and confirmed by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
   ])('that is %s is refused', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')

@@ -78,7 +78,7 @@ describe('a forgotten password', () => {
     ['used', async ({ reset }: World, token: string) => void (await reset(token))],
     ['expired', async ({ clock }: World) => clock.advance(HOUR_MS)],
     [
-      'of a user whose password another link has set',
+      'from before another link set the password',
       async ({ forgot, tokens, reset }: World) => {
         await forgot('bob@example.com')
         await reset(tokens()[1] ?? '')
@@ -86,7 +86,7 @@ describe('a forgotten password', () => {
     ],
     ['made before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
     [
-      'out of date, because the password was changed',
+      'outdated, because the password was changed',
       async ({ call, session, people }: World) => {
         const body = { currentPassword: PASSWORD, newPassword: 'third horse' }
         await call('PUT', '/v1/auth/password', { as: session(people.bob), body })
@@ -138,16 +138,16 @@ describe('a forgotten password', () => {
   })
 
   test.each([
-    ['an address of nobody', 'nobody@example.com', () => {}],
-    ['what is no address', 'x', () => {}],
+    ['an unknown address', 'nobody@example.com', () => {}],
+    ['an invalid address', 'x', () => {}],
     [
-      'somebody who was invited only',
+      'a user who was only invited',
       'guest@example.com',
       ({ db, clock, people: { orgId } }: World) =>
         void invite(db, clock, { orgId, email: 'guest@example.com', role: 'viewer' }),
     ],
     [
-      'somebody who gets in through the company only',
+      'a user who signs in only through the company',
       'ada@example.com',
       ({ db, people }: World) =>
         void db
@@ -155,7 +155,7 @@ describe('a forgotten password', () => {
           .run('https://id.example', 'ada', people.ada.userId),
     ],
     [
-      'somebody who was removed',
+      'a removed user',
       'bob@example.com',
       ({ db, clock, people: { bob } }: World) => {
         db.prepare('DELETE FROM member WHERE userId = ?').run(bob.userId)

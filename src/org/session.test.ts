@@ -15,7 +15,7 @@ function setUp() {
 }
 
 test.each(['password', 'setup', 'invite', 'oidc'] as const)(
-  'a session by %s keeps only the hash of its token',
+  'a session by %s stores only the hash of its token',
   (via) => {
     const { db, clock, cast } = setUp()
     const { userId } = cast.bob

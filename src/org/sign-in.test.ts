@@ -88,7 +88,7 @@ describe('a correct password', () => {
 describe('a wrong password', () => {
   const cases: [string, string, string][] = [
     ['an unknown address', 'nobody@example.com', PASSWORD],
-    ['no address at all', "' OR 1=1 --", PASSWORD],
+    ['not an address', "' OR 1=1 --", PASSWORD],
     ['a user without a password', 'vera@example.com', PASSWORD],
     ['a wrong password', 'bob@example.com', 'correct horse'],
     ['the hash', 'bob@example.com', passwordHash],

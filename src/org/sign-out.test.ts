@@ -41,7 +41,7 @@ test.each<[string, unknown]>([
   ['none', undefined],
   ['a script', 'javascript:alert(1)'],
   ['another protocol', 'ftp://id.example/'],
-  ['no address', 'logout'],
+  ['not an address', 'logout'],
   ['an empty text', ''],
   ['a number', 7],
   ['an object', { toString: 1 }],

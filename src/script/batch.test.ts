@@ -67,8 +67,8 @@ test('values for which the collector would refuse the whole batch are truncated;
 
 test.each<[string, boolean, Item]>([
   ['that ended', true, hitOf({ isTimed: false })],
-  ['of which resource timing told', true, hitOf({ outcome: undefined })],
-  ['whose answer is still to be looked at', false, hitOf({ outcome: undefined, look() {} })],
+  ['from resource timing', true, hitOf({ outcome: undefined })],
+  ['whose answer is not examined yet', false, hitOf({ outcome: undefined, look() {} })],
   ['whose body is being read', false, hitOf({ isReading: true })],
   ['under way', false, hitOf({ outcome: undefined, isTimed: false })],
 ])('a call %s is ready: %p, and any call after ten seconds', (_what, ready, item) => {

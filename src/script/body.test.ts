@@ -19,7 +19,7 @@ describe('a body when its call is made', () => {
     ['text', 'text', 'text'],
     ['empty text', '', ''],
     ['fields', new URLSearchParams('a=1&b=%20'), 'a=1&b=+'],
-    ['a form, of its files the names of their fields', form, 'en=purchase&file='],
+    ['a form, with only the field names of its files', form, 'en=purchase&file='],
     ['a blob', new Blob(['text']), bytes],
     ['a buffer', bytes.buffer.slice(0), bytes],
     ['a part of a buffer', new TextEncoder().encode('a text b').subarray(2, 6), bytes],
@@ -27,9 +27,9 @@ describe('a body when its call is made', () => {
     ['nothing', undefined, null],
     ['null', null, null],
     ['a stream', new Response('text').body, null],
-    ['a text that is too long', 'x'.repeat(LIMIT + 1), null],
-    ['a blob that is too long', new Blob(['x'.repeat(LIMIT + 1)]), null],
-    ['bytes that are too many', new Uint8Array(LIMIT + 1), null],
+    ['too long a text', 'x'.repeat(LIMIT + 1), null],
+    ['too long a blob', new Blob(['x'.repeat(LIMIT + 1)]), null],
+    ['too many bytes', new Uint8Array(LIMIT + 1), null],
     ['anything else', { toString: () => 'text' }, null],
   ])('%s', async (_what, body, expected) => {
     expect(await read(body)).toEqual(expected)

@@ -146,7 +146,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     ['bytes', new TextEncoder().encode('password=x')],
     ['none', null],
     ['bytes that are read later', async () => new TextEncoder().encode('password=x')],
-    ['a body that can not be read', async () => Promise.reject(new Error('gone'))],
+    ['an unreadable body', async () => Promise.reject(new Error('gone'))],
   ])('is not captured with another body: %s', async (_what, snapshot) => {
     for (const isListLate of [false, true]) {
       const { recorder, state, calls, timingOf } = setUp({ isVendors: isListLate ? null : true })
@@ -239,9 +239,9 @@ describe('the outcome', () => {
     ['well', 204, {}, true, 204],
     ['with a failure', 'failure', {}, true, 'failure'],
     ['before it left the browser', 'failure', REFUSED, true, 'blocked'],
-    ['at once, because there is no network', 'failure', REFUSED, false, 'failure'],
-    ['oddly, which may be an empty answer', null, {}, true, undefined],
-    ['oddly and at once', null, REFUSED, true, 'blocked'],
+    ['immediately, because there is no network', 'failure', REFUSED, false, 'failure'],
+    ['unclearly, possibly with an empty answer', null, {}, true, undefined],
+    ['unclearly and immediately', null, REFUSED, true, 'blocked'],
     ['well, from the cache', 'ok', REFUSED, true, 'ok'],
   ])('%s', (_what, outcome, timing, isOnline, expected) => {
     for (const isTimedFirst of [true, false]) {

@@ -62,7 +62,7 @@ test('batches are sent one after another', async () => {
 
 describe('a batch that was not accepted', () => {
   test.each([0, 429, 500, 503])(
-    'for %p is sent again later and later, with the same id and the time of the try',
+    'for %p is retried at growing intervals, with the same id and the time of the attempt',
     async (status) => {
       const { sender, tries, pass, ids } = setUp()
       sender.send([batch('a')])

@@ -23,23 +23,23 @@ describe('a request', () => {
     ['without a path', 'GET  HTTP/1.1\r\nhost: a\r\n\r\n', 400],
     ['with an empty host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 200],
     ['without a host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
-    ['with a host that is none', 'GET /healthz HTTP/1.1\r\nhost: user@x\r\n\r\n', 400],
+    ['with an invalid host', 'GET /healthz HTTP/1.1\r\nhost: user@x\r\n\r\n', 400],
     ['with two hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n', 400],
     ['with the same host twice', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n', 400],
-    ['with a host and none', 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost:\r\n\r\n', 400],
-    ['with none and a host', 'GET /healthz HTTP/1.1\r\nHost:\r\nhost: b\r\n\r\n', 400],
+    ['with a host and an empty one', 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost:\r\n\r\n', 400],
+    ['with an empty host and another one', 'GET /healthz HTTP/1.1\r\nHost:\r\nhost: b\r\n\r\n', 400],
     [
       'to the collector with two hosts',
       `POST ${EVENTS_PATH} HTTP/1.1\r\nhost: a\r\nhost: b\r\nauthorization: Bearer pt_x\r\n\r\n`,
       400,
     ],
     [
-      'to the collector with one host and a token that is none',
+      'to the collector with one host and an invalid token',
       `POST ${EVENTS_PATH} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer pt_x\r\n\r\n`,
       401,
     ],
     ['with half a host', 'GET /healthz HTTP/1.1\r\nhost: [\r\n\r\n', 400],
-    ['with a port that is none', 'GET /healthz HTTP/1.1\r\nhost: a:99999\r\n\r\n', 400],
+    ['with an invalid port', 'GET /healthz HTTP/1.1\r\nhost: a:99999\r\n\r\n', 400],
     ['with the address of another server', 'GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
     ['of an unknown method', 'BREW /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 0],
     ['TRACE', 'TRACE /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
@@ -54,14 +54,14 @@ describe('a request', () => {
     ['with a megabyte of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(1024 * 1024) }), 431],
     ['with 150 headers', requestOf('GET', '/healthz', manyHeaders(150)), 200],
     ['with thousands of headers', requestOf('GET', '/healthz', manyHeaders(3000)), 431],
-    ['with an address of 20 KiB', requestOf('GET', `/healthz?${'q'.repeat(20 * 1024)}`), 431],
+    ['with a URL of 20 KiB', requestOf('GET', `/healthz?${'q'.repeat(20 * 1024)}`), 431],
     ['with two lengths', post('content-length: 3\r\ncontent-length: 4\r\n', 'abcd'), 400],
     ['with a length and chunks', post('content-length: 3\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'), 400],
     ['with a negative length', post('content-length: -3\r\n', 'abc'), 400],
     ['with a length in letters', post('content-length: 3x\r\n', 'abc'), 400],
     ['with a length beyond numbers', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
     ['with an unknown transfer', post('transfer-encoding: gzip\r\n', 'abc'), 400],
-    ['with chunks that are none', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
+    ['with invalid chunks', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
   ])('%s gets the right answer, and the server continues', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
     // An unknown HTTP method ends the connection.
@@ -179,8 +179,8 @@ describe('pages of other sites', () => {
 
 describe('the address of a caller', () => {
   test.each<[string, Record<string, string>, string, string]>([
-    ['whatever it says', {}, '198.51.100.1', '127.0.0.1'],
-    ['as a trusted proxy says', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
+    ['despite its header', {}, '198.51.100.1', '127.0.0.1'],
+    ['from the header of a trusted proxy', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
     [
       'behind two proxies',
       { trustedProxies: '127.0.0.1, 10.0.0.0/8' },

@@ -15,11 +15,14 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     requestOf('POST', path, { ...JSON_TYPE, ...headers }) + begin
 
   test.each<[string, string]>([
-    ['that says its length', start({ 'content-length': '100' }, '{"a"')],
-    ['that says its length and has not begun', start({ 'content-length': '100' }, '')],
+    ['with a length', start({ 'content-length': '100' }, '{"a"')],
+    ['with a length that has not begun', start({ 'content-length': '100' }, '')],
     ['in chunks', start({ 'transfer-encoding': 'chunked' }, '4\r\n{"a"\r\n')],
     ['in chunks that has not begun', start({ 'transfer-encoding': 'chunked' }, '')],
-    ['that is packed, as only one route takes it', start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{')],
+    [
+      'that is compressed, which only one route accepts',
+      start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{'),
+    ],
   ])('%s and stops half-way is aborted', async (_how, text) => {
     await using server = await listening(SHORT)
     using sender = await connectTo(server.url, text)
@@ -106,8 +109,8 @@ describe('a body that is too large', () => {
   test.each<[string, number, boolean]>([
     ['a little', LOGIN_BYTES + 1, false],
     ['by far', 30 * 1024 * 1024, false],
-    ['beyond all measure', 40 * 1024 * 1024, true],
-    ['as no disk could hold it', 1e15, true],
+    ['far beyond the limit', 40 * 1024 * 1024, true],
+    ['larger than any disk', 1e15, true],
   ])('%s is refused in the usual format', async (_how, bytes, closes) => {
     await using server = await listening()
     using sender = await connectTo(

@@ -26,7 +26,7 @@ describeReport('a series whose times are numbers', () => {
     ['milliseconds', (at: number) => at],
     ['microseconds', (at: number) => at * 1000],
     ['hours', (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`)],
-    ['milliseconds since its beginning', (at: number) => at - Date.UTC(2026, 6, 13)],
+    ['milliseconds since the start', (at: number) => at - Date.UTC(2026, 6, 13)],
   ])('in %s', (_, of) => {
     expect(marked(numbers(of))).toEqual(marked(iso()))
   })

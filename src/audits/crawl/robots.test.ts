@@ -11,7 +11,7 @@ describe('a group', () => {
     ['rules for others', 'User-agent: googlebot\nDisallow: /', true],
     ['rules for this crawler and rules for all', 'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /', true],
     ['our name with a version', 'User-agent: TAGWARDEN/2.0\nDisallow: /', false],
-    ['a name that begins as ours', 'User-agent: tagwarden-two\nDisallow: /', true],
+    ['a name that begins with ours', 'User-agent: tagwarden-two\nDisallow: /', true],
     ['several names', 'User-agent: a\nUser-agent: tagwarden\nUser-agent: b\nDisallow: /', false],
     ['two groups for us', 'User-agent: tagwarden\nAllow: /\n\nUser-agent: tagwarden\nDisallow: /p', false],
     ['an empty line within', 'User-agent: *\n\nDisallow: /', false],
@@ -21,7 +21,7 @@ describe('a group', () => {
     ['a byte order mark', '\uFEFFUser-agent: *\nDisallow: /', false],
     ['a sitemap between names and rules', 'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /', false],
     ['an empty rule', 'User-agent: *\nDisallow:', true],
-    ['what is no robots.txt', '<html><body>Not found</body></html>', true],
+    ['another file than robots.txt', '<html><body>Not found</body></html>', true],
   ])('%s', (_what, lines, expected) => {
     expect(allows(lines, '/page')).toBe(expected)
   })

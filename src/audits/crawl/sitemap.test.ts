@@ -40,7 +40,7 @@ test.each<[string, string | Uint8Array, string[]]>([
   ['campaigns in addresses', urlset(`${SITE}/a?utm_source=x#top`), ['/a']],
   ['other schemes', urlset('ftp://shop.example/a', 'javascript:alert(1)', ''), []],
   ['a text with an address a line', `${SITE}/a\r\n\r\nno address\n ${SITE}/b `, ['/a', '/b']],
-  ['nothing of the kind', '<html><a href="/a">a</a></html>', []],
+  ['no sitemap', '<html><a href="/a">a</a></html>', []],
   ['an end in the middle', urlset(`${SITE}/a`, `${SITE}/b`).slice(0, -22), ['/a']],
 ])('a sitemap with %s', async (_what, body, addresses) => {
   expect(await read({ '/sitemap.xml': body })).toMatchObject({ fault: null, addresses })
