@@ -10,7 +10,7 @@ import { createDomain, findDomain } from './domains/store.ts'
 import { initialize } from './org/store.ts'
 import { gapsBetween } from './signals/gap-store.ts'
 
-/** The application on its own folder, with the reports that a full disk can cause. */
+/** A program on a separate folder, whose storage reports can be set to a full disk. */
 async function onBadDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bad-disk-'))
   const clock = testClock()
@@ -86,7 +86,7 @@ test('the time in which the collector cannot store batches is one gap, across re
   expect(await world.refusing()).toBe('0')
   expect(world.warnings).toEqual([expect.stringContaining('refusing what comes in since 2026-01-05T12:00:10')])
 
-  // It fails again soon, and the server is stopped meanwhile: still one gap, already reported.
+  // The disk soon has room again, and the program was stopped meanwhile: still one gap, reported once.
   world.breakDisk()
   expect(await world.send()).toBe(503)
   await world.alive(30)

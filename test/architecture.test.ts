@@ -7,7 +7,7 @@ import { memoryDb } from './fixtures.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** In the order in which data passes through them. A file that lies in `src` itself is a room of its own. */
+/** In the order in which data passes through them. A file directly in `src` is also a room. */
 const ROOMS = [
   ...['core', 'production', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
@@ -17,7 +17,7 @@ const ROOMS = [
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
 const IN_BROWSERS = ['script', 'web']
-/** What tests share, beside the files named `<name>.fixture.ts`. */
+/** Files shared by tests, in addition to those named `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
 /** All of the program that knows the network. Only `connection.ts` connects; the mail server is the operator's own. */
 const CONNECTING = [
@@ -50,7 +50,7 @@ interface Import {
 const STATEMENT =
   /^\s*(?:import|export)\s+(?:(type)\s)?(?:[\w*{][^'"`;]*?\sfrom\s*)?(['"])([^'"\n]+)\2|\bimport\(\s*(['"])([^'"\n]+)\4\s*\)/gm
 
-/** What a file imports, types included: a scanner for JavaScript would not see those. */
+/** Returns the imports of a file, including types, which a scanner for JavaScript would not see. */
 function importsOf(path: string, source: string): Import[] {
   return [...source.matchAll(STATEMENT)].map(([, type, , fixed, , dynamic]) => {
     const target = fixed ?? dynamic ?? ''
@@ -102,7 +102,7 @@ test('the scanner finds what the transpiler finds', () => {
     const transpiler = new Bun.Transpiler({ loader: path.endsWith('.tsx') ? 'tsx' : 'ts' })
     const found = new Set(imports.map(({ target }) => target))
     for (const { path: target } of transpiler.scanImports(source)) {
-      // What JSX is turned into, which nobody wrote.
+      // Imports generated for JSX.
       if (path.endsWith('.tsx') && /^react(?:$|\/jsx)/.test(target)) continue
       expect(found).toContain(target.startsWith('.') ? join(dirname(path), target) : target)
     }
@@ -211,13 +211,13 @@ describe('the program', () => {
     }
   }
   const reached = new Set<string>()
-  /** What all commands load but for the demo, of which this is all. */
+  /** Modules loaded by all commands except the demo, whose only module is this. */
   const loaded = new Set(['src/commands/demo/run.ts'])
   follow('src/main.ts', loaded, true)
   const build = list('*.ts').map(read).join()
   for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
 
-  test('imports nothing that is there for tests', () => {
+  test('imports nothing that exists for tests', () => {
     expect([...reached].filter(isForTests)).toEqual([])
     const direct = [...reached].filter((path) =>
       importsOf(path, read(path)).some(({ target }) => target === 'bun:test'),
@@ -242,7 +242,7 @@ describe('the program', () => {
           .map((target) => `${path} imports ${target}`),
       )
     expect(strangersOf(reached, { ...dependencies, ...optionalDependencies })).toEqual([])
-    // What the demo alone needs.
+    // Packages that only the demo needs.
     expect(strangersOf(loaded, dependencies ?? {})).toEqual([])
   })
 
@@ -275,7 +275,7 @@ describe('the program', () => {
     expect(users).toEqual(['src/commands/demo/run.ts', 'src/commands/import-har.ts'])
   })
 
-  test('gives every process that it starts an environment of its own', () => {
+  test('starts every process with a restricted environment', () => {
     const starts = /\bspawn(?:Sync)?\(/g
     const all = program.flatMap(({ path, source }) => [...withoutComments(source).matchAll(starts)].map(() => path))
     const listed = program.flatMap(({ path, source }) =>
@@ -337,7 +337,7 @@ const TABLES: Record<string, string> = {
   integration: 'integrations',
   // Gone with the integration.
   integrationRecord: 'integrations',
-  // What the throttle held back and how much was sent are columns of the issue.
+  // Columns of the issue for withheld and sent messages of the throttle.
   issue: 'issues +integrations evaluation metrics search',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',

@@ -82,7 +82,7 @@ export interface Cast {
 /** Id of the session with this token. */
 export const sessionIdOf = (token: string): string => secretHash(token).toString('hex')
 
-/** Whose keys a person's own are. */
+/** Returns the owner of a person's keys. */
 export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })
 
 /** Creates two organizations with users of every role. */

@@ -48,7 +48,7 @@ export interface Har {
 export interface Recording {
   folder: string
   snippet: string
-  /** What requests are answered with, by the beginning of their address. */
+  /** Responses by the beginning of the address. */
   answers?: ReadonlyMap<string, Answer>
   quietMs?: number
 }
@@ -146,7 +146,7 @@ function textOf(bytes: Buffer): { text: string; encoding?: 'base64' } {
   return Buffer.from(text).equals(bytes) ? { text } : { text: bytes.toString('base64'), encoding: 'base64' }
 }
 
-/** What the shop itself serves: the page, its script and the packages. Null for all else, which is recorded. */
+/** Returns the shop's own files: the page, its script and the packages. Null for other requests, which are recorded. */
 async function ownFiles(folder: string, snippet: string): Promise<(url: string) => Answer | null> {
   const isPage = extname(snippet) === '.html'
   const html = isPage ? readFileSync(snippet, 'utf8') : '<script type="module" src="/snippet.js"></script>'

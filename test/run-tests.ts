@@ -62,8 +62,8 @@ async function run(args: readonly string[]): Promise<boolean> {
 
 /**
  * Runs Bun's test runner with the priority of the browsers that the program starts: they only run when the processor is
- * otherwise idle, so tests of a higher priority would starve them. In a session of its own, with which the kernel shares the
- * processor evenly (sched(7), "The autogroup feature"), a busy machine doesn't starve both.
+ * otherwise idle, so tests of a higher priority would starve them. It runs in a separate session, with which the kernel
+ * shares the processor evenly (sched(7), "The autogroup feature"), so that a busy machine doesn't starve both.
  */
 async function runTests(args: readonly string[], env: Record<string, string>): Promise<boolean> {
   lowerPriority()

@@ -20,7 +20,7 @@ const WIDTHS = [360, 1280, 1920]
 const HEIGHT = 900
 /** Three runs of a flow test and an audit, on a machine that has other things to do. */
 const WALKED_MS = 900_000
-/** What comes into sight begins to load within it. */
+/** Time for lazy content to begin loading. */
 const A_MOMENT_MS = 200
 
 const wanted = process.argv.slice(2)
@@ -31,7 +31,7 @@ const env = {
   TAGWARDEN_RATE_KEY_PER_MINUTE: '100000',
 }
 await using demo = await startDemo(env)
-// The last that happens by itself; the issues are there long before.
+// The last background step; the issues exist long before.
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
@@ -82,7 +82,7 @@ async function takeAll(page: Page, addresses: readonly string[], theme: string, 
     await page.setViewport({ width, height: HEIGHT })
     await page.goto(demo.url + address)
     await settled(page)
-    // What is far below is asked for and drawn when it comes into sight.
+    // Content far below is requested and drawn when it scrolls into view.
     const height = await page.evaluate(() => document.documentElement.scrollHeight)
     await page.setViewport({ width, height: Math.max(height, HEIGHT) })
     await settled(page)

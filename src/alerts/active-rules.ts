@@ -21,7 +21,7 @@ interface OrganizationEntry {
   regions: PhoneRegions
 }
 
-/** What is known of a rule since it was last read. */
+/** Facts about a rule when it was last read. */
 interface KnownRule {
   orgId: string
   /** Fingerprint of the alert when it was read; null when its labels have changed since. */

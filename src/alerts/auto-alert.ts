@@ -92,8 +92,8 @@ export function domainsWithAutoAlert(
 }
 
 /**
- * Returns the sensitivity for signals without a sensitivity of their own. Accepts alerts of any type, because users may
- * have changed the type of the automatic alert.
+ * Returns the sensitivity for signals that do not set one. Accepts alerts of any type, because users may have changed
+ * the type of the automatic alert.
  */
 export function signalSensitivity(alert: Alert): number {
   return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY

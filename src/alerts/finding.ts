@@ -12,11 +12,11 @@ export interface Finding {
   /** One sentence without a full stop: ``12 of 340 purchase events had no `value`; expected none``. */
   summary: string
   /**
-   * What every violating event did, as text that follows `events`: ``had no `value` ``. Absent when the rule does not
+   * Description of every violating event, as text after `events`: ``had no `value` ``. Absent when the rule does not
    * name it.
    */
   fault?: string
-  /** What the violating events did, as text that follows `events`; includes what only the latest one did. */
+  /** Description of the violating events, as text after `events`; includes details of the latest one. */
   did?: string
   /** Events of the finding's vendor and name in the alert's window so far, violating ones included; null when unknown. */
   total?: number | null

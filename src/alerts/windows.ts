@@ -20,9 +20,9 @@ export function lastWindow(period: Period, timezone: string, to: Instant): Windo
 }
 
 /**
- * Returns the bucket length in which the history is counted, so that each bucket lies in one window: the window length
- * for minutes and hours, which are multiples since the epoch, and 15 minutes for days, because local days begin at
- * multiples of that everywhere (https://data.iana.org/time-zones/theory.html).
+ * Returns the bucket length in which the history is counted, so that each bucket lies in one window. For minutes and
+ * hours it is the window length, which is a multiple since the epoch. For days it is 15 minutes, because local days
+ * begin at multiples of that everywhere (https://data.iana.org/time-zones/theory.html).
  */
 export function bucketMsOf({ unit, lengthMs }: Period): number {
   return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs

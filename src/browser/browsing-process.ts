@@ -8,8 +8,7 @@ export type TaskName = 'walk' | 'crawl'
 export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
 /**
- * What the process sends. `leave` and `enter` are those of its `BatchPosition`. After `ended` it waits for the pipe to
- * be closed.
+ * Messages of the process. `leave` and `enter` are those of its slot. After `ended` it waits for the pipe to be closed.
  */
 export type FromBrowsing =
   | { kind: 'message'; message: unknown }

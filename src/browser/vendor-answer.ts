@@ -1,7 +1,7 @@
 import { type Decoded, decodeHit } from '../decoders/index.ts'
 import type { Header } from './traffic.ts'
 
-/** What is known of a request before it leaves. */
+/** Properties of a request before it leaves. */
 export interface Asked {
   /** Upper case. */
   method: string

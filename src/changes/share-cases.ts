@@ -49,7 +49,7 @@ function sumOf(rows: readonly NameSums[]): NameSums {
 export const trialsOf = ({ weight, weightSquares }: Pick<NameSums, 'weight' | 'weightSquares'>): number =>
   weightSquares > 0 ? weight ** 2 / weightSquares : 0
 
-/** What is compared, from the rows of some sides. `earlier` is null unless versions are compared. */
+/** The compared values, from the rows of some sides. `earlier` is null unless versions are compared. */
 interface Compared<T> {
   former: T
   present: T

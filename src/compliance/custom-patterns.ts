@@ -7,9 +7,9 @@ import { BUILT_IN_KINDS } from './finding.ts'
 const NAME = /^[a-z0-9_]{1,40}$/
 
 /**
- * Throws `invalid` for the first invalid pattern: its name has other characters, is a built-in kind or occurs twice, the
- * pattern does not compile or matches the empty text and so every value, or all patterns together cost more than the
- * conditions of one rule may.
+ * Throws `invalid` for the first invalid pattern. Its name must consist of the allowed characters, not be a built-in
+ * kind, and occur once. The pattern must compile and not match the empty text, and all patterns together may cost no
+ * more than the conditions of one rule.
  */
 export function checkCustomPatterns(patterns: readonly CustomPattern[]): void {
   const names = new Set<string>(BUILT_IN_KINDS)

@@ -28,7 +28,7 @@ describe.each([
   ['no issuer', '7111111111111116'],
   ['another length of the issuer', '41111111111111116'],
   ['digits go on', '411111111111111100000'],
-  ['a word goes on', '4111111111111111a'],
+  ['inside a word', '4111111111111111a'],
   ['within a word', 'a4111111111111111'],
   ['a fraction', '0.4111111111111111'],
   ['a decimal number', '4111111111111111.5'],

@@ -2,9 +2,10 @@ import { base64Runs, MAY_HOLD_ADDRESS_PATTERN } from './base64.ts'
 import { decodings, mayBeEncoded } from './percent.ts'
 
 /**
- * An e-mail address as HTML's `type=email` reads it, https://html.spec.whatwg.org/#valid-e-mail-address, and narrower:
- * the domain has a top-level domain of letters or in punycode, and the local part begins with a letter, digit or `_`
- * and contains none of `/ = & ?`, so `https://site.example/@someone.name` does not match. ASCII only. RE2 syntax.
+ * An e-mail address as defined by HTML's `type=email`, https://html.spec.whatwg.org/#valid-e-mail-address, with
+ * narrower rules. The domain has a top-level domain of letters or in punycode. The local part begins with a letter,
+ * digit or `_` and contains none of `/ = & ?`, so `https://site.example/@someone.name` does not match. ASCII only. RE2
+ * syntax.
  */
 const LOCAL = "A-Za-z0-9.!#$%'*+^_`{|}~-"
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'

@@ -7,10 +7,10 @@ export const MAX_KEYWORD_CHARACTERS = 8000
 const START = 0
 
 /**
- * Finds which of many keywords a text contains, in one pass over it (Aho and Corasick, Efficient string matching, 1975,
- * https://doi.org/10.1145/360825.360855). Each found keyword is processed once, so that the cost of a text is its
- * length and the keywords in it, however they overlap; and a state stores only the longest keyword that ends there, so
- * that memory grows with the characters alone.
+ * Finds which of many keywords a text contains in one pass over it (Aho and Corasick, Efficient string matching, 1975,
+ * https://doi.org/10.1145/360825.360855). Each keyword found is processed once, so the cost of a text is its length and
+ * the keywords in it, however they overlap. A state stores only the longest keyword that ends there, so memory grows
+ * only with the characters.
  */
 export class KeywordAutomaton {
   /** The next state, by state and character. */

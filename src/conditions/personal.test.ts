@@ -186,7 +186,7 @@ describe('real cases', () => {
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
-  test.skipIf(absent)('cards and IBANs, and none beside them', () => {
+  test.skipIf(absent)('cards and IBANs, and no others', () => {
     const texts = read<{ text: string; types: string[] }>('synth_v2.json')
     const found = texts.map(({ text }) => ({
       text,

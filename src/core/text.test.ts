@@ -67,7 +67,7 @@ test('barsText has one of eight bars for each value, higher ones for larger valu
   )
 })
 
-test('wholeWord finds every place of a word, whatever stands in it', () => {
+test('wholeWord finds every occurrence of a word with any characters', () => {
   expect('a.b a.b axb a.bc'.replaceAll(wholeWord('a.b', 'g'), '-')).toBe('- - axb a.bc')
   expect(wholeWord('shop').test('Shop')).toBe(false)
 })

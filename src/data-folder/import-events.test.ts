@@ -180,7 +180,7 @@ describe('an event', () => {
       `SELECT * FROM read_json('${path}', format = 'newline_delimited', columns = {${columns.join(', ')}})`,
     )
     await using other = await stand()
-    // Domains have ids of their own in each folder.
+    // Each folder has its own domain ids.
     const own = join(other.folder, 'own.parquet')
     const idOf = `CASE domainId WHEN '${probe.first}' THEN '${other.first}' WHEN '${probe.second}' THEN '${other.second}' ELSE domainId END`
     await parquetOf(own, `SELECT * REPLACE (${idOf} AS domainId) FROM '${rows}'`)
@@ -228,7 +228,7 @@ describe('an event', () => {
     expect(errors).toMatchObject([{ error: 'constructor: there is no such field' }])
   })
 
-  test('has a number of its own, in the order of time, also beside those that are there and at one instant', async () => {
+  test('has a unique number in chronological order, also with existing events and at the same instant', async () => {
     await using probe = await stand()
     const write = (name: string, times: readonly number[]) => {
       const lines = times.map((receivedAt, n) => JSON.stringify({ receivedAt, vendor: name, id: `${name}${n}` }))

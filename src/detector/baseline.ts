@@ -40,7 +40,7 @@ export interface Compared {
 
 /**
  * Compares rows, or sums of `span` rows, with earlier slots: the same hour of the week in up to 8 weeks, smoothed by
- * the same hour of all days of its kind; and before there are 4 weeks, the same hour of up to 14 days. Uses nothing
+ * the same hour of all days of its kind. With less than 4 weeks, it uses the same hour of up to 14 days. Uses nothing
  * later than the given slot.
  */
 export class Baseline {

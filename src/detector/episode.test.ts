@@ -73,7 +73,7 @@ describe('an episode', () => {
       ['!', '', '', '', '!'],
     ],
     [
-      'a rise beside a silence raises an alarm',
+      'a rise during a silence raises an alarm',
       [
         [25, null, true],
         [60, { ...risen, alarm: true }, false],
@@ -100,7 +100,7 @@ describe('an episode', () => {
       ['low!', 'low', '', '', ''],
     ],
     [
-      'goes on when the rows are bad again',
+      'continues when the rows are bad again',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, { ...fallen, count: 60 }, false],

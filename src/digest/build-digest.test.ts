@@ -13,8 +13,8 @@ const titles = (context: string, facts = aDay()) => write(facts, context).sectio
 describe('the order of sections', () => {
   test.each([
     ['', ['At a glance', 'Issues', 'Releases and changes', 'Compliance']],
-    ['executive', ['Value and scores', 'What went wrong', 'Order reconciliation']],
-    ['marketing', ['What your tags sent', 'New events and parameters', 'Order reconciliation']],
+    ['executive', ['Value and scores', 'Problems', 'Order reconciliation']],
+    ['marketing', ['Data sent by your tags', 'New events and parameters', 'Order reconciliation']],
     ['developer', ['Issues', 'Releases and changes', 'New events and parameters']],
     ['privacy', ['Personal data and consent', 'At a glance']],
     ['Meta Pixel', ['Your topics', 'At a glance']],

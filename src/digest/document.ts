@@ -46,9 +46,9 @@ export interface Section {
   blocks: readonly Block[]
 }
 
-/** The most important thing that a section has to say, as a line that is understood alone. */
+/** The most important line of a section, understandable on its own. */
 export interface Lead {
-  /** What it is compared by. */
+  /** Used to compare leads. */
   weight: number
   text: string
 }
@@ -62,7 +62,7 @@ export interface DigestDocument {
   period: string
   headline: string
   tone: Tone
-  /** What follows the headline, the most important first; may be empty. */
+  /** Leads after the headline, most important first; may be empty. */
   others: readonly string[]
   sections: readonly Section[]
   /** Small print: omitted parts, and why this was sent. */

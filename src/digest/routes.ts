@@ -16,7 +16,7 @@ const context = Type.Optional(
   Type.String({
     maxLength: MAX_CONTEXT,
     description:
-      'What the digest shows first: names of domains, vendors, events and labels, and the audiences `executive`, ' +
+      'Topics that the digest shows first: names of domains, vendors, events and labels, and the audiences `executive`, ' +
       '`marketing`, `developer` or `privacy`, anywhere in the text. Default: that of the subscription',
     examples: ['executive: Checkout and Meta Pixel'],
   }),

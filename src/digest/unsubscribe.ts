@@ -108,7 +108,7 @@ const page = (title: string, html: string) =>
     body: `<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${escapeHtml(title)}</h1>\n${html}`,
   })
 
-/** What an unsubscribe link ends: a member's subscription, or an address in an integration. */
+/** The subscription that an unsubscribe link ends: a member's, or that of an address in an integration. */
 export type Unsubscription =
   | { kind: 'digest'; orgId: string; userId: string }
   | { kind: 'digest'; orgId: string; integrationId: string; address: string }

@@ -9,7 +9,7 @@ import { CALLERS, EvidenceFixture } from './evidence.fixture.ts'
 let world: EvidenceFixture
 afterEach(() => world.stand[Symbol.asyncDispose]())
 
-test('an anomaly is shown by the rows of its own series', async () => {
+test('an anomaly is shown with the rows of its series', async () => {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const alert = world.watch({ alertType: 'volume_anomaly', volume: { vendor: '*', sensitivity: 5 } })

@@ -75,7 +75,7 @@ test('a message gets the valid event, series, cause and fields of the evidence',
   })
   const [delivery] = listDeliveries(world.stand.db, issue.orgId, {}, { after: null, limit: 1 })
   const message = delivery && messageOfDelivery(delivery)
-  if (!told || !message) throw new Error('there is a message, and what it is told')
+  if (!told || !message) throw new Error('the message or its context is missing')
   const [first] = comparedRowsOf(withHistory(message, told))
   expect(first).toEqual({ key: 'params.value', bad: '', good: '49', isMarked: true })
 })

@@ -27,7 +27,7 @@ describe('a draft of sightings', () => {
     ['a page', [seen(0, '/')], ['/'], []],
     ['its event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
     [
-      'the same page goes on',
+      'the same page continues',
       [seen(0, '/', 'page_view'), seen(9, '/', 'scrolled')],
       ['/'],
       ['0 page_view', '0 scrolled'],

@@ -10,7 +10,7 @@ import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearn
 /** Maximum number of refused selectors stored per step; the oldest are dropped. */
 const MAX_REFUSED = 20
 
-/** What a walk showed about the steps of a test. */
+/** Findings of a walk about the steps of a test. */
 export interface Met {
   runId: string
   at: Instant

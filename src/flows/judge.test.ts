@@ -121,7 +121,7 @@ describe('findings of a run', () => {
       [['wrong_data', 2, `${GA4} purchase had no \`ep.transaction_id\` in step 3, Click “Buy”`]],
     ],
     [
-      'one of two that are told apart by a parameter',
+      'one of two that differ in a parameter',
       {
         events: [purchase({ params: { item: 'a' } })],
         expectations: ['a', 'b'].map((item) => ({

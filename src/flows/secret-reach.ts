@@ -4,7 +4,7 @@ import { withStartUrl, withValues } from './recording.ts'
 
 type Values = Readonly<Record<string, string>>
 
-/** What the secrets of a flow test are bound to, as seen by the person who entered them. */
+/** The hosts and expressions to which the secrets of a flow test are bound, as seen by the person who entered them. */
 export interface SecretReach {
   /** Hosts that may receive the secrets, with the port when it is not the default, without `www.`. */
   hosts: ReadonlySet<string>

@@ -19,7 +19,7 @@ const ALL_WAITING = 100
 /** Queue of a query of the event history: expensive insights have a separate one. */
 export type Lane = 'search' | 'insights'
 
-/** Number of concurrent insights, whoever the caller; others wait for at most this long. */
+/** Number of concurrent insights of all callers; others wait for at most this long. */
 const INSIGHTS_AT_ONCE = 2
 const INSIGHT_WAIT_MS = 10 * SECOND_MS
 

@@ -77,7 +77,7 @@ function eventsOf(line: Line): StoredEvent[] {
   })
 }
 
-/** A stand-in for the warehouse's record of loaded segments, with what the spool reads of it. */
+/** A substitute for the warehouse's record of loaded segments, with the part that the spool reads. */
 class Loaded {
   readonly names = new Set<string>()
   last: string | null = null

@@ -13,7 +13,7 @@ const stand = new TestCollector()
 afterAll(() => stand[Symbol.asyncDispose]())
 const { shop, blog } = stand
 
-/** A batch of exactly so many bytes. */
+/** Returns a batch of exactly this many bytes. */
 function batchOfBytes(bytes: number): string {
   const text = (fill: string) => JSON.stringify({ events: [{ ...EVENT, params: { fill } }] })
   return text('x'.repeat(bytes - text('').length))
@@ -47,7 +47,7 @@ describe('the token', () => {
       { ...BATCH, token: shop.token },
       { token: null, headers: { 'content-type': 'text/plain;charset=UTF-8' } },
     ],
-    ['in the query, beside an API key', BATCH, { token: 'ak_key', query: `?token=${shop.token}` }],
+    ['in the query, together with an API key', BATCH, { token: 'ak_key', query: `?token=${shop.token}` }],
     ['in the header, which wins over the body', { ...BATCH, token: 'pt_nobody' }, {}],
     ['in the header, which wins over the query', BATCH, { query: '?token=pt_nobody' }],
   ])('is taken %s', async (_where, batch, sending) => {
@@ -347,7 +347,7 @@ describe('the rate', () => {
 
 describe('browsers of any site', () => {
   const answers: [string, () => Promise<{ status: number; headers: Headers }>, number][] = [
-    ['a batch taken in', () => stand.send(BATCH), 202],
+    ['an accepted batch', () => stand.send(BATCH), 202],
     ['no JSON', () => stand.send('{'), 400],
     ['a stranger', () => stand.send(BATCH, { token: 'pt_nobody' }), 401],
     ['an unknown path', () => stand.answer(new Request('http://localhost/api/v1/other', { method: 'POST' })), 404],

@@ -114,7 +114,7 @@ describe('a vendor request', () => {
     expect(event.params['epn.value']).toBe('9.5')
   })
 
-  test('with several events becomes all of them, each with an id of its own', () => {
+  test('with several events becomes all of them, each with its own id', () => {
     const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
     const hit = { url, method: 'POST', body: 'en=view_item\r\nen=add_to_cart\r\nen=purchase' }
     const named = readHit({ ...hit, id: 'h' })

@@ -75,7 +75,7 @@ describe('page views', () => {
     expect(new Set(weights)).toEqual(new Set([20]))
   })
 
-  test('keep their own weight in the spool beside other events', () => {
+  test('keep their own weight in the spool among other events', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     const batch = Array.from({ length: 20 }, (_, n) => read({ sessionId: `s-${n}`, events: [purchase, view] })).find(
       ({ events }) => events.length === 2,

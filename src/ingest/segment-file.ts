@@ -61,11 +61,11 @@ export class SegmentEncoder {
     const { scratch } = this
     let end = start
     for (const line of lines) {
-      // The line end is written separately, because joining it to the line would copy the line once more.
+      // The line end is written separately, because appending it to the line would copy the line again.
       end += scratch.write(line, end)
       scratch[end++] = LINE_END
     }
-    // The check stands inside the last object, so that every line is JSON.
+    // The check is inside the last object, so that every line is JSON.
     end -= 2
     const sum = Bun.hash.crc32(scratch.subarray(start, end))
     end += scratch.write(`${CHECK_MARK}${events},${end - start},${sum}]}`, end)

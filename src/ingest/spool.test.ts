@@ -55,7 +55,7 @@ function open(folder = newFolder(), clock = testClock(), loaded = NOTHING, optio
 
 let made = 0
 
-/** A batch of so many events, as the collector makes it. */
+/** Returns a batch of this many events, as created by the collector. */
 function batchOf(spool: Spool, count: number, values: Partial<StoredEvent> = {}): [StoredEvent[], BatchRecord] {
   const receivedAt = spool.arrivalAt()
   const key = `dom_1 batch-${++made}`
@@ -518,7 +518,7 @@ function descriptorOf(path: string): number {
 }
 
 describe('when the disk fails', () => {
-  test('a batch is refused, nothing of it is kept, and the spool goes on', async () => {
+  test('a batch is refused without a trace, and the spool continues', async () => {
     const { folder, clock, spool } = open()
     const first = await append(spool, 2)
     const path = spool.files()[0] ?? ''

@@ -166,7 +166,7 @@ const joined = (issues: readonly Stretches[], reports: Reports, failures: Failur
 const keptOf = keptBy<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
 
 /**
- * Returns the counts, cached. Failures are read from events, reports from counts: the former are cached for ten
+ * Returns the counts, cached. Failures are read from events, reports from counts. The former are cached for ten
  * minutes, or in the first hour of an issue for the rest of the minute, as long as its vendor does not have clearly
  * more events in its domain.
  */

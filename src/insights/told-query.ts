@@ -238,9 +238,9 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
 }
 
 /**
- * Returns the query for pairs of browser and server events and events without a partner, of names with an event about
- * an order, where the event or its partner is one: rows of `ToldRow` by vendor and day of the first event. `keys` has
- * at least one id.
+ * Returns the query for pairs of browser and server events and for events without a partner. It covers names with an
+ * event about an order, where the event or its partner is one, in rows of `ToldRow` by vendor and day of the first
+ * event. `keys` has at least one id.
  */
 export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
   const { orgId, window } = scope

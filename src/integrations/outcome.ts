@@ -66,7 +66,9 @@ export function retryAfterMs(header: string | undefined, now: Instant): number |
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
-/** Value of our own `Retry-After` header, in whole seconds; undefined if no delay was requested. */
+/**
+ * Value of the `Retry-After` header in responses of Tagwarden, in whole seconds; undefined if no delay was requested.
+ */
 export function retryAfterS(waitMs: number | null): number | undefined {
   return waitMs === null ? undefined : Math.ceil(waitMs / SECOND_MS)
 }

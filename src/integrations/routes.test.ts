@@ -172,7 +172,7 @@ describe('an integration', () => {
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
     [
-      'an address of our own',
+      'an address of the server itself',
       { provider: 'webhook', config: { url: 'https://10.0.0.1' } },
       'config.url: host 10.0.0.1',
     ],

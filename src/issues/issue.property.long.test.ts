@@ -60,7 +60,7 @@ interface World {
   orders: NotificationRequest[]
   /** When each order was given. */
   givenAt: Instant[]
-  /** What should have been counted, for each subject. */
+  /** Expected counts by subject. */
   counted: Map<string, number>
   /** The issue that was counted on last, for each subject, and in which window. */
   countedIn: Map<string, string>
@@ -103,7 +103,7 @@ function evaluate(world: World, { fires, whole, inRunWindow }: Extract<Step, { d
     const occurrences = fired.reduce((sum, finding) => sum + finding.occurrences, 0)
     const isNews = fired.some(({ continues, explainedBy }) => !continues && explainedBy === undefined)
     noteCounted(world, { subject, occurrences, inRunWindow, isNews, wasUnsettled: isUnsettled(before.get(subject)) })
-    // What goes on and what is explained changes no status.
+    // Findings that continue or are explained change no status.
     if (isNews) continue
     const after = rowsOf(world).findLast((row) => row.subject === subject)
     expect([after?.id, after?.status]).toEqual([before.get(subject)?.id, before.get(subject)?.status])
@@ -114,7 +114,7 @@ function evaluate(world: World, { fires, whole, inRunWindow }: Extract<Step, { d
 
 const isUnsettled = (row: Row | undefined) => row !== undefined && row.status !== 'resolved'
 
-/** What the findings of one subject should have added. */
+/** Adds the findings of one subject to the expected counts. */
 function noteCounted(world: World, { subject, occurrences, inRunWindow, isNews, wasUnsettled }: Counted): void {
   const { alert, windowStartAt } = world
   const row = rowsOf(world).findLast((one) => one.subject === subject)

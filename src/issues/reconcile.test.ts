@@ -71,7 +71,7 @@ const outsideCounts: Record<State, Expected> = Object.fromEntries(
   Object.keys(STATES).map((state) => [state, /none|resolved/.test(state) ? NOTHING : ONLY_COUNTS]),
 )
 
-/** What goes on, or is explained by something else, keeps what stands and opens nothing. */
+/** Findings that continue or are explained keep the state and open nothing. */
 const keeps = outsideCounts
 
 const EVENTS: Record<
@@ -85,12 +85,12 @@ const EVENTS: Record<
     volume: wholeFires,
     validation: partFires,
   },
-  'what fired before goes on': {
+  'an earlier finding continues': {
     evaluation: { findings: [findingOf({ continues: true })] },
     volume: keeps,
     validation: keeps,
   },
-  'what fired before goes on in a part of a window': {
+  'an earlier finding continues in a part of a window': {
     evaluation: { findings: [findingOf({ continues: true, lastAt: NOON - 2 * MINUTE_MS })], window: part },
     volume: keeps,
     validation: keeps,
@@ -201,7 +201,7 @@ describe('a window whose parts were judged before', () => {
   test.each([
     ['was counted and reported then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
     ['went on then, and is new now', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
-    ['goes on, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
+    ['continues, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
   ] as const)('a count that %s', (_, values, marks, counted, notified, history) => {
     const issue = issueOfAlert(volumeAlert, values)
     const findings = [findingOf(marks)]

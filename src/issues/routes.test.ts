@@ -129,7 +129,7 @@ test.each([
   expect(bugs).toEqual([])
 })
 
-test('a list says how many are open, and goes on where it stopped', async () => {
+test('a list has the number of open issues, and continues after the cursor', async () => {
   const { ask, ids } = start()
   const first = await ask('viewer', 'GET', '/issues?limit=1&sort=lastSeenAt&status=open,muted&since=0')
   expect(first.body).toMatchObject({ openCounts: { critical: 0, high: 2, medium: 0, low: 0 } })

@@ -75,7 +75,7 @@ describe('findings of runs', () => {
     expect(history.at(-1)?.payload).toMatchObject({ reason: 'the latest run is without it' })
   })
 
-  test('are told again after 12 hours at the earliest, however often runs find them', () => {
+  test('are notified again after at least 12 hours, however often runs find them', () => {
     const { db, end, told } = world()
     for (let run = 0; run < 60; run++) end([missing], { at: NOON + run * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened', 'repeated', 'repeated'])
@@ -87,7 +87,7 @@ describe('findings of runs', () => {
       ['fired', NOON + 12 * HOUR_MS],
       ['fired', NOON + 24 * HOUR_MS],
     ])
-    // Another trouble of the same test is told at once.
+    // Another problem of the same test is notified at once.
     end([missing, failed], { at: NOON + 60 * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened'])
   })

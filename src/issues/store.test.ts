@@ -151,7 +151,7 @@ describe('by hand', () => {
     expect(findIssue(db, 'org_a', id)).toEqual(detail)
   })
 
-  test('an issue that is muted for a while opens again by itself, once', () => {
+  test('an issue muted for a while reopens automatically, once', () => {
     const { db, orders, enqueue, id } = opened()
     const mutedUntil = hand.now + HOUR_MS
     const detail = patchIssue(db, hand, id, { status: 'muted', mutedUntil }, enqueue)
@@ -171,7 +171,7 @@ describe('by hand', () => {
     expect(orders).toHaveLength(told)
   })
 
-  test('one that was resolved and told before it was muted is told of again', () => {
+  test('one that was resolved and notified before it was muted is notified again', () => {
     const { db, orders, enqueue, id } = opened()
     setStatus(db, hand, id, 'resolved', enqueue)
     const muting = { ...hand, now: hand.now + HOUR_MS }
@@ -188,7 +188,7 @@ describe('by hand', () => {
     ['not at all', { status: 'open' }, undefined, ['unmuted']],
     ['resolved', { status: 'resolved' }, undefined, ['resolved']],
     ['a note only', { notes: 'wait' }, 1, ['note']],
-  ] as const)('one that is muted for a while can be muted anew: %s', (_, patch, hours, kinds) => {
+  ] as const)('one that is muted for a while can be muted again: %s', (_, patch, hours, kinds) => {
     const { db, enqueue, id } = opened()
     const at = (hours: number) => hand.now + hours * HOUR_MS
     const before = patchIssue(db, hand, id, { status: 'muted', mutedUntil: at(1) }, enqueue)

@@ -5,7 +5,7 @@ import { issueOfAlert, NOON, outcomeOf, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueRecord, type IssueStatus } from './issue.ts'
 import { RESOLUTION_DELAY_MS, rewriteNotes, transition } from './transition.ts'
 
-/** A day ago it was given its status by hand, and whoever should know it does. */
+/** Its status was set by a user a day ago, and all notifications were sent. */
 const issueIn = (status: IssueStatus, values: Partial<IssueRecord> = {}) => {
   const statusAt = NOON - DAY_MS
   const resolutionToldAt = status === 'resolved' ? statusAt + RESOLUTION_DELAY_MS : null

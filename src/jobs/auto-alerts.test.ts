@@ -17,7 +17,7 @@ async function domainOf(world: TestApp, name = `Shop ${++made}`, headers = {}): 
   return (await world.call('POST', '/v1/domains', { body: { name }, headers })).body
 }
 
-/** Events of so many names, evenly. */
+/** Sends events with this many names, evenly distributed. */
 async function send(world: TestApp, { token }: Shop, count: number, names = 1) {
   const events = Array.from({ length: count }, (_, n) => ({ vendor: 'Shop', event: `e${n % names}` }))
   expect((await world.collect(token, { events })).status).toBe(202)
@@ -140,7 +140,7 @@ describe('an automatic alert', () => {
     await world.run('automatic alerts')
     expect(await alertsOf(world)).toMatchObject([{ id, name: 'Traffic', volume, channels }])
     expect(domainsWithAutoAlert(world.app.db)).toMatchObject([{ sensitivity: 3, timezone: 'Europe/Berlin' }])
-    // What a person makes of it is what it is, whatever that is.
+    // Changes made by a user are kept.
     const threshold = { ...input, alertType: 'volume_threshold', volume: { op: 'lte', count: 0 }, channels }
     expect((await world.call('PUT', `/v1/alerts/${id}`, { body: threshold })).status).toBe(200)
     expect(domainsWithAutoAlert(world.app.db)).toMatchObject([{ sensitivity: 5 }])

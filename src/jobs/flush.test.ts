@@ -27,7 +27,7 @@ const spooled = (world: TestApp) => filesIn(world, 'spool', '.ndjson')
 const stored = (world: TestApp) => filesIn(world, 'events', '.parquet')
 const eventsIn = async (world: TestApp) => (await world.call('GET', '/v1/events')).body.events.length
 
-/** What is counted beside the events. */
+/** Returns the counts stored with the events. */
 async function accounts(world: TestApp) {
   const { body: usage } = await world.call('GET', '/v1/usage')
   const { body: ledger } = await world.call('GET', '/v1/events/rejected')
@@ -116,7 +116,7 @@ describe('a flush', () => {
   })
 })
 
-/** What a flush is made of, over a warehouse of its own. */
+/** Dependencies of a flush over a separate warehouse. */
 function partsOf({ db, clock, spool, warehouse }: WarehouseFixture, recordRefusals = async () => {}) {
   return { db, batches: new SeenBatches(db, clock), spool, warehouse, collector: { recordRefusals } }
 }
@@ -125,7 +125,7 @@ describe('a flush that fails in part', () => {
   test('loads every segment that can be loaded, and the others once they can, each once', async () => {
     const { world, send } = await setUp()
     await using _world = world
-    // Each in an hour of its own, so that there are four segments.
+    // Each in a different hour, so that there are four segments.
     for (let n = 0; n < 4; n++) {
       await send()
       world.clock.advance(HOUR_MS)

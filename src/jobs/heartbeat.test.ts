@@ -19,7 +19,7 @@ async function metric(world: TestApp, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(body)?.[1])
 }
 
-/** So many seconds of a program that runs. */
+/** Runs the program for this many seconds. */
 async function alive(world: TestApp, seconds: number) {
   for (let second = 0; second < seconds; second++) {
     world.clock.advance(SECOND_MS)
@@ -44,7 +44,7 @@ test('after a kill the start of the gap is known, and the operator is notified o
     expect.stringMatching(/Subject: Tagwarden: nothing was collected from/),
   ])
 
-  // Neither the time after it nor starting anew makes it another one.
+  // Neither later time nor a restart creates another gap.
   await alive(world, 200)
   await world.restart()
   await alive(world, 60)
@@ -83,7 +83,7 @@ test('gaps are kept for 400 days', async () => {
 
 test.each([
   ['a kill of two hours', 2 * HOUR_MS, []],
-  ['a quick start anew', 60 * SECOND_MS, ['open']],
+  ['a quick restart', 60 * SECOND_MS, ['open']],
 ])('counts of %s', async (_, awayMs, expected) => {
   await using world = await testApp()
   await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })

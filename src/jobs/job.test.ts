@@ -5,7 +5,7 @@ import { type Job, runJobs } from './job.ts'
 
 const everySecond = (run: Job['run'], name = 'work'): Job => ({ name, pattern: '* * * * * *', run })
 
-test.concurrent('a job runs again and again, never twice at once, while others go on', async () => {
+test.concurrent('a job runs repeatedly, never twice at once, without affecting others', async () => {
   let started = 0
   let underWay = 0
   let most = 0
@@ -26,7 +26,7 @@ test.concurrent('a job runs again and again, never twice at once, while others g
   expect(most).toBe(1)
 })
 
-test.concurrent('a trigger starts a run early, once for concurrent triggers, and once more for triggers during the run', async () => {
+test.concurrent('a trigger starts a run early, once for concurrent triggers, and again for triggers during the run', async () => {
   const trigger = new Emitter()
   const runs: PromiseWithResolvers<void>[] = []
   const yearly: Job = { name: 'work', pattern: '0 0 0 1 1 *', trigger, run: () => begun().promise }

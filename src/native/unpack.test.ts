@@ -46,7 +46,7 @@ test('the first start writes the files, later ones reuse them', () => {
   expect(written.mode & 0o777).toBe(0o700)
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
   expect(statSync(join(folder, 'lib.so')).ino).toBe(written.ino)
-  // Another version lies beside it.
+  // Another version is in the same folder.
   expect(unpack(files(), 'v2', { folders: [base], spare: nowhere() }, (path) => path)).toBe(join(base, 'v2'))
 })
 

@@ -102,9 +102,9 @@ describe('a domain', () => {
   const on = (minutes: readonly number[], since: number) => minutes.map((minute) => silent(minute, since))
 
   test.each<[string, Outcome[], Outcome[], string[]]>([
-    ['is told at once while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
+    ['is reported at once while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
     [
-      'waits while nothing came of the domain either, and is told at its first event',
+      'waits while the domain is silent too, and is reported at its first event',
       [lull(75, 60), lull(80, 60)],
       [found(75, 60), ...on([80, 85, 90], 60)],
       ['', '', '!', ''],
@@ -124,13 +124,13 @@ describe('a domain', () => {
       ['', '', '!', ''],
     ],
     [
-      'is told when it returns, where it had an event before it was told',
+      'is reported when it returns, if it had an event before it was reported',
       [lull(75, 60)],
       [found(75, 60), silent(110, 80)],
       ['', '!'],
     ],
     [
-      'is over where it had an event before it was told, hours ago',
+      'has ended if it had an event hours before it was reported',
       [lull(75, 60)],
       [found(75, 60), silent(240, 200)],
       ['', ''],

@@ -127,8 +127,8 @@ export class DomainDropDetector {
   /**
    * Returns a signal's open outcomes, given in chronological order. Outcomes during a drop of the domain are marked as
    * explained; a signal that stays down after it raises an alarm. The alarm for a silence that may be the domain's is
-   * delayed until the domain has an event, at most by `MAX_WAIT_MS`: the size of event clusters is estimated separately for
-   * each series, so the silence of a signal may be detected some minutes before that of its domain.
+   * delayed until the domain has an event, at most by `MAX_WAIT_MS`. The size of event clusters is estimated separately
+   * for each series, so the silence of a signal may be detected some minutes before that of its domain.
    */
   explain(outcomes: readonly Outcome[]): Outcome[] {
     let waiting: Outcome | null = null

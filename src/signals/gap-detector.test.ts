@@ -57,7 +57,7 @@ describe('a gap', () => {
   test.each<[string, (world: ReturnType<typeof stand>) => void, string[]]>([
     ['of a kill begins with the last heartbeat', (world) => world.killedUntil(30), ['down 10–30']],
     ['of a stop begins with it', (world) => world.stoppedUntil(30), ['down 10.25–30']],
-    ['is not made by a quick start anew', (world) => world.stoppedUntil(12), []],
+    ['is not created by a quick restart', (world) => world.stoppedUntil(12), []],
     ['is not made by a start that was quick enough', (world) => world.killedUntil(12), []],
     [
       'is one when the program is killed again and again',
@@ -111,7 +111,7 @@ describe('a gap', () => {
       ['refused 10.25–14'],
     ],
     [
-      'of what was refused goes on in the time when the program was stopped',
+      'of refused batches continues while the program is stopped',
       (world) => {
         world.refused()
         world.until(20)
@@ -120,7 +120,7 @@ describe('a gap', () => {
       ['refused 10.25–40'],
     ],
     [
-      'of what was refused survives a quick start anew',
+      'of refused batches survives a quick restart',
       (world) => {
         world.refused()
         world.until(20)

@@ -375,7 +375,7 @@ describe('a chart that is queried again', () => {
   const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
 
   test.each([0, 1, 5])(
-    '%i hours later says the same as one made anew, and reads only what came since',
+    '%i hours later agrees with a new one, and reads only later rows',
     async (later) => {
       await using stand = await CountsStand.with({ ...view, faults: [gone] })
       const windows: Query['window'][] = []

@@ -52,7 +52,7 @@ export interface VerdictOptions {
 export interface SignalScope {
   orgId: string
   domainId: string
-  /** For signals without a sensitivity of their own. */
+  /** For signals that do not set a sensitivity. */
   sensitivity: number
   timezone: string
 }
@@ -101,7 +101,7 @@ export class SeriesMonitor {
     return rows
   }
 
-  /** As `verdicts`, at several sensitivities, in their order; signals with a sensitivity of their own keep it. */
+  /** Like `verdicts`, at several sensitivities, in their order; signals that set a sensitivity keep it. */
   verdictsAtSensitivities(
     scopes: readonly SeriesScope[],
     sensitivities: readonly number[],

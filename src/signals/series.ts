@@ -34,7 +34,7 @@ export interface Series {
  * separately, and all events of the domain together, in hourly rows.
  */
 export interface SeriesScope extends Series {
-  /** Deviations, 2 to 8. For `*`: for signals without a sensitivity of their own. */
+  /** Deviations, 2 to 8. For `*`: for signals that do not set a sensitivity. */
   sensitivity: number
 }
 

@@ -38,12 +38,12 @@ describe('an outage of the server is suspected', () => {
     ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), uncertain: [] }],
     ['uncertain when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), uncertain }],
     [
-      'in doubt when half of them stand',
+      'in doubt when half of them are stable',
       [silent(20), normal, silent(25), normal],
       { since: ago(20), uncertain: [...uncertain, ...uncertain] },
     ],
-    ['not when most stand', [silent(20), normal, normal], null],
-    ['not when one fell for reasons of its own, long before', [silent(20), silent(21), silent(300)], null],
+    ['not when most are stable', [silent(20), normal, normal], null],
+    ['not when one fell for another reason, long before', [silent(20), silent(21), silent(300)], null],
     [
       'when one more fell long before',
       [silent(20), silent(21), silent(25), silent(9000)],

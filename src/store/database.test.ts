@@ -73,7 +73,7 @@ describe('opening', () => {
   })
 })
 
-/** What one transaction does: a number to insert, a failure, or a transaction inside, caught or not. */
+/** A step of a transaction: a number to insert, a failure, or a nested transaction, caught or not. */
 type Step = number | 'throw' | { inner: Step[]; caught: boolean }
 
 const { step: aStep } = fc.letrec<{ step: Step }>((tie) => ({

@@ -27,7 +27,7 @@ const change = (id: string, size: number | null, isDeleted = false) => ({
   values: { size },
 })
 
-test('what is made, changed and deleted is told, in its order, after the work that did it', async () => {
+test('inserts, updates and deletes are reported in order, after the work that made them', async () => {
   const { db, told, pieces } = stand()
   add(db, 'a')
   db.exec(`UPDATE thing SET size = 2 WHERE id = 'a'`)
@@ -45,14 +45,14 @@ test('what is made, changed and deleted is told, in its order, after the work th
 })
 
 test.each<[string, string, number]>([
-  ['a column that is told', 'UPDATE thing SET size = 9', 1],
+  ['a reported column', 'UPDATE thing SET size = 9', 1],
   ['a column that is heard', `UPDATE thing SET orgId = 'org_2'`, 1],
   ['the same value again', 'UPDATE thing SET size = size, orgId = orgId', 0],
   ['silent columns alone', 'UPDATE thing SET mark = 1, seenAt = 2', 0],
-  ['a silent one beside another', 'UPDATE thing SET mark = 1, size = 3', 1],
+  ['a silent one together with another', 'UPDATE thing SET mark = 1, size = 3', 1],
   ['no row', `UPDATE thing SET size = 3 WHERE id = 'z'`, 0],
   [
-    'one that is there, by an upsert',
+    'an existing row, by an upsert',
     `INSERT INTO thing (id, size) VALUES ('a', 4) ON CONFLICT DO UPDATE SET size = 4`,
     1,
   ],
@@ -66,7 +66,7 @@ test.each<[string, string, number]>([
   expect(told.length - 1).toBe(count)
 })
 
-test('the first value of a silent column is told where that is asked for, and no other', async () => {
+test('the first value of a silent column is reported when requested, and no other', async () => {
   const { db, told } = stand({ firsts: ['seenAt'] })
   add(db, 'a')
   await settled()
@@ -85,7 +85,7 @@ test('the first value of a silent column is told where that is asked for, and no
 test.each([
   ['changed', [change('a', 1)]],
   ['nothing', []],
-] as const)('a deletion may be told as %s', async (deletes, expected) => {
+] as const)('a deletion may be reported as %s', async (deletes, expected) => {
   const { db, told } = stand({ deletes })
   add(db, 'a')
   await settled()
@@ -112,7 +112,7 @@ test('a column that is not there is a bug, at once', () => {
   }
 })
 
-test('nothing is told of a database that is closed', async () => {
+test('a closed database reports nothing', async () => {
   const { db, told } = stand()
   add(db, 'a')
   db.close()
@@ -120,7 +120,7 @@ test('nothing is told of a database that is closed', async () => {
   expect(told).toEqual([])
 })
 
-/** What one transaction does: rows that it writes, a failure, or a transaction inside that is caught. */
+/** A step of a transaction: rows that it writes, a failure, or a nested transaction that is caught. */
 type Step = number | 'throw' | Step[]
 const { step } = fc.letrec<{ step: Step }>((tie) => ({
   step: fc.oneof(

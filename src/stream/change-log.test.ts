@@ -4,7 +4,7 @@ import { CHANGE_RETENTION_MS, ChangeLog, MAX_RETAINED } from './change-log.ts'
 
 const numbers = (log: ChangeLog, after: number, most = 100) => log.after(after, most)?.map(({ seq }) => seq) ?? null
 
-test('goes on behind any of its events, and knows no others', () => {
+test('continues after any of its events, and rejects others', () => {
   const log = new ChangeLog()
   for (const kind of ['a', 'b', 'c']) log.add(kind, '{}', 1000)
   expect(log.last).toBe(3)
@@ -16,7 +16,7 @@ test('goes on behind any of its events, and knows no others', () => {
   for (const id of others) expect([id, log.seqOf(id, 1000)]).toEqual([id, null])
 })
 
-test('goes on for five minutes behind what came, and longer where nothing came since', () => {
+test('continues for five minutes after an event, and longer when there was none since', () => {
   const log = new ChangeLog()
   log.add('a', '{}', 0)
   log.add('b', '{}', 1000)
@@ -33,7 +33,7 @@ test('keeps the latest of very many, and says when some are missing', () => {
   expect(log.seqOf(log.idOf(1), 0)).toBeNull()
 })
 
-test('a reader that goes on from where it was gets everything once, or learns that something is missing', () => {
+test('a reader that continues gets everything once, or learns that something is missing', () => {
   const acts = fc.array(
     fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 50 }) }),

@@ -51,7 +51,7 @@ test('begins with a pulse, then tells what is published from now on', async () =
   await stream.leave()
 })
 
-test('goes on behind the last event that came, for five minutes, also when nobody listens meanwhile', async () => {
+test('continues after the last received event, for five minutes, also without listeners meanwhile', async () => {
   const { clock, streams, listen } = stand()
   const first = listen()
   streams.publish([change('a'), change('b')])
@@ -132,7 +132,7 @@ test('a user has twenty streams at most, in all organizations together; one that
   streams.close()
 })
 
-test('a caller who reads nothing costs nothing, and is told to begin anew when too much has passed', async () => {
+test('a caller who does not read costs nothing, and must reload when too much has passed', async () => {
   const { streams, open } = stand()
   const reader = open().getReader()
   // As sent so far: what a caller takes is made when it is taken.
@@ -166,7 +166,7 @@ test('a caller who reads slowly gets everything in pieces, in order', async () =
   await reader.cancel()
 })
 
-test('pulses come again and again, and a stream ends with its credential, by itself', async () => {
+test('pulses repeat, and a stream ends with its credential without a new request', async () => {
   const inForce = new Set(['usr_1', 'usr_2'])
   const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), checkMs: 5 })
   const [one, two] = [listen(), listen(caller('org_1', 'usr_2'))]

@@ -207,7 +207,7 @@ test('an organization that holds an equal part or less loses nothing, whatever t
   )
 })
 
-test('it is the same in whatever order the pieces are told', () => {
+test('the order of the pieces does not matter', () => {
   const shuffled = somePieces.chain((pieces) =>
     fc.tuple(fc.constant(pieces), fc.shuffledSubarray(pieces, { minLength: pieces.length })),
   )

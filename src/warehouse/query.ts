@@ -78,10 +78,10 @@ interface QueryOptions {
    */
   masking?: Masking
   /**
-   * `events` (default); `counts`: events by minute, with `COUNT_COLUMNS`; `pages`: timings of vendors' code reported by
-   * browsers, a row per page view and vendor, with `PAGE_COLUMNS`; `names`: each distinct parameter `name`, possibly
-   * including some outside the window (cheaper than reading all keys); `parameters`: counts of parameter values in the
-   * statement's `form`.
+   * The relation to read. `events` (default); `counts`: events by minute, with `COUNT_COLUMNS`; `pages`: timings of
+   * vendors' code reported by browsers, a row per page view and vendor, with `PAGE_COLUMNS`. `names`: each distinct
+   * parameter `name`, possibly including some outside the window (cheaper than reading all keys). `parameters`: counts
+   * of parameter values in the statement's `form`.
    */
   over?: 'events' | 'counts' | 'pages' | 'names' | 'parameters'
   /** Organization whose events the query sees; null for all (jobs only). */

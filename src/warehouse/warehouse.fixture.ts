@@ -79,7 +79,7 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** What a test says of an event; the rest is filled in. */
+/** Fields of an event that a test sets; the rest is filled in. */
 export type EventFields = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
 
 export const anEvent: fc.Arbitrary<EventFields> = fc.record(
@@ -97,7 +97,7 @@ export const anEvent: fc.Arbitrary<EventFields> = fc.record(
   { requiredKeys: ['orgId'] },
 )
 
-/** What a query is to the engine that the program has. */
+/** Returns a query as the program's engine sees it. */
 export const inSql = (query: Query): WrittenQuery => writeQuery(query, duckdbDialect)
 
 /** Collects values of SQL for the engine that the program has. */
@@ -139,7 +139,7 @@ export interface QueryScope {
   keys?: readonly string[]
 }
 
-/** All that a stand has, in memory. */
+/** Everything in a fixture, in memory. */
 export interface WarehouseSnapshot {
   /** By their paths below its folder. */
   files: ReadonlyMap<string, Buffer>
@@ -149,10 +149,10 @@ export interface WarehouseSnapshot {
   counts: readonly SegmentCount[]
 }
 
-/** A warehouse over a folder of its own, fed through a real spool, with all events that it was given at hand. */
+/** A warehouse over a separate folder, fed through a real spool, with access to all of its events. */
 export class WarehouseFixture {
   readonly clock = testClock(HOUR)
-  /** What came in, in order. */
+  /** Received events, in order. */
   readonly events: StoredEvent[]
   readonly counts: SegmentCount[]
   readonly db: Db
@@ -204,7 +204,7 @@ export class WarehouseFixture {
   }
 
   get warehouse(): DuckdbWarehouse {
-    if (!this.engine) throw new Error('the stand is not open')
+    if (!this.engine) throw new Error('the warehouse fixture is not open')
     return this.engine
   }
 
@@ -213,7 +213,7 @@ export class WarehouseFixture {
     return this.warehouse.parquet
   }
 
-  /** Starts anew on what is on disk, as after a crash. */
+  /** Restarts with the files on disk, as after a crash. */
   async reopen(): Promise<void> {
     this.engine?.close()
     this.manifest = new Manifest(this.db)

@@ -17,8 +17,8 @@ import { type HistoryStand, openHistory } from '../../src/insights/history.fixtu
 import type { Query } from '../../src/warehouse/query.ts'
 
 /*
- * What queries read around a change, against a plain count of the same 20,000 events with sampled, dev, blank and odd values,
- * and the same before and after compaction.
+ * Compares the queries around a change with a simple count of the same 20,000 events, including sampled, dev, blank and
+ * odd values, before and after compaction.
  */
 
 let history: HistoryStand
@@ -29,7 +29,10 @@ afterAll(() => history[Symbol.asyncDispose]())
 
 type Row = Record<string, string | number | null>
 
-/** Rows as texts in an order of their own, numbers to six digits. The engine's reader drops U+FEFF at the beginning of a text. */
+/**
+ * Converts rows to texts sorted independently of the engine, with numbers to six digits. The engine's reader drops
+ * U+FEFF at the beginning of a text.
+ */
 const comparable = (rows: readonly Row[]) =>
   rows
     .map((row) => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))

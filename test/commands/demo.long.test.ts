@@ -134,7 +134,7 @@ test('a stranger first sees an organization with a past: what was solved, what i
     ]),
   )
   const consent = await until(
-    'what was told of visitors who refused',
+    'events of visitors who refused consent',
     async () => {
       const { findings } = (await get('/v1/compliance/consent')) ?? { findings: [] }
       return findings.length > 0 ? findings : null

@@ -24,7 +24,7 @@ const SEED = Number(process.env.CRASH_SEED ?? 1)
 const KILLS = 20
 /** Mostly short; some long enough for segments to be sealed, loaded and merged under load. */
 const LONGEST_LIFE_MS = 6000
-/** So many starts are killed before the server listens, while it takes over what was left. */
+/** Share of starts that are killed before the server listens, while it recovers. */
 const STILLBORN_SHARE = 0.3
 const LONGEST_START_MS = 500
 
@@ -59,7 +59,7 @@ test(`killed ${KILLS} times under load: what was acknowledged is there once, and
     await idsInFiles(data)
     server = await start()
     const unseen = [...load.acknowledged].filter(([id]) => !seen.has(id))
-    // What is acknowledged in one life may have been stored in an earlier one.
+    // Events acknowledged in one life may have been stored in an earlier one.
     const since = Math.min(Date.now(), ...unseen.map(([, firstSentAt]) => firstSentAt))
     const events = await askAll<{ id: string }>(server.url, `/v1/events?from=${since}`, apiKey, 'events')
     const ids = new Set(events.map(({ id }) => id))
@@ -114,8 +114,8 @@ async function idsInFiles(data: string): Promise<string[]> {
 }
 
 /**
- * Waits until nothing is to be sent any more. Then every opening and reopening of the histories was delivered, an issue
- * that stayed resolved was told to be so, and what arrived is what the log says, each notice under one id.
+ * Waits until nothing is left to send. Then every opening and reopening in the histories was delivered, and so was the
+ * resolution of issues that stayed resolved. The received messages match the log, each notice under one id.
  */
 async function expectNoticesOnce(server: string, apiKey: string, requests: readonly Received[]): Promise<void> {
   const deliveries = await until('all deliveries to be settled', async () => {

@@ -18,7 +18,7 @@ export interface Load {
   readonly repeats: number
   /** Where to send; null: nobody listens, wait. */
   to: string | null
-  /** Every sender goes on until its last batch is acknowledged, then stops. Fails with what went wrong on the way. */
+  /** Every sender continues until its last batch is acknowledged, then stops. Rejects with any error on the way. */
   finish(): Promise<void>
   /** Stops at once, whatever is acknowledged. */
   [Symbol.dispose](): void
@@ -62,7 +62,7 @@ export function startLoad(token: string, random: () => number): Load {
     }
   }
   const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
-  // A sender that fails is told of when the load is finished.
+  // A failed sender is reported when the load is finished.
   senders.catch(() => undefined)
   return Object.assign(load, {
     async finish() {

@@ -11,7 +11,7 @@ import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } 
  * The whole program ends while a flow test walks and an audit crawls, each with another one behind it, and is started again.
  */
 
-/** What needs a browser takes longer where others have the processors. */
+/** Steps with a browser take longer on a busy machine. */
 const BROWSER_MS = 90_000
 
 const GA4 = 'Google Analytics 4'

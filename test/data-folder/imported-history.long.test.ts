@@ -72,7 +72,7 @@ const lines = (all: readonly Arrival[]): string =>
     )
     .join('\n')
 
-/** What a program answers of its history, without its own ids. */
+/** Returns the program's answers about its history, without ids. */
 async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
   const rule = {
     ...{ name: 'Purchase without id', alertType: 'data_validation', period: '1h', vendors: ['Meta Pixel'] },
@@ -189,7 +189,7 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
   }
   expect((await app.call('GET', '/v1/issues')).body.issues).toEqual([])
   expect((await app.call('GET', '/v1/notifications/deliveries')).body.deliveries).toEqual([])
-  // What comes then is judged as ever.
+  // Later events are judged as usual.
   await app.collect(token, { events: [{ vendor: 'Meta Pixel', event: 'PageView', params: { id: '' } }] })
   app.clock.advance(2 * MINUTE_MS)
   await evaluate()

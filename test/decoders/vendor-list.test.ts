@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(RECORDINGS))('on hosts of the site itself', () => {
   })
 })
 
-test('there are at least 90 vendors, each under a name of its own', () => {
+test('there are at least 90 vendors with unique names', () => {
   const names = decoders.map(({ vendor }) => vendor)
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
   expect(names.length).toBeGreaterThanOrEqual(90)

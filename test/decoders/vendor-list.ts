@@ -7,7 +7,7 @@ import { thirdPartyOf } from '../../src/decoders/third-party.ts'
 /** Rewrites `docs/api/vendors.md`. */
 export const REWRITE_VENDORS = './run test/decoders/vendor-list.ts'
 export const VENDORS_PATH = join(import.meta.dir, '../../docs/api/vendors.md')
-/** Recordings of real pages, which are other people's and lie beside the project. */
+/** Recordings of real pages by other people, which are not part of the project. */
 export const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
 /** Begins the part of the document that needs them. */
 export const RECORDED = '## What is recognised in recordings of real pages'
@@ -45,7 +45,7 @@ export interface Har {
   log: { entries: { request: { url: string; method: string; postData?: { text?: string } } }[] }
 }
 
-/** What of each recording is recognised; a crash on any of them fails. */
+/** Returns the vendors recognised in each recording; an error of any of them fails. */
 export function recordedPart(folder: string): string {
   const rows = readdirSync(folder)
     .filter((name) => name.endsWith('.har'))

@@ -29,7 +29,7 @@ function post() {
 const PATH = '/v1/notifications/digest'
 const MAIL = { smtpUrl: 'smtp://127.0.0.1:1', mailFrom: 'Tagwarden <watch@example.com>' }
 
-/** The program with a shop, some traffic of today, and whoever takes its mails. */
+/** The program with a shop, some traffic of today, and a receiver of its mails. */
 async function shop(options: { events?: number } = {}) {
   const box = post()
   const world = await testApp(MAIL, { transport: box.transport })
@@ -232,7 +232,7 @@ describe('where nothing happened', () => {
     expect(body.error).toStartWith(`${field}: `)
   })
 
-  test('a token that is none of ours is 401, and says so as every error', async () => {
+  test('an unknown token is refused with 401, like every error', async () => {
     const { world } = stand
     const sealed = (text: string) => world.app.box.seal(text).toString('base64url')
     const tokens = ['x', 'A'.repeat(200), sealed('no json'), sealed('{"kind":"other"}'), sealed('{"orgId":"a"}')]
@@ -247,7 +247,7 @@ describe('where nothing happened', () => {
 })
 
 describe('a digest is sent', () => {
-  test('once a day, whatever is started anew, and the same id for every attempt', async () => {
+  test('once a day, across restarts, and with the same id for every attempt', async () => {
     const { world, mails, taken, buy } = await shop()
     await using _ = world
     expect((await subscribe(world, { context: 'marketing' })).status).toBe(200)
@@ -439,7 +439,7 @@ describe('one click ends it', () => {
     expect((await world.call('GET', `${PATH}/me`)).body.subscribed).toBe(false)
     const { entries } = (await world.call('GET', '/v1/org/audit-log?act=unsubscribe')).body
     expect(entries).toHaveLength(1)
-    // After a start, and for whoever subscribes again.
+    // After a restart, and for someone who subscribes again.
     await subscribe(world)
     await world.restart()
     await click(world, url, 'POST')

@@ -18,7 +18,7 @@ afterAll(() => {
 
 /** A client that knows what it was promised. */
 class Sender {
-  /** Where to; changes when the server is started anew. */
+  /** Address of the server, which changes with each restart. */
   url = ''
   readonly acknowledged = new Set<string>()
   private sent = 0
@@ -43,7 +43,7 @@ class Sender {
     return answer
   }
 
-  /** Sends until so many batches were refused as they should be, and answers those. */
+  /** Sends until this many batches were refused as expected, and returns those. */
   async sendUntilRefused(times: number): Promise<ReturnType<Sender['batch']>[]> {
     const refused: ReturnType<Sender['batch']>[] = []
     for (let sent = 0; refused.length < times && sent < MOST_BATCHES; sent++) {
@@ -53,7 +53,7 @@ class Sender {
       expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringContaining('the disk is full') } })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       refused.push(batch)
-      // Time for what happens by itself to meet the full disk too.
+      // Time for background jobs to meet the full disk as well.
       await Bun.sleep(100)
     }
     expect(refused).toHaveLength(times)
@@ -95,11 +95,11 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
         body: { error: expect.stringMatching(/^the disk (is full|can't)/) },
       })
 
-      // With room it goes on by itself: it takes in, stores, judges and tells.
+      // With room it recovers automatically: it accepts, stores, judges and notifies.
       disk.makeRoom(server.pid)
       await until('/readyz', async () => (await call('GET', `${server.url}/readyz`)).status === 200)
       for (const batch of refused) {
-        await until('the collector to take in again', async () => (await sender.send(batch)).status === 202)
+        await until('the collector to accept batches again', async () => (await sender.send(batch)).status === 202)
       }
       const letter = { id: 'letter', vendor: 'Shop', event: 'contact', params: { from: 'jane@example.com' } }
       expect((await sender.send({ batchId: 'the-letter', events: [letter] })).status).toBe(202)

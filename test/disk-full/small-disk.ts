@@ -24,7 +24,7 @@ function command(...args: string[]): boolean {
   }
 }
 
-/** A file system of its own in memory, filled by a file that is in the way. Null where mounting is not allowed. */
+/** A separate in-memory file system, filled by a large file. Null where mounting is not allowed. */
 export function smallFileSystem(): SmallDisk | null {
   const folder = temporaryFolder()
   if (!command('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder.path)) {

@@ -28,8 +28,8 @@ const HASHED: Record<string, (rows: readonly Row[]) => { same: string; about: nu
 }
 
 /**
- * The history as two engines tell it: puts each query to both, fails unless their answers are the same, and answers it. What
- * a query makes of its rows is done once, because it may count them.
+ * The history on two engines: runs each query on both, throws unless their answers are the same, and returns the
+ * answer. The `read` function of a query runs once, because it may count its rows.
  */
 export class BothEngines implements History {
   /** How many rows were compared, by the name of the query. */
@@ -116,7 +116,7 @@ function columnwise(name: string, row: Row): Row {
   return { ...Object.fromEntries(rest), items: items.map(canonical).sort() }
 }
 
-/** What only one of them says, a row of each; null when they say the same in the same order. */
+/** Returns the rows that only one of them returned; null when both returned the same rows in the same order. */
 function differenceOf(ours: readonly string[], theirs: readonly string[]): string | null {
   if (ours.length === theirs.length && ours.every((row, at) => row === theirs[at])) return null
   const [own, other] = [new Set(ours), new Set(theirs)]
@@ -125,7 +125,7 @@ function differenceOf(ours: readonly string[], theirs: readonly string[]): strin
   return `of ${ours.length} and ${theirs.length} rows only DuckDB has ${shown(only(ours, other))}\nonly ClickHouse ${shown(only(theirs, own))}`
 }
 
-/** What reads the answers of DuckDB takes U+FEFF at the beginning of a text for a mark, and leaves it out. */
+/** DuckDB's reader removes U+FEFF at the beginning of a text. */
 const withoutMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text)
 
 function withoutMarks<T>(value: T): T

@@ -62,7 +62,7 @@ import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 const loaded = await loadClickhouse()
 const reason = typeof loaded === 'string' ? ` (ClickHouse can't be loaded here: ${loaded})` : ''
 
-/** The names of all queries, as they stand in the code of the program. */
+/** Returns the names of all queries in the code of the program. */
 function queriesInCode(): string[] {
   const root = join(import.meta.dir, '../../src')
   const files = [...new Glob('**/*.ts').scanSync({ cwd: root })].filter((path) => !/\.(?:test|fixture)\.ts$/.test(path))
@@ -476,7 +476,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 })
 
-test('every query has a name of its own', () => {
+test('every query has a unique name', () => {
   const names = queriesInCode()
   expect(names.length).toBeGreaterThan(0)
   expect(names).toEqual([...new Set(names)])

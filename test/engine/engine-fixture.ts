@@ -67,7 +67,7 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
   }
 }
 
-/** What browsers said of 600 page views. Sums of these fractions are exact. */
+/** Browser reports of 600 page views. Sums of these fractions are exact. */
 async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
   const vendors = [
     ['Meta Pixel', 'www.facebook.com'],

@@ -11,7 +11,7 @@ export interface EventOrigin {
   domainId: string
 }
 
-/** What comes in at once, at an instant. */
+/** Events received together at an instant. */
 export interface Batch {
   at: Instant
   events: EventFields[]
@@ -53,7 +53,7 @@ export function generateBatches(start: Instant, places: readonly EventOrigin[], 
   return batches
 }
 
-/** What questions look for by its name. */
+/** Names that queries filter by. */
 const saidOften = (n: number) =>
   n % 5 === 0
     ? { 'consent.ad_storage': n % 2 === 0 ? 'granted' : 'denied', url: `https://cdn.example/${n % 4}.js` }
@@ -99,7 +99,7 @@ function oddEvents(nextPlace: () => EventOrigin): () => EventFields {
   }
 }
 
-/** A few steps of sessions that go on for some batches, and are begun again hours later. */
+/** A few steps of sessions that continue for some batches, and begin again hours later. */
 function visitsAt(at: Instant, n: number, nextPlace: () => EventOrigin, visits: () => string): EventFields[] {
   return Array.from({ length: 6 }, (_, lane) => {
     const { orgId, domainId } = nextPlace()

@@ -17,7 +17,7 @@ const [SUNDAY, SATURDAY] = [0, 6]
 
 const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
 
-/** The program with domains, and what its webhook was told. */
+/** The program with domains, and the messages of its webhook. */
 async function setUp(start: number, domainCount = 1) {
   const told: { type: string; data: { issue: { heldBack: number } } }[] = []
   const send = async (outbound: Outbound) => {
@@ -45,7 +45,7 @@ async function setUp(start: number, domainCount = 1) {
 
 const issuesOf = async (world: TestApp) => (await world.call('GET', '/v1/issues')).body.issues
 
-describe('a violation opens an issue and is told, or not, by the clock on the wall', () => {
+describe('a violation opens an issue and notifies, or not, depending on the local time', () => {
   test.each<[string, object, string, string, boolean]>([
     ['in a working hour', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
     ['before it', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],

@@ -11,8 +11,8 @@ import { TEST_START } from '../fixtures.ts'
 import { until } from '../run-program.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-// A clock that is wrong, at a start and while the program runs: bound to stop nothing, to be named, to be told twice of
-// nothing, and to delete nothing.
+// A clock that is wrong, at a start or while the program runs. It must stop nothing, be reported once, and delete
+// nothing.
 
 const YEARS_MS = 3653 * DAY_MS
 const SHIFTS: [string, number][] = [
@@ -49,7 +49,7 @@ function hooks() {
 
 type Receiver = ReturnType<typeof hooks>
 
-/** A program with an alert, to which events are sent, each of a domain of its own. */
+/** A program with an alert, and a function that sends events of a new domain. */
 async function watched(world: TestApp, alert: object = VIOLATION) {
   const { status, body } = await world.call('POST', '/v1/alerts', { body: alert })
   expect({ status, body }).toMatchObject({ status: 201 })
@@ -65,7 +65,7 @@ async function watched(world: TestApp, alert: object = VIOLATION) {
   return { alertId: body.id as string, send }
 }
 
-/** So many seconds of a program that runs. */
+/** Runs the program for this many seconds. */
 async function runs(world: TestApp, seconds = 2) {
   for (let second = 0; second < seconds; second++) {
     world.clock.advance(SECOND_MS)
@@ -120,7 +120,7 @@ describe.each(['at a start', 'while running'])('a clock that is set %s', (way) =
     await send('right')
     await runs(world)
     expect([await eventsOf(world), openings(receiver)]).toEqual([3, 3])
-    // A clock that is put on can't be told from a time in which nobody was there, so the line names both.
+    // A clock set forward can't be distinguished from downtime, so the line names both.
     const [first = '', second = first] = world.warnings
     const lines = [/^nothing was collected .* or the clock was set forward; check that/, /^the clock was set back by /]
     if (byMs < 0) expect(first).toMatch(/^the clock was set back by /)
@@ -336,7 +336,7 @@ test('a session of a time to come ends 12 hours after the clock was put back', a
 
 const RealDate = Date
 
-/** Sets the clock of this process, which goes on. */
+/** Sets the clock of this process, which keeps running. */
 function putOn(byMs: number) {
   const now = () => RealDate.now() + byMs
   globalThis.Date = new Proxy(RealDate, {
@@ -348,7 +348,7 @@ function putOn(byMs: number) {
 test.each([
   ['a day back', -DAY_MS],
   ['10 years ahead', YEARS_MS],
-])('jobs go on when the clock is put %s, the first one first', async (_, byMs) => {
+])('jobs continue when the clock is set %s, the first one first', async (_, byMs) => {
   const ran: string[] = []
   const jobs = ['first', 'second'].map((name) => ({
     name,

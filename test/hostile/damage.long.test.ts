@@ -20,7 +20,7 @@ import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts
 import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** What may happen to a file, by name; each changes the file at this path. */
+/** Kinds of damage by name; each changes the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [
   ['deleted', (path) => rmSync(path)],
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
@@ -40,7 +40,7 @@ function flip(path: string, place: number): void {
 
 const BATCHES = 20
 
-/** A server that took in 20 batches of two events, each event named after its batch. */
+/** A server that has received 20 batches of two events, each event named after its batch. */
 async function collected() {
   const world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -79,7 +79,7 @@ const usageIn = async (world: TestApp) => (await world.call('GET', '/v1/usage'))
 
 describe('a spool file that is found by a start after a kill', () => {
   test.each(DAMAGES)(
-    '%s: everything else is read, what is lost is told, and a repeat of it is taken in',
+    '%s: everything else is read, the loss is reported, and a repeat is accepted',
     async (name, damage) => {
       const { world, send } = await collected()
       await using _world = world
@@ -107,7 +107,7 @@ describe('a spool file that is found by a start after a kill', () => {
 
 describe('a spool file of a running server', () => {
   test.each(DAMAGES)(
-    '%s: queries and loading go on, what is lost is told, and a repeat of it is taken in',
+    '%s: queries and loading continue, the loss is reported, and a repeat is accepted',
     async (name, damage) => {
       const { world, send } = await collected()
       await using _world = world

@@ -23,7 +23,7 @@ function copyOf(folder: string): string {
 
 const DATABASE = ['tagwarden.db', 'tagwarden.db-wal', 'tagwarden.db-shm']
 
-/** What must never go: files of events, and the spool. */
+/** Files that must never be deleted: events, and the spool. */
 function kept(folder: string): string[] {
   return [...bytesOf(folder).keys()].filter((name) => /\.(?:parquet|ndjson)$/.test(name) && !name.includes('tmp/'))
 }
@@ -45,7 +45,7 @@ async function refusalOf(folder: string): Promise<string> {
 }
 
 describe('a database that is lost', () => {
-  test('stops the start, which leaves the files of events alone and says how to go on', async () => {
+  test('stops the start, which leaves event files alone and says how to continue', async () => {
     const folder = copyOf(whole.path)
     for (const name of DATABASE) rmSync(join(folder, name))
     const line = await refusalOf(folder)
@@ -75,7 +75,7 @@ describe('a database that is lost', () => {
   })
 })
 
-test('a folder of events that is gone stops the start, which makes no empty one; a rebuild goes on without', async () => {
+test('a missing event folder stops the start, which creates no empty one; a rebuild continues without it', async () => {
   const folder = copyOf(whole.path)
   rmSync(join(folder, 'events'), { recursive: true })
   expect(await refusalOf(folder)).toContain('events is missing, but the database lists')

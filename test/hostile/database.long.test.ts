@@ -36,7 +36,7 @@ interface Started {
   said: string[]
 }
 
-/** Starts on the folder, does once all that a server does by itself, reads everything there is, and stops. */
+/** Starts on the folder, runs all background jobs once, reads everything, and stops. */
 async function startOn(folder: string, apiKey: string): Promise<Started> {
   const said: string[] = []
   const log = {
@@ -80,7 +80,7 @@ const DAMAGES: [string, (path: string) => void][] = [
 
 const allGood = Object.fromEntries([...PATHS, '/v1/events'].map((path) => [path, 200]))
 
-/** The database, what lies beside it while a server runs, and the key of what is sealed in it. */
+/** The database, its files while a server runs, and the key of its secrets. */
 const PARTS = ['tagwarden.db', 'tagwarden.db-wal', 'tagwarden.db-shm', 'master.key']
 
 let killed: KilledFolder
@@ -102,7 +102,7 @@ function copyOf(folder: string): string {
 const kept = (folder: string) =>
   [...bytesOf(folder).keys()].filter((name) => /\.(?:parquet|ndjson)$/.test(name) && !name.includes('tmp/'))
 
-/** The database with its log, an empty one as if there were none; without the index of the log, which SQLite makes anew. */
+/** The database with its log, treating an empty log as missing; without the log's index, which SQLite recreates. */
 const stored = (folder: string) =>
   [...bytesOf(folder)].flatMap(([name, bytes]) =>
     /\.db(?:-wal)?$/.test(name) && bytes.length > 0 ? [[name, Bun.hash(bytes)]] : [],

@@ -13,9 +13,9 @@ import { applyChanges } from '../../src/issues/store.ts'
 import { deliver } from '../../src/jobs/deliver.ts'
 
 /*
- * Receivers of one organization that hang. Limits: eight attempts of an organization at the same time, seven of them at
- * origins that have not answered, one at each such origin, and two at any other. Whatever hangs, another organization's
- * notification is sent in the next run of the job.
+ * Receivers of one organization that hang. Limits of an organization: eight concurrent attempts, seven of them at
+ * origins that have not answered, one at each such origin, and two at any other. Another organization's notification is
+ * sent in the next run of the job.
  */
 
 const guard = addressGuard(['127.0.0.0/8'])

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** What everything that is collected may take. */
+/** Disk budget for everything that is collected. */
 const BUDGET = 8 * 1024 * 1024
-/** What a flood may take beyond it: what came since the budget was last looked at. */
+/** How far a flood may exceed it between two checks of the budget. */
 const BETWEEN_LOOKS = 4 * 1024 * 1024
 /** Batches of a flood, of about a megabyte each: what one public token sends in less than half a second. */
 const BATCHES = 16
@@ -26,7 +26,7 @@ const bulk = (events: number, event: string) => ({
   pageStats: { loaf: true, vendors: [{ host: `${event.replace(' ', '-')}.example`, requests: 1, durMs: [1, 2] }] },
 })
 
-/** An organization with a domain, and what it can ask of its own. */
+/** An organization with a domain, and its queries. */
 async function shopOf(world: TestApp, name: string) {
   const own = { headers: { 'x-org-id': world.owner.orgId } }
   const { body: org } = await world.call('POST', '/v1/orgs', { ...own, body: { name } })
@@ -36,7 +36,7 @@ async function shopOf(world: TestApp, name: string) {
   return {
     orgId: org.id as string,
     send: (batch: object) => world.collect(domain.token, batch),
-    /** Events that are there, of this name. */
+    /** Returns the number of stored events of this name. */
     async count(event: string): Promise<number> {
       const { events } = await get(`/v1/events?from=0&limit=200&event=${encodeURIComponent(event)}`)
       return events.length
@@ -57,7 +57,7 @@ function bytesIn(folder: string): number {
 }
 const bytesOf = (world: TestApp) => bytesIn(join(world.folder, 'events')) + bytesIn(join(world.folder, 'spool'))
 
-/** What runs by itself while time goes on. */
+/** Runs background jobs while time passes. */
 async function pass(world: TestApp, ms: number) {
   world.clock.advance(ms)
   await world.run('flush', 'compact', 'retain', 'disk budget')
@@ -90,14 +90,14 @@ test('a flood on one public token costs another organization nothing of yesterda
   await untouched()
   expect([...statuses]).toEqual([202, 429])
   expect(await theirs.count('yesterday')).toBe(0)
-  // Of the flood they may go on sending what fits their share once its hour is over.
+  // The sender of the flood may continue within its share once the hour is over.
   for (const ms of [5 * MINUTE_MS, HOUR_MS, DAY_MS]) {
     await pass(world, ms)
     await untouched()
     expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
   }
   expect((await theirs.send(bulk(1, 'again'))).status).toBe(202)
-  // What was counted of theirs stays, although the events are gone.
+  // Its counts remain, although the events are gone.
   expect(await theirs.counted('yesterday')).toBe(100)
   const told = world.warnings.filter((warning) => warning.includes('the disk budget'))
   expect(told.length).toBeGreaterThan(0)

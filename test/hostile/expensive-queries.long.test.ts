@@ -4,8 +4,8 @@ import type { Answer } from '../fixtures.ts'
 import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /*
- * A caller with a read-only key asks more than can be answered. Each case says what it was bound to: the right to read,
- * one key, and what any caller may send. The server is a process of its own, so that nothing of the tests holds it up.
+ * A caller with a read-only key requests more than can be answered. Each case names its limits: the permission to read,
+ * one key, and the size of requests. The server is a separate process, so that the tests do not slow it down.
  */
 
 /** Events with a text on which the pattern below keeps the engine busy, about 3 ms each, so that it is at work for longer than figures are kept. */
@@ -55,7 +55,7 @@ const rule = (more: object) => ({
 const slowRule = () =>
   rule({ conditions: { logic: 'any', items: [{ parameter: 'text', op: 'regex', values: SLOW_PATTERNS }] } })
 
-/** Twenty groups of fifty conditions with so many values each. */
+/** Twenty groups of fifty conditions with this many values each. */
 const grouped = (values: number, op: string, textOf: (index: number) => string) =>
   rule({
     conditionGroups: Array.from({ length: 20 }, (_, group) => ({
@@ -159,7 +159,7 @@ describe('thirty questions at once', () => {
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])
-    // Whoever looks first turns the view on.
+    // The first viewer turns the live view on.
     const live = () => ask('GET', `${server.url}/v1/domains/${domainId}/live`, owner)
     await live()
     await send([{ vendor: 'Shop', event: 'buy', params: { broken: 'yes' } }])
@@ -175,7 +175,7 @@ describe('thirty questions at once', () => {
     abort.abort()
     await Promise.all([...questions, ...insights])
     const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
-    // Two are answered and twenty wait, of one key; the rest is told when to come again.
+    // Two are answered and twenty wait, all of one key; the rest must retry later.
     expect(refused.length).toBeGreaterThanOrEqual(8)
     for (const answer of refused) {
       expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])

@@ -13,8 +13,8 @@ import { deliver as deliverJob } from '../../src/jobs/deliver.ts'
 import type { Db } from '../../src/store/database.ts'
 
 /*
- * Ten thousand notices wait while three receivers hang and one is down. Bound: what is under way never exceeds the places, what is
- * held in memory does not grow with what waits, others are told at the next run of the job, and nothing is lost.
+ * Ten thousand notices wait while three receivers hang and one is down. Concurrent attempts never exceed the slots, and
+ * memory does not grow with the queue. Others are notified at the next run of the job, and nothing is lost.
  */
 
 const stops: (() => unknown)[] = []
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** Accepts and never answers, until it is told to. */
+/** Accepts and never answers until released. */
 async function hanging() {
   const sockets = new Set<Socket>()
   const behaviour = { answers: false }
@@ -43,7 +43,7 @@ async function hanging() {
   return { behaviour, open: () => sockets.size, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
 }
 
-/** Notices that wait, written straight into the tables: each about an issue of its own. */
+/** Writes waiting notices into the tables, each about a different issue. */
 function fill(db: Db, orgId: string, now: number, rows: readonly { target: string; count: number }[]) {
   const sample = db.prepare('SELECT * FROM issue LIMIT 1').get() as Record<string, unknown>
   // Not those that SQLite makes itself.
@@ -68,7 +68,7 @@ function fill(db: Db, orgId: string, now: number, rows: readonly { target: strin
 
 const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
 
-/** Whoever answers does so before, on a busy machine too: what is given up is sent again. */
+/** Receivers that answer do so earlier, even on a busy machine; attempts that time out are repeated. */
 const PATIENCE_MS = 3000
 
 async function flood(count: number, timeoutMs = 200) {
@@ -119,7 +119,7 @@ async function flood(count: number, timeoutMs = 200) {
 
 const throttle = { count: 1, per: 1, unit: 'minutes' } as const
 
-test('ten thousand wait for receivers that hang or are down: others are told at once, and what a throttle held back in time', async () => {
+test('ten thousand wait for receivers that hang or are down: others are notified at once, and throttled messages in time', async () => {
   const { db, clock, orgId, hole, healthy, chat, issue, tell, open, until, counts, job, deliveries } =
     await flood(10_000)
   const channels = [hookAt(healthy.url)]

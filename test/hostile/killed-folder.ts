@@ -82,7 +82,7 @@ export async function eventIdsOf(url: string, apiKey: string): Promise<string[]>
   return events.map(({ id }) => id).sort()
 }
 
-/** What people read: everything that a damaged folder must not lose. Waits for nothing. */
+/** Reads everything that a damaged folder must not lose. Waits for nothing. */
 export async function readableOf(url: string, apiKey: string) {
   const [org, domains, alerts, integrations, issues, eventIds] = await Promise.all([
     ask('GET', `${url}/v1/org`, apiKey),

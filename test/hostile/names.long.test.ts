@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** What 200,000 invented names of a domain, on 2,000 invented hosts, may leave at most. */
+/** Maximum growth caused by 200,000 invented names of a domain on 2,000 invented hosts. */
 const BOUNDS = {
   /** Bytes of files of counts; a made-up vendor with its event is 400 letters that no compression makes less of. */
   countsBytes: 1_000_000,

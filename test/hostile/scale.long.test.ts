@@ -30,7 +30,7 @@ const rule = (name: string, period: string) => ({
   conditions: { logic: 'any', items: [{ parameter: 'bad', op: 'equals', values: ['yes'] }] },
 })
 
-/** Notes every question to the history, whoever asks. */
+/** Records every query of the history by any caller. */
 function noteQueries(): Query[] {
   const queries: Query[] = []
   const query = DuckdbWarehouse.prototype.query

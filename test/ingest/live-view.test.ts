@@ -14,7 +14,7 @@ async function setUp(t: TestApp) {
 
 const names = (view: { events: { event: { event: string } }[] }) => view.events.map(({ event }) => event.event)
 
-test('what was acknowledged is in the live view at once, in order, and goes on from where one was', async () => {
+test('acknowledged events are in the live view at once, in order, and it continues after a cursor', async () => {
   await using t = await testApp()
   const { live, send } = await setUp(t)
   expect(names(await live())).toEqual([])

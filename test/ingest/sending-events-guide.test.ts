@@ -14,7 +14,7 @@ interface Example {
   body: string
 }
 
-/** The requests that the guide shows, as they stand there but for the two placeholders. */
+/** Returns the requests in the guide, with the two placeholders filled in. */
 function examples(token: string): Example[] {
   return guide.split(/^## /m).flatMap((text) => {
     const section = text.slice(0, text.indexOf('\n'))
@@ -33,7 +33,7 @@ function examples(token: string): Example[] {
   })
 }
 
-test('every request of the guide is taken in whole, and again without being counted twice', async () => {
+test('every request of the guide is accepted completely, and a repeat is not counted twice', async () => {
   await using t = await testApp()
   const { body: domain } = await t.call('POST', '/v1/domains', { as: t.owner.apiKey, body: { name: 'Shop' } })
   t.clock.set(1_767_618_100_000)

@@ -13,8 +13,8 @@ import { oidcProvider } from '../../src/org/oidc.ts'
 import { canCertify, type PrivateAuthority, privateAuthority } from './certificates.fixture.ts'
 
 /*
- * What leaves trusts, beside what every system trusts, the authorities of the file in TAGWARDEN_OUTBOUND_CA: requests of
- * integrations, mail, and the sign-in through the company.
+ * Outbound requests trust the authorities of the file in TAGWARDEN_OUTBOUND_CA in addition to those of the system:
+ * integrations, mail, and sign-in through the company.
  */
 
 describe.skipIf(!canCertify)('a certificate of a private authority', () => {

@@ -49,7 +49,7 @@ async function setUp(app: TestApp) {
   }
 }
 
-test('what arrives is judged by the labels of that moment, and search knows those of now', async () => {
+test('events are judged by the labels at their arrival, and search uses the current ones', async () => {
   await using app = await testApp()
   const { post, assign, unassign, send, broken, found } = await setUp(app)
   const { id } = await post('/v1/alerts', rule('checkout'))
@@ -115,7 +115,7 @@ test('the issue names the label, and its evidence shows events of it', async () 
   expect(body.alert.conditions).toEqual(input.conditions)
 })
 
-test('preview and backtest judge by the labels of now', async () => {
+test('preview and backtest use the current labels', async () => {
   await using app = await testApp()
   const { post, assign, send } = await setUp(app)
   await send('one', [GA, 'a'], [GA, 'b'], ['Meta Pixel', 'b'])

@@ -40,7 +40,7 @@ const assistant = () => connect(web.url, world.owner.apiKey)
 /** An assistant that lists every tool. */
 const listingAll = (key = world.owner.apiKey) => connect(`${web.url}?groups=all`, key)
 
-/** What a tool answers; fails when it refuses. */
+/** Returns the answer of a tool; throws when it refuses. */
 async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
   const answer = await callTool(client, name, args)
   expect([name, answer.refusal]).toEqual([name, null])
@@ -48,7 +48,7 @@ async function value(client: Client, name: string, args: Record<string, unknown>
 }
 
 describe('every tool', () => {
-  test('is listed, under a name of its own, with schemas that compile', async () => {
+  test('is listed under a unique name, with schemas that compile', async () => {
     await using client = await listingAll()
     expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version })
     const { tools } = await client.listTools()
@@ -113,7 +113,7 @@ describe('every tool', () => {
   test('takes ISO 8601 for every instant among its arguments', async () => {
     await using client = await listingAll()
     const { tools } = await client.listTools()
-    /** Names of instants. `since` of a live view is a sequence number, and a flow test has steps with names of their own. */
+    /** Names of instants. `since` of a live view is a sequence number, and the steps of a flow test have names. */
     const named = /^(?:.*(?:At|Until|Since)|since|until|from|to|at)$/
     const missing: string[] = []
     const found: string[] = []
@@ -326,7 +326,7 @@ describe('a dry run of an alert', () => {
   })
 })
 
-test('long answers come in pages, and say how to go on', async () => {
+test('long answers are paged and say how to continue', async () => {
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Long' } })
   for (let batch = 0; batch < 4; batch++) {
     const events = Array.from({ length: 30 }, (_, at) => ({
@@ -364,7 +364,7 @@ test('long answers come in pages, and say how to go on', async () => {
     return pages
   }
 
-  // A route with pages of its own.
+  // A route that has pages.
   const events = await pagesOf('search_events', { limit: 100 })
   expect(events.length).toBeGreaterThan(2)
   const all = [(await whole('/v1/events?limit=200')).body.events, events.flatMap((page) => page.events)]

@@ -7,7 +7,7 @@ import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 const PNG = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 1, 2, 3)
-/** Identifiers and credentials of ours. */
+/** Internal identifiers and credentials. */
 const OURS = /\b(?:org|usr|dom|alr|iss|int|key|lbl|chg|tst|run|shr|dlv|prj|ver|ak|pt|st|in|su)_[\w-]{20,}/
 
 const share = (world: TestApp, id: string, body: object = {}) => world.call('POST', `/v1/audits/${id}/share`, { body })
@@ -154,11 +154,11 @@ describe('a shared run', () => {
     const tries = await Promise.all(Array.from({ length: 61 }, guess))
     expect(tries.filter((status) => status === 404)).toHaveLength(60)
     expect(tries.at(-1)).toBe(429)
-    // Pictures of a page that is there are no guesses.
+    // Screenshot addresses of an existing page can't be guessed.
     expect((await open(world, `${path}?step=1`)).status).toBe(200)
   })
 
-  test('shows hostile texts as text, wherever they stand', async () => {
+  test('shows hostile texts as text everywhere', async () => {
     await using world = await testApp()
     const mark = '"><img src=x onerror=alert(1)></style><script>alert(2)</script><!--\u202e&amp;\'`'
     const facts = JSON.parse(

@@ -7,9 +7,7 @@ import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { readEventStream, type StreamSubscription } from './event-stream-client.ts'
 
-/*
- * What callers hear of the changes in their organization, of every kind, by the ways in which things change.
- */
+/* Events that callers receive about changes in their organization, of every kind and cause. */
 
 const alert = {
   name: 'No addresses',

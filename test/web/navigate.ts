@@ -5,7 +5,7 @@ const BLANK_PAGE = '/settings/preferences'
 
 /** Navigates to the path on the client, as links do, and waits until the page has loaded. */
 export async function navigateTo(page: Page, address: string): Promise<void> {
-  // Pages of the same item may share a heading, which could then not be told apart; so visit another page in between.
+  // Pages of the same item may share a heading and be indistinguishable, so visit another page in between.
   await pushAndWait(page, BLANK_PAGE)
   await pushAndWait(page, address)
 }

@@ -98,7 +98,7 @@ test('the set-up link creates the owner, an invitation a member, and both can si
 
 test.each([
   ['signs nobody in', (key: string) => `/#key=${key}&demo`],
-  ['shows no text of its own', () => '/#signin-error=Call%20us%20at%20555'],
+  ['shows no text from the address', () => '/#signin-error=Call%20us%20at%20555'],
 ])('a forged link %s', async (_what, pathOf) => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')

@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts'
 
-/** What one occurrence of an issue is called. */
+/** Name of one occurrence of an issue. */
 export interface Unit {
   one: string
   many: string
@@ -28,6 +28,6 @@ export interface AlertText {
    * empty. `summary`: that of the last finding; null when it was not stored. Neither contains personal data.
    */
   summary(parts: { subject: string; summary: string | null }): string
-  /** What is expected when a finding has no numbers: `no event that breaks the rule`. Null: nothing is shown. */
+  /** Expectation when a finding has no numbers: `no event that breaks the rule`. Null: nothing is shown. */
   expected: string | null
 }

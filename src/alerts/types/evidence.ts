@@ -58,7 +58,7 @@ export interface ValidEvents {
  * the queries.
  */
 export interface Evidence {
-  /** What the series counts, for the documentation: `violating events`. */
+  /** Describes the counts of the series, for the documentation: `violating events`. */
   seriesDescription: string
   /**
    * Returns the series that shows the issue over time. `occurrences`: the issue's occurrences by day. Null when the alert's

@@ -18,7 +18,7 @@ import { rejectConditions } from './reject-conditions.ts'
 const OrderLimitSchema = Closed(
   {
     parameter: Text(1, 200, { description: 'The parameter that says what an order is worth', examples: ['value'] }),
-    most: Type.Number({ exclusiveMinimum: 0, description: 'What an order may be worth at most', examples: [100] }),
+    most: Type.Number({ exclusiveMinimum: 0, description: 'Maximum value of an order', examples: [100] }),
     secret: Type.Optional(Text(1, 200, { description: 'A parameter that nobody may see', examples: ['card'] })),
   },
   {

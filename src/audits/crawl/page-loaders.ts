@@ -33,8 +33,8 @@ export class PageLoaders {
   }
 
   /**
-   * Loads a page, twice with `compare`, and once more when a banner had to be answered first. Awaits `turn` before each
-   * load. Throws like `CrawlTab.load`.
+   * Loads a page, twice with `compare`, and a third time when a banner had to be answered first. Awaits `turn` before
+   * each load. Throws like `CrawlTab.load`.
    */
   async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
     const loader = this.idle.pop() ?? (await this.make())

@@ -13,7 +13,7 @@ const MAX_RESOLVED = 5
 export const issuesSection: DigestSection = {
   id: 'issues',
   title: 'Issues',
-  of: { executive: 'What went wrong', marketing: 'What may distort your reports' },
+  of: { executive: 'Problems', marketing: 'Problems that may distort your reports' },
   write(facts, reader) {
     const { opened, resolved, open, openedBefore, resolvedBefore } = facts.issues
     if (opened.length + resolved.length + open.length + openedBefore === 0) return null

@@ -16,7 +16,7 @@ const MAX_MOVES = 8
 export const trafficSection: DigestSection = {
   id: 'traffic',
   title: 'Volume',
-  of: { executive: 'Data collected', marketing: 'What your tags sent' },
+  of: { executive: 'Data collected', marketing: 'Data sent by your tags' },
   write(facts, reader) {
     const { names, hours } = facts.traffic
     if (names.length === 0) return null

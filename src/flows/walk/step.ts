@@ -4,7 +4,7 @@ import type { CheckedStep } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
 import type { Found } from './find-element.ts'
 
-/** What a step may use while it runs. */
+/** The context in which a step runs. */
 export interface StepContext {
   browsing: Browsing
   /** Returns the tab that the step names, in front; waits for it. */

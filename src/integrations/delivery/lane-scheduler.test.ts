@@ -74,8 +74,8 @@ describe('an attempt may start', () => {
 
   test.each<[string, Traffic, boolean]>([
     ['while the origin is paused', traffic([], paused(a, 1)), true],
-    ['beside one attempt at an origin that has not answered yet', traffic([a]), true],
-    ['beside two attempts at the origin', traffic([a, a], answered(a)), false],
+    ['during one attempt at an origin that has not answered yet', traffic([a]), true],
+    ['during two attempts at the origin', traffic([a, a], answered(a)), false],
     ['beside seven attempts', traffic(hooks('a', 7)), false],
   ])('a test or call of a user, %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
 })

@@ -26,8 +26,9 @@ export const MAX_CONCURRENT: Readonly<Record<Lane['kind'], LaneLimits>> = {
 }
 
 /**
- * Slots of an organization that an attempt must leave free, if it is: the only one at an origin that answered last
- * time, the only one at an untried origin, one at a paused origin, or another one at the same origin.
+ * Slots of an organization that an attempt must leave free. The number depends on whether the attempt is the only one
+ * at an origin that answered last time, the only one at an untried origin, at a paused origin, or another one at the
+ * same origin.
  */
 const RESERVED = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 

@@ -241,7 +241,7 @@ describe('resolved addresses', () => {
     await expect(vet('https://mixed6.example/', ['10.0.0.0/8'])).rejects.toThrow('loopback')
   })
 
-  test('of a metadata service require an entry of their own', async () => {
+  test('of a metadata service require a separate entry', async () => {
     await expect(vet('https://metadata.example/', ['metadata.example'])).rejects.toThrow('metadata')
     expect((await vet('https://metadata.example/', ['169.254.169.254'])).addresses).toHaveLength(1)
   })

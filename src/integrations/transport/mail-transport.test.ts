@@ -42,7 +42,7 @@ test('a mail has both bodies, an id that stays, and a thread', async () => {
   })
 })
 
-test('a mail that stands alone names no thread', async () => {
+test('a single mail names no thread', async () => {
   await using box = await mailbox()
   await mailTransport({ smtpUrl: at(box.port), from })({ ...mail, threadId: null }, never)
   expect(headersOf(box.mails[0]?.source ?? '').some((line) => line.startsWith('References'))).toBe(false)

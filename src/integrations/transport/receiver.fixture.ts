@@ -77,7 +77,7 @@ export async function mailbox(options: SMTPServerOptions = {}) {
   }
 }
 
-/** What an SMTP server answers to a command it refuses. */
+/** Returns the response of an SMTP server to a command it refuses. */
 export function smtpRefusal(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode })
 }

@@ -30,7 +30,7 @@ test('a test on any parameter finds it in columns, maps and the spool, and build
           if (work === 'merge') await stand.merge()
           if (work === 'compact') await stand.compact()
         }
-        // What a key leaves of a test shows only where keys have columns, so this one is the same for all.
+        // The remainder of a key's test matters only where keys have columns, so this one is the same for all.
         const own = equalTo(wanted, '\0')
         const found = await stand.warehouse.query<StoredEvent>(
           plainQuery({

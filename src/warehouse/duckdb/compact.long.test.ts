@@ -217,7 +217,7 @@ describe('every ended hour ends compacted', () => {
     expect(levels.filter(([level]) => level !== 'compacted')).toEqual([])
     expect(await stand.count()).toEqual({ rows: 1400, events: 1400 })
     expect(await stand.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
-    // Days later they stay as they are, and what comes late is compacted beside them.
+    // Days later they are unchanged, and late events are compacted separately.
     await stand.add(some(5, 'org_0'))
     await stand.flush()
     await stand.compact(stand.clock.now() + 3 * DAY_MS)
@@ -255,7 +255,7 @@ test('a merge that keeps failing is reported once, retried with delays, and does
 })
 
 test.each(['merged', 'compacted'] as const)(
-  'in a %s file violations stand together, before all else',
+  'in a %s file violations are together and come first',
   async (level) => {
     await using stand = await WarehouseFixture.open()
     for (let n = 0; n < 4; n++) {

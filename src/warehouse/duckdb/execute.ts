@@ -110,7 +110,7 @@ function typesOf(params: WrittenQuery['params']): Record<string, typeof DOUBLE> 
   return Object.fromEntries(names.map((name) => [name, DOUBLE]))
 }
 
-/** 64-bit integers become numbers (all of ours stay below 2^53), the pairs of a map an object. */
+/** Converts 64-bit integers to numbers (all stored values are below 2^53), and the pairs of a map to an object. */
 function plain(value: unknown, isMap = false): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (!Array.isArray(value)) return value

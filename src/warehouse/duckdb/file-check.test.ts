@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { WarehouseFixture } from '../warehouse.fixture.ts'
 import { damageNotice, type Flaw } from './file-check.ts'
 
-/** A warehouse with so many files of one event, and what it told. */
+/** A warehouse with this many files of one event, and its notices. */
 async function filesOf(count: number) {
   const told: Flaw[] = []
   const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })

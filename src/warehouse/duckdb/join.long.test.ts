@@ -14,7 +14,7 @@ import { filesOnDisk } from './unlisted-files.ts'
 /** A time at which the days of all events are over. */
 const later = (stand: WarehouseFixture) => stand.clock.now() + 2 * DAY_MS
 
-/** Loads each of these as what came in an hour of its own, and compacts the hours. */
+/** Loads each of these in a different hour, and compacts the hours. */
 async function loadHours(stand: WarehouseFixture, hours: readonly (readonly EventFields[])[]): Promise<void> {
   for (const said of hours) {
     await stand.add(said)
@@ -32,7 +32,7 @@ const pathsOf = ({ manifest }: WarehouseFixture) =>
     .toSorted()
 const onDisk = ({ folder }: WarehouseFixture) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
 
-/** What is asked of the events in the ways in which files are read: whole, a few keys, any parameter, none. */
+/** Queries of the events for each way in which files are read: whole, a few keys, any parameter, none. */
 async function answersOf(stand: WarehouseFixture) {
   const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
   const asked = { orgId: 'org_1', window: { from: stand.events[0]?.receivedAt ?? 0, to: stand.clock.now() - HOUR_MS } }

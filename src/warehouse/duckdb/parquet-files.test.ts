@@ -5,7 +5,7 @@ import { OutOfMemoryRetry } from './parquet-files.ts'
 
 const noMemory = new Error('Out of Memory Error: failed to allocate data')
 
-/** Work that goes on until it is ended, with what it was called for so far. */
+/** Work that continues until it is ended, with the calls so far. */
 function held() {
   const calls: PromiseWithResolvers<string>[] = []
   const work = () => {
@@ -16,7 +16,7 @@ function held() {
   return { calls, work }
 }
 
-/** Lets everything that waits for nothing else go on. */
+/** Lets everything continue that waits for nothing else. */
 const settle = () => Bun.sleep(0)
 
 test('work that runs out of memory is repeated after running work and before new work', async () => {

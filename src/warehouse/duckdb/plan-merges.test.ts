@@ -78,13 +78,13 @@ describe('worth merging', () => {
       ['compacted: 7 + 1'],
     ],
     [
-      'is what came late alone, beside a large file',
+      'is only the late files, next to a large file',
       [file({ level: 'compacted', rows: 2 * M + 1 }), file({ rows: 1 })],
       ENDED,
       ['compacted: 1'],
     ],
     [
-      'are so many at a time as can be sorted',
+      'are as many at a time as can be sorted',
       files(5, { rows: 1.5 * M }),
       ENDED,
       ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
@@ -155,7 +155,7 @@ describe('worth joining', () => {
     ],
     ['are none of many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
     ['are none of many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
-    ['are those beside a large one', [...hours(1, { rows: M }), ...hours(2)], OVER, ['compacted: 1 + 2']],
+    ['are those next to a large one', [...hours(1, { rows: M }), ...hours(2)], OVER, ['compacted: 1 + 2']],
     [
       'are what was joined and what came late',
       [...hours(1, { rows: 30_000 }), ...hours(1, { rows: 7, hour: DAY + 5 * HOUR_MS })],
@@ -195,7 +195,7 @@ describe('worth joining', () => {
 })
 
 const rowsOf = (some: readonly EventFile[]) => some.reduce((sum, { rows }) => sum + rows, 0)
-/** What becomes of a merge, as far as planning goes: a file for each organization. */
+/** Result of a merge for planning: a file for each organization. */
 function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): EventFile[] {
   const [first] = files
   const orgs = level === 'merged' ? [null] : [...new Set(files.map(({ orgId }) => orgId ?? 'org_1'))]
@@ -241,7 +241,7 @@ test('no event is merged twice or lost, and planning ends', () => {
         (file) => file.hour < DAY + DAY_MS && file.rows < 40_000 && file.sizeBytes < 2 * MB && file.rows > 0,
       )
       const places = small.map(({ hour, orgId, lookedAt }) => `${Math.floor(hour / DAY_MS)} ${orgId} ${lookedAt}`)
-      // What several runs of a day leave is one small file at most.
+      // Several runs of a day leave at most one small file.
       expect(new Set(places).size).toBe(places.length)
     }),
   )

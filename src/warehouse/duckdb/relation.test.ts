@@ -9,7 +9,7 @@ import { aKey, anEvent, type EventFields, HOUR, NASTY_KEYS, paramOf, WarehouseFi
 const entriesOf = (events: readonly StoredEvent[]) =>
   events.map(({ seq, params }) => [seq, Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))])
 
-/** What a stand can do between batches. */
+/** A step of the fixture between batches. */
 const aStep = fc.oneof(
   { weight: 3, arbitrary: fc.array(anEvent, { minLength: 1, maxLength: 12 }) },
   { weight: 2, arbitrary: fc.constantFrom('flush', 'merge', 'compact') },
@@ -61,7 +61,7 @@ describe('a parameter', () => {
     await stand.compact()
     expect(stand.manifest.files()[0]?.keys?.toSorted()).toEqual([...NASTY_KEYS].toSorted())
     expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
-    // And with an hour that is not yet compacted beside it.
+    // Together with an hour that is not yet compacted.
     await stand.add([{ params: { a: 'fresh' } }])
     await stand.flush()
     expect(await stand.valuesOf(['a', 'A'])).toEqual([

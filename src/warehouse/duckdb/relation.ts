@@ -89,7 +89,7 @@ export function wholeEventsBranch(source: string, scope: Scope): string {
   return branch(source, [], scope)
 }
 
-/** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
+/** Returns the same columns from any source, in which parameters of some names are `shredded` into separate columns. */
 function branch(source: string, shredded: readonly string[], scope: Scope, said = COLUMNS): string {
   const { keys = [], wholeParams = false, anyTests = [], where } = scope
   const own = new Set(shredded)

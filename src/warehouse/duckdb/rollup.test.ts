@@ -25,7 +25,7 @@ const rounded = (count: Count): Count => ({
 const inOrder = (counts: Count[]) =>
   counts.map(rounded).sort((a, b) => ofText(JSON.stringify(Object.values(a)), JSON.stringify(Object.values(b))))
 
-/** What `counts` must say, from the events themselves. */
+/** Expected rows of `counts`, from the events themselves. */
 function expectedCounts(events: readonly StoredEvent[], { orgId, window }: QueryScope = {}): Count[] {
   const inScope = events.filter(
     (event) =>
@@ -364,7 +364,7 @@ describe('files of counts', () => {
     await stand.compactCounts()
     expect(stand.manifest.rollups()).toBe(planned)
 
-    // A start keeps it; what is listed anew or damaged makes no count twice.
+    // A restart keeps it; files listed again or damaged are not counted twice.
     await stand.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
     const days = stand.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
@@ -388,7 +388,7 @@ describe('files of counts', () => {
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
     expect(filesIn(stand)).toEqual(pathsOf(stand))
 
-    // Quarters take the place of minutes later, and have hours of their own.
+    // Quarters replace minutes later, and have separate hours.
     await stand.compactCounts(day + DAY_MS + MINUTES_MS)
     await stand.compactCounts(day + DAY_MS + MINUTES_MS)
     expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters', 'hours']))

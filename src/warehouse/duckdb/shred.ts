@@ -26,7 +26,7 @@ const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER }
 const columnOf = (key: string) => quoteName(columnName(key))
 const listOf = (keys: readonly string[]) => `[${keys.map(quoteText).join(', ')}]::VARCHAR[]`
 
-/** Of so many events these parameters, most frequent first, of which one more than `MAX_KEYS` is given where there are more. */
+/** Returns these parameters of the given events, most frequent first; one more than `MAX_KEYS` when there are more. */
 export function keysWorthIt(found: readonly KeyCount[], rows: number): Shredding {
   const worthIt = found.slice(0, MAX_KEYS).filter(({ events }) => events >= rows * MIN_SHARE)
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }

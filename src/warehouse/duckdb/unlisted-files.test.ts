@@ -23,7 +23,7 @@ const partsOf = (stand: WarehouseFixture, manifest = stand.manifest) => ({
   ...{ parquet: stand.parquet, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
 })
 
-/** A stand with files of every level, of three organizations. */
+/** A fixture with files of every level, of three organizations. */
 async function filled(): Promise<WarehouseFixture> {
   const stand = await WarehouseFixture.open()
   const events = fc.sample(anEvent, { numRuns: 60, seed: 7 })
@@ -38,7 +38,7 @@ async function filled(): Promise<WarehouseFixture> {
   return stand
 }
 
-/** What would be listed if nothing were. */
+/** Returns the listing that a rebuild would create. */
 async function relisted(stand: WarehouseFixture): Promise<Listing> {
   const strays: UnlistedFile[] = (await findDifferences(partsOf(stand, emptyManifest(stand)))).strays
   const listing: Listing = { files: [], rollups: [], pages: [] }
@@ -65,7 +65,7 @@ describe('a list that is made of the files alone', () => {
     expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
     const { files, rollups } = await relisted(stand)
     const sorted = (list: typeof files) =>
-      // What nobody wrote into the file is estimated from then on.
+      // Values that the file does not contain are estimated.
       byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
     expect(sorted(files)).toEqual(sorted([...stand.manifest.files()]))
     expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
@@ -89,7 +89,7 @@ describe('a list that is made of the files alone', () => {
     // Not all of what it writes is there: what it reads stays in force.
     rmSync(join(stand.folder, made[0] ?? ''))
     expect(await listedNow()).toEqual(events)
-    // What it read is gone in part, so what it wrote is needed.
+    // Some of its inputs are gone, so its output is needed.
     rmSync(join(stand.folder, events[0] ?? ''))
     expect(await listedNow()).toEqual([made[1] ?? ''])
   })
@@ -102,7 +102,7 @@ describe('a list that is made of the files alone', () => {
 })
 
 describe('a list that is older than the files', () => {
-  test('is known by a later segment, by later events, and by files that took the place of its own', async () => {
+  test('is recognised by a later segment, by later events, and by files that replaced its own', async () => {
     await using stand = await filled()
     const older = async (manifest: Manifest) => {
       const parts = partsOf(stand, manifest)

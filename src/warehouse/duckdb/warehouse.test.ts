@@ -400,7 +400,7 @@ test('a file is not removed while a query may still read it', async () => {
   expect(await running).toEqual([{ n: 30_000_000 }])
   await removal
   expect(existsSync(path)).toBe(false)
-  // What is gone already is no reason to keep the others.
+  // A file that is already gone does not keep the others.
   writeFileSync(join(stand.folder, 'other'), '')
   await stand.parquet.remove([path, join(stand.folder, 'other')])
   expect(existsSync(join(stand.folder, 'other'))).toBe(false)

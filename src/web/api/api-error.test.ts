@@ -15,6 +15,6 @@ test.each<[string, string | null, string]>([
 
 test('what is refused in a list is about the list, where it has one field', () => {
   const fields = ['items[0].values', 'items']
-  expect(fieldErrorFor(fields, 'items[0].values[2]: is no number').field).toBe('items[0].values')
-  expect(fieldErrorFor(fields, 'items[1].values[2]: is no number').field).toBe('items')
+  expect(fieldErrorFor(fields, 'items[0].values[2]: is not a number').field).toBe('items[0].values')
+  expect(fieldErrorFor(fields, 'items[1].values[2]: is not a number').field).toBe('items')
 })

@@ -75,7 +75,7 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
-  test('is answered however often it changes meanwhile, and asked once more then', async () => {
+  test('is answered however often it changes meanwhile, and then requested again', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listCauses' }]
     queries.setQueryData(queryKey, 'old')
@@ -90,9 +90,9 @@ describe('what a change makes old', () => {
       await turn()
     }
     expect(asked.map(({ signal }) => signal.aborted)).toEqual([false])
-    asked[0]?.answer('of before the last change')
+    asked[0]?.answer('before the last change')
     for (let tries = 0; tries < 500 && asked.length < 2; tries++) await turn()
-    expect(queries.getQueryData<string>(queryKey)).toBe('of before the last change')
+    expect(queries.getQueryData<string>(queryKey)).toBe('before the last change')
     asked[1]?.answer('new')
     await turn()
     await turn()

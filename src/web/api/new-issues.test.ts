@@ -44,7 +44,7 @@ test.each([
   expect(news.take(0)).toBeNull()
 })
 
-test('what was resolved before it was told is not told', () => {
+test('an issue resolved before it was announced is not announced', () => {
   const issue = moved(START)
   const { news, due } = hearing(issue, { ...issue, status: 'resolved' })
   expect(due).toEqual([true, false])
@@ -55,7 +55,7 @@ test('nothing is news before it is known since when', () => {
   expect(new NewIssueCollector().hear('issue', moved(START))).toBe(false)
 })
 
-test('the first is told soon, the next a minute after it', () => {
+test('the first is announced soon, the next a minute later', () => {
   const { news } = hearing(moved(START))
   expect(news.wait(5000)).toBe(2000)
   news.take(5000)

@@ -102,7 +102,7 @@ describe('a band', () => {
     expect(lay([{ ...point(0, 1), partial: true }]).dashed).toEndWith('Z')
   })
 
-  test('an expectation without a range is a line, and none beside a range', () => {
+  test('an expectation without a range is a line, and with a range there is none', () => {
     const known = [40, 50, null, 60].map((expected, hour) => ({ ...point(hour, 45), expected }))
     expect(moves(lay(known).expected)).toBe(2)
     expect(lay(known.map((one) => ({ ...one, low: 30, high: 70 }))).expected).toBe('')
@@ -141,7 +141,7 @@ describe('changes', () => {
     ['one', [100], [{ x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 }]],
     ['at the right edge', [590], [{ x: 590, label: 'GTM v231', count: 1, side: 'left', row: 0 }]],
     [
-      'two beside each other',
+      'two next to each other',
       [100, 110],
       [
         { x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 },

@@ -25,7 +25,7 @@ describe('ticks', () => {
     ],
     [
       ...([
-        'a quarter of an hour beside UTC',
+        'a quarter of an hour off UTC',
         '2026-03-12T00:00:00Z',
         '2026-03-12T12:00:00Z',
         'Asia/Kathmandu',

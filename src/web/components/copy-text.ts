@@ -1,6 +1,6 @@
 /** Copies text to the clipboard. */
 export async function copyText(text: string): Promise<void> {
-  // Pages of plain http have no clipboard API, and a browser may refuse it: a right of its own.
+  // Pages on plain HTTP have no clipboard API, and a browser may refuse it, as it requires a permission.
   if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => copyField(text))
   else copyField(text)
 }

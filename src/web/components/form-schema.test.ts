@@ -48,7 +48,7 @@ describe('forms of a schema', () => {
     expect(fieldKindOf(schema)).toBe(kind)
   })
 
-  test('fields stand in their order', () => {
+  test('fields are in order', () => {
     const schema: FormSchema = { type: 'object', properties: { b: { 'x-order': 2 }, a: { 'x-order': 1 } } }
     expect(fieldsOf(schema).map(([name]) => name)).toEqual(['a', 'b'])
   })

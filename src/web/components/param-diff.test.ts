@@ -24,7 +24,7 @@ describe('parameters side by side', () => {
     )
   })
 
-  test('what the rule is about stands first among its like', () => {
+  test('parameters of the rule come first in their group', () => {
     const keysOf = (right: Record<string, string> | null) =>
       diffOf({ a: '1', b: '2', dl: '3' }, right, ['dl', 'gone']).map(({ key }) => key)
     expect(keysOf(null)).toEqual(['dl', 'a', 'b'])

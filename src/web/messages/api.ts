@@ -12,7 +12,7 @@ export const api = {
     audit: 'Audit',
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
-  /** What a screen reader announces for –. */
+  /** Announced by screen readers for –. */
   unknown: 'unknown',
   ago: (age: string) => `${age} ago`,
   fromNow: (age: string) => `in ${age}`,

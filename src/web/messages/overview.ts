@@ -4,7 +4,7 @@ export const overview = {
   attention: 'Needs attention',
   volumeTitle: 'Volume against expectation',
   scores: 'Scores',
-  scoreHelp: 'What a score means',
+  scoreHelp: 'Meaning of the score',
   changes: 'Latest changes',
   value: 'Value protected',
   critical: (problems: number, bad: number, all: number) =>

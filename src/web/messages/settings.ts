@@ -104,7 +104,7 @@ export const settings = {
     intro: 'An e-mail that summarises what broke, what it costs, and what was resolved.',
     focus: 'Focus',
     focusHint:
-      'What to put first: names of domains, vendors, events or labels, and your role: executive, marketing or developer.',
+      'Topics to put first: names of domains, vendors, events or labels, and your role: executive, marketing or developer.',
     hour: 'Hour (UTC)',
     hourHint: 'The digest is sent at this hour or shortly after it.',
     next: 'Next digest:',
@@ -127,7 +127,7 @@ export const settings = {
   },
   auditLog: {
     restrictedAction: 'Viewing the audit log',
-    intro: 'Who changed what, newest first.',
+    intro: 'Changes by members and programs, newest first.',
     time: 'Time',
     user: 'Who',
     action: 'Action',

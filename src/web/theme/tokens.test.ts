@@ -174,7 +174,7 @@ describe.each([
     expect(contrast(scheme === DARK ? text : solid, tint)).toBeGreaterThanOrEqual(3)
   })
 
-  test.each(Object.keys(BLINDNESS))('severities and ok are told apart with %s', (kind) => {
+  test.each(Object.keys(BLINDNESS))('severities and ok are distinguishable with %s', (kind) => {
     for (const [index, one] of TONES.entries()) {
       for (const other of TONES.slice(index + 1)) {
         const apart = ciede2000(seenBy(kind, scheme[one].solid), seenBy(kind, scheme[other].solid))
@@ -183,7 +183,7 @@ describe.each([
     }
   })
 
-  test('critical, high and medium stand in the order of their lightness: in greyscale too the worst stands out most', () => {
+  test('critical, high and medium are ordered by lightness, so that the worst is most visible in greyscale too', () => {
     const away = ['critical', 'high', 'medium'].map((tone) => luminance(scheme[tone as 'high'].solid))
     expect(away).toEqual([...away].sort((a, b) => a - b))
   })

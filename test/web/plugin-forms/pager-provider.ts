@@ -12,7 +12,7 @@ interface Settings {
 }
 
 const SettingsSchema = Closed({
-  team: Text(1, 100, { title: 'Team', description: 'Whose pagers ring; `everyone` for all', examples: ['shop'] }),
+  team: Text(1, 100, { title: 'Team', description: 'Team whose pagers ring; `everyone` for all', examples: ['shop'] }),
   ringSeconds: Type.Integer({ minimum: 1, maximum: 60, title: 'Ring for', 'x-unit': 'seconds' }),
   secret: Text(8, 100, { title: 'Pass phrase', description: 'Asked for by the pagers' }),
   urgency: OneOf(['calm', 'loud'] as const, { title: 'Urgency' }),

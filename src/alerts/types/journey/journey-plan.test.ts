@@ -71,7 +71,7 @@ const CASES: [string, JourneySpec, string, string][] = [
   ['a path that contains', stepped([page('hank', 'contains'), wants('m.P')]), 'ga4.view@/a/thanks/b', '0.0'],
   ['a path that does not contain', stepped([page('hank', 'contains'), wants('m.P')]), 'ga4.view@/than', 'unreached'],
   ['a path that begins so', stepped([page('/th', 'starts_with'), wants('m.P')]), 'ga4.view@/thanks', '0.0'],
-  ['a path that goes on so', stepped([page('/th', 'starts_with'), wants('m.P')]), 'ga4.view@/a/th', 'unreached'],
+  ['a path with this continuation', stepped([page('/th', 'starts_with'), wants('m.P')]), 'ga4.view@/a/th', 'unreached'],
   ['no path for a text that any has', stepped([page('/', 'contains'), wants('m.P')]), 'ga4.view', 'unreached'],
   ['percent and underscore are texts', stepped([page('%_', 'contains'), wants('m.P')]), 'ga4.view@/abc', 'unreached'],
 

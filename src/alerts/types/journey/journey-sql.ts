@@ -46,9 +46,9 @@ export interface JourneyOptions {
 
 /**
  * Returns the query for the sessions that ended in each of these adjacent windows, grouped by shape, once for all
- * alerts. A session is what one domain receives under one id without a gap of 30 minutes, and it ended 30 minutes after
- * its last event: so a session ends in exactly one of adjacent windows, and later events do not change its shape.
- * Sessions without any event that can begin the journey are left out: they do not fail, and are not counted.
+ * alerts. A session is the events that one domain receives under one id without a gap of 30 minutes. It ends 30 minutes
+ * after its last event, so it ends in exactly one window, and later events do not change its shape. Sessions without an
+ * event that can begin the journey are left out and not counted.
  */
 export function journeysQuery(
   orgId: string,

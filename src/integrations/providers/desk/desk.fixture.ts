@@ -141,7 +141,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
   },
   receiver: {
     path: 'webhook',
-    summary: 'Take in what happened to a ticket',
+    summary: 'Receive a change of a ticket',
     answer: Closed({ processed: Type.Boolean() }),
     async receive(context, { headers, raw, body }) {
       const expected = createHmac('sha256', context.settings.signingSecret).update(raw).digest()

@@ -79,7 +79,7 @@ describe('signing in at the provider', () => {
       },
       'the sign-in was started',
     ],
-    ['a code of its own', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
+    ['a forged code', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
     ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
     [
       'somebody who may not any more',

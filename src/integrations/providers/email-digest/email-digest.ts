@@ -40,7 +40,7 @@ const EmailDigestConfigSchema = Closed(
       Type.String({
         maxLength: MAX_CONTEXT,
         title: 'Readers',
-        description: 'Who reads the digest, and what to mention first',
+        description: 'Readers of the digest, and topics to mention first',
         examples: ['the checkout team; purchases first'],
       }),
     ),

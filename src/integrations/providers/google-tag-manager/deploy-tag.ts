@@ -22,7 +22,7 @@ import {
 } from './tag-manager-entities.ts'
 import { ensureWorkspace, liveVersionOf, syncWorkspace } from './workspace.ts'
 
-/** What was created by all attempts of one deployment, so that a later attempt still reports it as new. */
+/** Entities created by all attempts of one deployment, so that a later attempt still reports them as new. */
 export interface CreatedEntities {
   workspace?: boolean
   template?: 'new' | 'updated'

@@ -116,7 +116,7 @@ function integrationsFixture(
     polls.start()
     await dispatcher.idle()
   }
-  /** Stops all calls and returns the database as of now. */
+  /** Stops all calls and returns the current database. */
   function kill(): { image: Buffer; at: number } {
     const image = db.serialize()
     stopping.abort()

@@ -106,8 +106,8 @@ export class TagManagerApi {
   }
 
   /**
-   * Writes the entity that `change` returns, or nothing if it returns null. After a concurrent change by someone else, reads
-   * the entity again and applies the change once more. Also reads it again after a lost response, as the write may have
+   * Writes the entity that `change` returns, or nothing if it returns null. After a concurrent change by someone else,
+   * reads the entity again and repeats the change. Also reads it again after a lost response, as the write may have
    * succeeded.
    */
   async update<E extends Entity>(entity: E, change: (current: E) => E | null): Promise<E> {

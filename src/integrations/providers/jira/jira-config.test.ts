@@ -20,7 +20,7 @@ test.each<[string, object, string]>([
   ['no project', { project: 'OPS-1' }, 'config.project'],
   ['an e-mail without a place', { email: 'tags' }, 'config.email'],
   ['a token of two words', { apiToken: 'to ken' }, 'config.apiToken'],
-  ['a field of ours', { fields: { summary: 'mine' } }, 'config.fields.summary'],
+  ['a field that Tagwarden sets', { fields: { summary: 'mine' } }, 'config.fields.summary'],
   ['labels with spaces', { fields: { labels: ['a b'] } }, 'config.fields.labels'],
   ['too many polls', { pollSeconds: 29 }, 'config.pollSeconds'],
   ['too few polls', { pollSeconds: 3601 }, 'config.pollSeconds'],

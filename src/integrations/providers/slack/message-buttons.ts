@@ -6,7 +6,7 @@ export interface Block {
   [field: string]: unknown
 }
 
-/** What a message's buttons act on: one issue, or with a null `issueId` all issues of the message. */
+/** The target of a message's buttons: one issue, or with a null `issueId` all issues of the message. */
 export interface ButtonTarget {
   integrationId: string
   issueId: string | null

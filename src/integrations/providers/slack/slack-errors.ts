@@ -5,8 +5,8 @@ import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.t
 import type { CallAnswer } from '../provider-context.ts'
 
 /**
- * What a Slack error code means for a delivery. `retry`: temporary. `reauth`: the app or its token must be fixed. `channel`:
- * another channel must be chosen, or the app must be invited. `broken`: this message is not accepted.
+ * Meaning of a Slack error code for a delivery. `retry`: temporary. `reauth`: the app or its token must be fixed.
+ * `channel`: another channel must be chosen, or the app must be invited. `broken`: this message is not accepted.
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage#errors,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors
  */

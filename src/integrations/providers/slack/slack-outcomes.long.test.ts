@@ -73,7 +73,7 @@ testOutcomes("Slack's bot", {
     },
     { what: 'a list', answer: () => Response.json([1]), verdict: 'retry' },
     { what: 'null', answer: () => Response.json(null), verdict: 'retry' },
-    { what: 'an error that is no text', answer: () => Response.json({ ok: false, error: 7 }), verdict: 'retry' },
+    { what: 'an error that is not text', answer: () => Response.json({ ok: false, error: 7 }), verdict: 'retry' },
     {
       what: 'an error that is a secret',
       answer: () => refusal('xoxb-1-b0t-secret'),

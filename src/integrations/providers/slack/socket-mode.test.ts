@@ -184,7 +184,7 @@ describe('a button', () => {
   })
 
   test.each<[string, (button: Button, id: string) => object]>([
-    ['no button of ours', (button) => ({ ...button, action_id: 'somebody-else' })],
+    ['an unknown button', (button) => ({ ...button, action_id: 'somebody-else' })],
     ['no integration of this app', (button) => ({ ...button, value: 'int_other:iss_1' })],
     ['no issue of the organization', (button, id) => ({ ...button, value: `${id}:iss_9` })],
     ['nonsense', () => ({ action_id: 7, value: { a: 1 } })],

@@ -38,7 +38,7 @@ interface BacktestPanelProps {
   change: ((draft: Draft) => void) | null
 }
 
-/** What the rule would have found. Reloaded while one types; the previous result stays visible until then. */
+/** Findings of the rule in the past. Reloaded while one types; the previous result stays visible until then. */
 export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   const [days, setDays] = useState<Days>(14)
   const missing = missingOf(draft, form)

@@ -3,7 +3,7 @@ import { TEMPLATES, type Template } from './templates.ts'
 
 export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as Template[]
 
-/** What is already known about a new alert. */
+/** Known properties of a new alert. */
 interface TemplateScope {
   domainId?: string
   /** The parameter that must not be blank, as spelled in conditions. */
