@@ -103,7 +103,7 @@ interface Rates {
   failures: number
   /** How long requests took, in the last round. */
   latency: string
-  /** Longest time in which the server answered nothing because of its own work, in ms. */
+  /** Longest time in which the server answered nothing because it was busy, in ms. */
   pauseMs: number
 }
 

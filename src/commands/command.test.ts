@@ -6,7 +6,7 @@ const paint: Command = {
   name: 'paint',
   summary: 'Paints a wall.',
   flags: {
-    colour: { type: 'string', value: 'NAME', meaning: 'What it is painted with' },
+    colour: { type: 'string', value: 'NAME', meaning: 'Colour of the paint' },
     twice: { type: 'boolean', meaning: 'Paint it again' },
   },
   run: async () => 0,
@@ -81,7 +81,7 @@ test('the help names all arguments of the command', () => {
       '',
       'Paints a wall.',
       '',
-      '  --colour NAME                What it is painted with',
+      '  --colour NAME                Colour of the paint',
       '  --twice                      Paint it again',
     ].join('\n'),
   )

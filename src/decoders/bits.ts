@@ -12,7 +12,7 @@ export class Bits {
     return /^[\w-]+$/.test(text) ? new Bits(Buffer.from(text, 'base64url')) : null
   }
 
-  /** True once more bits were read than exist. */
+  /** True after reading more bits than exist. */
   get isShort(): boolean {
     return this.left < 0
   }

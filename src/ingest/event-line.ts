@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** Maximum number of events per line. The engine reads thousands of lines at a time, so long batches are split. */
+/** Maximum number of events per line. The engine reads thousands of lines at a time, and long batches are therefore split. */
 const MAX_LINE_EVENTS = 20
 /** In UTF-16 units. The engine accepts lines of up to 16 MiB, more than the largest single event. */
 const MAX_LINE_LENGTH = 1024 * 1024

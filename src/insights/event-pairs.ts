@@ -121,7 +121,7 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
 
 /**
  * Returns the rows of a SELECT with `pairColumns`, with `isPaired` and, in the later event of each pair, `isSecond` (1
- * or 0). Events of one vendor, name and event id are taken in order of arrival. The n-th of browsers and the n-th of
+ * or 0). Events of one vendor, name and event id are ordered by arrival. The n-th of browsers and the n-th of
  * servers are a pair when they are at most the window apart. After a pause longer than the window, counting restarts at
  * 1. Each event is in at most one pair, and events without an event id are in none. `by`: further columns that must be
  * equal. `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when it is 1 in one of them.

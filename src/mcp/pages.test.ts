@@ -62,7 +62,7 @@ describe('an answer of a route without paging', () => {
     )
   })
 
-  test('is not split when one item is too long, or there is no list', () => {
+  test('is not split when one item is too long, or without a list', () => {
     for (const answer of [{ vendors: texts(1, 90_000) }, { text: 'x'.repeat(90_000) }]) {
       expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
     }

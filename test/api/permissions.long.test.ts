@@ -88,7 +88,7 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   deployTags: { status: 409, why: 'no tag manager is connected' },
   listContainerTags: { status: 409, why: 'no tag manager is connected' },
   changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
-  receiveFromOfficeChat: { status: 401, why: 'Teams alone calls there, with a token of its own' },
+  receiveFromOfficeChat: { status: 401, why: 'only Microsoft Teams calls it, with its own token' },
   showShare: { status: 404, why: 'nobody shared a run under this token' },
   runFlowTest: { status: 409, why: 'there is no Chromium' },
   cancelRun: { status: 409, why: 'the run has ended' },

@@ -25,7 +25,7 @@ export function vendorsPart(): string {
     'contains, with the vendor’s own names ([Decoding](decoding.md)). Other third-party hosts are named by third-party-web, and their requests',
     'are stored as kind `hit`, with their query as parameters. CONTRIBUTING.md describes how to add a vendor.',
     '',
-    '“On any host” means that the vendor is also recognised behind a proxy or on the site’s own host: by the vendor’s own path or, under a renamed',
+    '“On any host” means that the vendor is also recognised behind a proxy or on the site’s own host. It is then identified by the vendor’s own path or, under a renamed',
     'path, by several parameters together that only this vendor sends, in the query or in the body (form, JSON, batch,',
     'base64 or compressed). A request with only some of them is not recognised.',
     '',

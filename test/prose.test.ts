@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  faultsOf,
+  HABITS,
+  MAX_WORDS,
+  paragraphsOfCode,
+  paragraphsOfDocument,
+  sentencesOf,
+  sentencesOfProject,
+} from './prose.ts'
+
+/** Sentences that are right although a habit matches them: a part of each, and why. */
+const ALLOWED: readonly (readonly [text: string, reason: string])[] = [
+  ['counts: more names than are counted by themselves', 'a reason in the ledger, which is part of the API'],
+  ['What would have happened', 'the accessible name of a heading, which tests of other parties look for'],
+  ['`l` not set, `p` denied by default', 'a legend of single letters'],
+  ['AdRoll Pixel, Amazon Ads, Bombora', 'a list of vendors'],
+  ['a domain without events · a new critical', 'a list of subjects'],
+]
+
+const project = sentencesOfProject()
+
+test('no sentence of the project has a habit that the style rules out', () => {
+  expect(faultsOf(project.filter(({ text }) => !ALLOWED.some(([part]) => text.includes(part))))).toEqual([])
+})
+
+test('every exception is met', () => {
+  const unmet = ALLOWED.filter(([part]) => !project.some(({ text }) => text.includes(part)))
+  expect(unmet).toEqual([])
+})
+
+describe('the reader', () => {
+  test.each<[string, string[]]>([
+    ['/** Maximum number of files. */', ['Maximum number of files.']],
+    [
+      '/**\n * First line\n * goes on here. Second sentence.\n *\n * Third.\n */',
+      ['First line goes on here.', 'Second sentence.', 'Third.'],
+    ],
+    ['  // Why it is so.\n  call()', ['Why it is so.']],
+    ["throw new AppError('invalid', 'at least one value is required')", ['at least one value is required']],
+    ['const sql = `SELECT a FROM events WHERE b = 1`', []],
+    ["import { a } from './a.ts'", []],
+  ])('finds in %j', (source, expected) => {
+    expect(paragraphsOfCode(source).flatMap(({ text }) => sentencesOf(text))).toEqual(expected)
+  })
+
+  test('reads paragraphs, list items and headings of a document, and no code or tables', () => {
+    const document = '# Title\n\nOne *two*.\nThree [four](x.md).\n\n```sh\nnpm test\n```\n\n| a | b |\n\n- item\n'
+    expect(paragraphsOfDocument(document)).toEqual([
+      { line: 1, text: 'Title', kind: 'heading' },
+      { line: 3, text: 'One two. Three four.', kind: 'paragraph' },
+      { line: 12, text: 'item', kind: 'paragraph' },
+    ])
+  })
+
+  test.each(HABITS.map(({ name, kinds = ['comment'] }) => [name, kinds[0]] as const))(
+    '%s is a rule that can fail',
+    (name) => {
+      const examples = [
+        'So many files are written at once.',
+        'A label and what is beside it.',
+        'How the issue stands.',
+        'The owner is told.',
+        'The index is built anew.',
+        'A clock of its own.',
+        'It ends by itself.',
+        'The files that are there.',
+        'It takes in events.',
+        'The most that fits.',
+        'Anything whoever asks may see.',
+        'The stream goes on.',
+        'A value that is no number fails.',
+        'What came late waits here.',
+        `${'word '.repeat(MAX_WORDS)}end.`,
+      ]
+      const habit = HABITS.find((one) => one.name === name)
+      const found = name.startsWith('a heading') ? ['Who hears of it'] : examples
+      expect(found.some((text) => habit?.pattern.test(text))).toBe(true)
+    },
+  )
+})
