@@ -254,22 +254,19 @@ test('a merge that keeps failing is reported once, retried with delays, and does
   expect([told.length, retries.failing]).toEqual([1, 1])
 })
 
-test.each(['merged', 'compacted'] as const)(
-  'in a %s file violations are together and come first',
-  async (level) => {
-    await using stand = await WarehouseFixture.open()
-    for (let n = 0; n < 4; n++) {
-      await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
-      await stand.flush()
-    }
-    await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
-    const [file] = stand.manifest.files()
-    const rows = await stand.parquet.run<{ violations: string[] | null }>(
-      `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
-    )
-    expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
-  },
-)
+test.each(['merged', 'compacted'] as const)('in a %s file violations are together and come first', async (level) => {
+  await using stand = await WarehouseFixture.open()
+  for (let n = 0; n < 4; n++) {
+    await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
+    await stand.flush()
+  }
+  await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
+  const [file] = stand.manifest.files()
+  const rows = await stand.parquet.run<{ violations: string[] | null }>(
+    `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
+  )
+  expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
+})
 
 /** Dies where the manifest would be changed. */
 class Dying extends Manifest {
