@@ -15,7 +15,7 @@ interface Task {
   state: 'new' | 'waiting' | 'in' | 'paused' | 'ended'
 }
 
-test('any tasks together use all slots, and few browsers are open without one', async () => {
+test('any tasks together use all slots, and few browsers are open without a slot', async () => {
   const action = fc.record({ task: fc.nat(7), act: fc.constantFrom('enter', 'pause', 'end', 'stop') })
   await fc.assert(
     fc.asyncProperty(

@@ -28,7 +28,7 @@ test.each([
   expect(entry?.request.bodySize).toBe(Buffer.byteLength(body))
 })
 
-test('beyond 20 MB bodies and then requests are left out, and comments say so', () => {
+test('above 20 MB, bodies and then requests are omitted, with comments', () => {
   const body = 'a'.repeat(MAX_BODY_BYTES)
   const large = har(Array.from({ length: 100 }, () => request(body)))
   expect(JSON.stringify(large).length).toBeLessThan(MAX_HAR_BYTES * 1.01)

@@ -45,7 +45,7 @@ test('a wait for silence can be stopped', async () => {
   expect(await silence.catch(String)).toContain('stopped')
 })
 
-test('dropped requests are gone with their events, and numbering continues', () => {
+test('dropped requests are removed with their events, and numbering continues', () => {
   const log = new TrafficLog()
   for (const tab of ['one', 'other', 'one']) log.add(request(log, tab), false)
   for (const number of [1, 3]) {

@@ -146,7 +146,7 @@ const OWN: [what: string, path: string, body: string][] = [
   ['an organization', '/api/org/page', json({ OrgId: 'o', secret: 's' })],
 ]
 
-describe('a request of the site itself is left alone', () => {
+describe('a request of the site itself is ignored', () => {
   test.each(OWN)('%s', (_, path, body) => {
     expect(onOwnHost(`https://www.shop.example${path}`, body)).toMatchObject({ vendor: null, isCaptured: false })
   })

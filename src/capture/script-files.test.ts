@@ -188,7 +188,7 @@ describe('the configuration', () => {
     ['/p/17', false],
     ['/analytics', false],
     ['/matomo.js', false],
-  ])('takes %s for a vendor under the site’s own name: %p', (path, isVendor) => {
+  ])('recognises %s as a vendor under the site’s own name: %p', (path, isVendor) => {
     expect(paths.test(path)).toBe(isVendor)
   })
 

@@ -10,7 +10,7 @@ import { VendorRequest } from './request.ts'
 import { Routing } from './routing.ts'
 
 describe('the list of decoders', () => {
-  test('names each vendor once and says where its format is described', () => {
+  test('names each vendor once, with a link to its format', () => {
     expect(new Set(decoders.map(({ vendor }) => vendor)).size).toBe(decoders.length)
     for (const { source } of decoders) expect(URL.canParse(source)).toBe(true)
   })

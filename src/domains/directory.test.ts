@@ -23,7 +23,7 @@ function setUp(db: Db = memoryDb()) {
   return { db, clock, cast: people, directory, create }
 }
 
-test('a token leads to its domain with the salt of its organization', () => {
+test('a token resolves to its domain with the salt of its organization', () => {
   const { db, cast, directory, create } = setUp()
   const [ours, theirs] = [create('Shop'), create('Shop', cast.mallory.orgId)]
   for (const { id, orgId, token } of [ours, theirs]) {
@@ -57,7 +57,7 @@ describe('a replaced token', () => {
     expect(directory.byToken(rotated.token)?.id).toBe(domain.id)
   })
 
-  test('stops at once when its successor is replaced too', () => {
+  test('stops working when its successor is replaced too', () => {
     const { db, clock, directory, create } = setUp()
     const { token, ...domain } = create('Shop')
     const second = rotateToken(db, clock, domain)

@@ -153,7 +153,7 @@ describe('a project', () => {
   })
 })
 
-test('after any sequence of changes, a domain is in the project where it was put last', () => {
+test('after any sequence of changes, a domain is in the project that it was last added to', () => {
   const project = fc.nat({ max: 3 })
   const domains = fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 5 })
   const act = fc.oneof(

@@ -167,7 +167,7 @@ describe('the settings of a domain', () => {
 })
 
 describe('a name', () => {
-  test('is unique in its organization, whatever its case', async () => {
+  test('is unique in its organization, ignoring case', async () => {
     const { call, cast, create } = setUp()
     const [shop, blog] = [create('Shop'), create('Blog')]
     create('Elsewhere', cast.mallory.orgId)

@@ -26,7 +26,7 @@ describe('a body', () => {
     )
   })
 
-  test('is undefined when there is none, whatever its type', async () => {
+  test('is undefined when there is none, for any content type', async () => {
     for (const type of [JSON_TYPE, 'text/plain', null]) {
       expect(await read(null, type)).toBeUndefined()
       expect(await read('', type)).toBeUndefined()

@@ -59,7 +59,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
     expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('is compressed as the browser accepts, and each encoding has its own etag', async () => {
+  test('uses an encoding that the browser accepts, and each encoding has its own etag', async () => {
     const path = await pathOf()
     const plain = Buffer.from(await (await get(path)).arrayBuffer())
     const tags = new Set<string | null>()
@@ -77,7 +77,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
     expect(tags.size).toBe(3)
   })
 
-  test('can not be framed and runs no inline script', async () => {
+  test('cannot be framed and runs no inline script', async () => {
     const policy = (await get(await pathOf())).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")

@@ -38,7 +38,7 @@ describe('a limit', () => {
     },
   )
 
-  test('allows a burst and what the elapsed time adds, no more, and not a whole one less', () => {
+  test('allows a burst and the tokens of the elapsed time, no more, and less than one fewer', () => {
     const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
     fc.assert(
       fc.property(fc.constantFrom(0.5, 2, 10), fc.constantFrom(1, 5), steps, (perSecond, burstS, steps) => {
@@ -140,7 +140,7 @@ describe('callers with a limit', () => {
     sessionId: null,
   }
 
-  test('are counted by user, whatever the key or session', () => {
+  test('are counted by user, across keys and sessions', () => {
     const clock = testClock()
     const callers: Record<string, Principal> = {
       one: principal,

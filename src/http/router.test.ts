@@ -180,7 +180,7 @@ describe('a body that is bad', () => {
   })
 })
 
-test('JSON is taken with a character set, in any case', async () => {
+test('JSON is accepted with a character set, in any case', async () => {
   for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
     const headers = { 'content-type': type }
     expect((await call('POST', '/v1/edit', { as: 'member', body: { n: 1 }, headers })).status).toBe(201)
@@ -245,7 +245,7 @@ test('a caller is counted once for each request', async () => {
   expect(authenticated).toEqual(['member', 'viewer'])
 })
 
-test('answers are not cached and can not be framed', async () => {
+test('answers are not cached and cannot be framed', async () => {
   for (const as of ['viewer', 'nobody']) {
     const { headers } = await call('GET', '/v1/read/a', { as })
     expect(headers.get('cache-control')).toBe('no-store')

@@ -105,7 +105,7 @@ test('ten issues that one release caused are one cause, with the worst severity 
   ])
 })
 
-test('each issue is in exactly one cause, whatever is known of it', () => {
+test('each issue has exactly one cause, for any facts', () => {
   const kinds = Object.values(holds)
   const facts = Array.from({ length: 128 }, (_, bits) =>
     factsOf(Object.assign({}, ...kinds.filter((_, at) => (bits >> at) & 1))),

@@ -142,7 +142,7 @@ describe('filters of the list', () => {
     expect(await namesOf(path.replace('{blog}', blog).replace('{quiet}', quiet))).toEqual(expected)
   })
 
-  test.each([1, 2, 3, 7, 10])('pages of %i give each once', async (limit) => {
+  test.each([1, 2, 3, 7, 10])('pages of %i list each signal once', async (limit) => {
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await get(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)

@@ -75,7 +75,7 @@ test('named schemas compile, also when a name occurs twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
-test('a named schema is described where it first occurs, and a schema that tools also write is not described in answers', () => {
+test('a named schema is described where it first occurs, except in answers if tools also write it', () => {
   const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
   const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
   const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
@@ -269,7 +269,7 @@ describe('arguments', () => {
       ])
     })
 
-    test('may be null or absent where the schema says so, and are checked by it', () => {
+    test('may be null or absent if the schema allows it, and are validated', () => {
       expect(tool.read({ id: 'a', until: null }).body).toEqual({ until: null })
       expect(refusalOf(tool, { id: 'a', since: '1969-12-31' })).toBe('since: must be at least 0')
       expect(refusalOf(tool, { id: 'a', since: null })).toBe('since: must be a whole number')

@@ -277,7 +277,7 @@ test('the last use is recorded, at most once a minute, and never for a refused c
   expect(db.prepare(`SELECT lastUsedAt FROM apiKey WHERE name = 'revoked'`).pluck().get()).toBeNull()
 })
 
-test('a credential is looked up by indexes alone, however many members there are', () => {
+test('a credential is looked up only by indexes, for any number of members', () => {
   const db = memoryDb()
   const asked: string[] = []
   const prepare = db.prepare.bind(db)

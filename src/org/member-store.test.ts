@@ -197,7 +197,7 @@ describe('removal', () => {
     expect(count('session')).toBe(0)
   })
 
-  test('of the last invitation deletes a user who was only invited', () => {
+  test('of the last invitation deletes a user who never accepted one', () => {
     const { db, clock, orgId, count } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const [one, two] = [orgId, elsewhere].map(

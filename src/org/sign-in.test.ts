@@ -145,7 +145,7 @@ test('a session and its audit log entry are created together, or not at all', as
   expect(db.prepare('SELECT * FROM session').all()).toEqual([])
 })
 
-test('a password that is changed while it is verified makes no session', async () => {
+test('a password that is changed while it is verified opens no session', async () => {
   const { db, cast, setPassword, enter } = setUp()
   const entering = enter('bob@example.com', PASSWORD)
   setPassword(cast.bob.userId, anotherHash)

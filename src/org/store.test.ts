@@ -160,7 +160,7 @@ describe('keys', () => {
 })
 
 describe('recreated organizations', () => {
-  test('belong to the first owner, and the oldest gets the given name', async () => {
+  test('belong to the first owner, and the oldest one gets the given name', async () => {
     const [db, clock] = [memoryDb(), testClock()]
     for (const [id, createdAt] of [['org_b', 2] as const, ['org_a', 5] as const]) {
       expect(recoverOrg(db, testBox, { id, createdAt })).toBe(true)

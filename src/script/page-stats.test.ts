@@ -9,7 +9,7 @@ const timing = (duration: number, transferSize?: number) => ({
   ...(transferSize === undefined ? {} : { transferSize, requestStart: 1 }),
 })
 
-test('requests count by host; sizes only where they can be seen', () => {
+test('requests count by host; sizes only when they are visible', () => {
   const stats = makeStatsKeeper(true)
   stats.request(page, 'a.example', timing(10.4, 900))
   stats.request(page, 'a.example', timing(20, 0))
@@ -40,7 +40,7 @@ test('blocking time is divided by the duration of each script', () => {
   ])
 })
 
-test('a page view is reported once, also without requests, and later entries are left out', () => {
+test('a page view is reported once, even without requests, and later entries are ignored', () => {
   const stats = makeStatsKeeper(false)
   expect(stats.take(page, 7)).toEqual({ ts: 7, loaf: false, vendors: [] })
   stats.request(page, 'a.example', timing(10))

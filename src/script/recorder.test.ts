@@ -193,7 +193,7 @@ describe('a resource timing entry', () => {
     expect([second.outcome, second.bytes]).toEqual([500, undefined])
   })
 
-  test('finds its call also when requests of one URL end in another order than they began', () => {
+  test('finds its call even when requests of one URL end in another order', () => {
     const { see, recorder, timingOf, pass, calls } = setUp()
     const first = see(URL_A)
     pass(1)
@@ -208,7 +208,7 @@ describe('a resource timing entry', () => {
     expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
   })
 
-  test('makes a call when none was recorded, on the page of its time', () => {
+  test('adds a call when none was recorded, on the page of its time', () => {
     const { recorder, timingOf, frames, calls } = setUp()
     frames.push(frameOf('/next', { from: 1000 }))
     recorder.timing(URL_A, 'img', timingOf(900))
@@ -255,7 +255,7 @@ describe('the outcome', () => {
     }
   })
 
-  test('is reported by URL for requests that were not observed, which makes one call in any order of reports', () => {
+  test('is reported by URL for requests that were not observed, which gives one call in any order of reports', () => {
     for (const isTimedFirst of [true, false]) {
       const { recorder, timingOf, calls } = setUp()
       const timing = () => recorder.timing(URL_A, 'script', timingOf(5))

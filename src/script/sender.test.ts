@@ -79,7 +79,7 @@ describe('a batch that was not accepted', () => {
     },
   )
 
-  test('waits as long as `retry-after` says, without it at most a minute', async () => {
+  test('waits for the time in `retry-after`, or at most a minute without it', async () => {
     const { sender, tries, pass, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(503, { 'retry-after': '30' })

@@ -83,7 +83,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     }
   })
 
-  test('prints its settings, the secret ones masked', async () => {
+  test('prints its settings with masked secrets', async () => {
     const { code, stdout } = await run(['config', '--json'], '', {
       TAGWARDEN_SMTP_URL: 'smtp://me:hidden@mail.example:25',
     })

@@ -39,7 +39,7 @@ describe('a server that stops', () => {
   test.each<[string, string]>([
     ['a body that stops halfway', HALF_BODY],
     ['an answer that never comes', NEVER],
-  ])('cuts off %s when it takes too long', async (_what, text) => {
+  ])('aborts %s when it takes too long', async (_what, text) => {
     await using server = await listening({ stopMs: 100 })
     using slow = await connectTo(server.url, text)
     await call('GET', `${server.url}/healthz`)
