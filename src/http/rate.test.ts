@@ -38,7 +38,7 @@ describe('a limit', () => {
     },
   )
 
-  test('allows a burst and the tokens of the elapsed time, no more, and less than one fewer', () => {
+  test('allows exactly the burst plus the tokens of the elapsed time, rounded down', () => {
     const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
     fc.assert(
       fc.property(fc.constantFrom(0.5, 2, 10), fc.constantFrom(1, 5), steps, (perSecond, burstS, steps) => {
