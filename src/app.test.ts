@@ -84,7 +84,7 @@ test('the time in which the collector cannot store batches is one gap, across re
   await world.alive(10)
   await world.flush()
   expect(await world.refusing()).toBe('0')
-  expect(world.warnings).toEqual([expect.stringContaining('refusing what comes in since 2026-01-05T12:00:10')])
+  expect(world.warnings).toEqual([expect.stringContaining('rejecting events since 2026-01-05T12:00:10')])
 
   // The disk soon has room again, and the program was stopped meanwhile: still one gap, reported once.
   world.breakDisk()

@@ -113,7 +113,7 @@ test('an audit repeats on schedule until one with its name is created without a 
 })
 
 test.each<[object, RegExp]>([
-  [{}, /^startUrls: name a start page/],
+  [{}, /^startUrls: a start page or a sitemap is required/],
   [{ startUrls: ['https://a.example/'], sitemap: 'https://a.example/s.xml' }, /^sitemap: /],
   [{ startUrls: ['https://a.example/', 'ftp://a.example/'] }, /^startUrls\[1\]: /],
   [{ sitemap: 'x' }, /^sitemap: /],

@@ -96,7 +96,7 @@ describe('Explore', () => {
     ])
     expect(new URL(screen.page.url()).search).toBe('?q=onerror')
     await screen.type('Search', 'nowhere to be found')
-    await screen.reads('No vendor, event, key or value has “nowhere to be found” in it.')
+    await screen.reads('No vendor, event, key or value contains “nowhere to be found”.')
     expect(screen.errors).toEqual([])
   })
 

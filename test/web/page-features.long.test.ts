@@ -150,7 +150,7 @@ describe('a new test', () => {
     ])
     await screen.type('Session ID', 'nobody')
     await screen.press('Draft from session')
-    await screen.reads('there are no events of such a session')
+    await screen.reads('no events of this session are stored')
     const [har] = (await page.$$('input[type=file]')).slice(-1)
     await har?.uploadFile(HAR)
     await screen.reads('The draft has 1 page and 1 tag.')
@@ -158,7 +158,7 @@ describe('a new test', () => {
     await har?.uploadFile(HAR_ZIP)
     await screen.reads('1 request was left out because the file does not contain its body:')
     await screen.reads(
-      'www.google-analytics.com: the recording has it in the attachment "a.dat", which is not in the archive',
+      'www.google-analytics.com: it is in the attachment "a.dat", which is not in the archive',
     )
     expect(await axeFindings(page)).toEqual([])
     await screen.press('Save test')
