@@ -20,7 +20,7 @@ const PRIVATE = [
 describe('addresses that a browser may open', () => {
   test.each(PRIVATE)('%s is refused', (address) => {
     expect(() => addressCheck([])(address, 'startUrl')).toThrow(
-      /^startUrl: host .* allowed in TAGWARDEN_OUTBOUND_ALLOW/,
+      /^startUrl: host .*: allow it in TAGWARDEN_OUTBOUND_ALLOW/,
     )
   })
   test.each(['https://shop.example/', 'http://shop.example:8080/a', 'https://user:pass@shop.example/', '{{base}}/a'])(

@@ -72,7 +72,7 @@ test('the client has every operation, as a function of its name', async () => {
 })
 
 test('every schema is a type of its name, and no type is left open', () => {
-  const types = readFileSync(at('client/types.gen.ts'), 'utf8')
+  const types = readFileSync(at('client/types.gen.ts'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
   const named = new Set([...types.matchAll(/^export type (\w+)/gm)].map(([, name]) => name))
   expect(Object.keys(api.components.schemas).filter((name) => !named.has(name))).toEqual([])
   expect(types.match(/[:<|&=] *any\b.*/g)).toBeNull()

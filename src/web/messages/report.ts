@@ -1,8 +1,8 @@
 /** `/report`: a week on two pages, for people without an account. */
 export const report = {
   week: (week: string, from: string, to: string) => `Week ${week}: ${from} to ${to}`,
-  previousWeek: 'The week before',
-  nextWeek: 'The week after',
+  previousWeek: 'Previous week',
+  nextWeek: 'Next week',
   print: 'Print',
   nothingBroke: 'Nothing broke this week.',
   summary: (opened: number, resolved: number, open: number) =>
