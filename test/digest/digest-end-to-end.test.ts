@@ -265,7 +265,7 @@ describe('a digest is sent', () => {
     expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(1)
     const [mail] = mails
     expect(mail).toMatchObject({ to: ['alice@example.com'], subject: expect.stringContaining('30 events') })
-    expect(mail?.text).toContain('WHAT YOUR TAGS SENT')
+    expect(mail?.text).toContain('DATA SENT BY YOUR TAGS')
     expect(linkOf(mail)).toStartWith(`${world.app.publicUrl}${PATH}/unsubscribe?t=`)
     await world.crash()
     world.clock.advance(HOUR_MS)
