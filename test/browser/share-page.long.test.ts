@@ -191,7 +191,7 @@ test('the page of an issue shows the run that found it, with screenshots', async
     await screen.type('API key', owner.apiKey)
     await screen.press('Sign in')
     await screen.sees('link', 'View run')
-    const picture = await screen.page.waitForSelector('img[alt^="Screenshot after"]')
+    const picture = await screen.page.waitForSelector('img[alt^="Screenshot of"]')
     const width = await picture?.evaluate(async (image) => {
       await (image as HTMLImageElement).decode()
       return (image as HTMLImageElement).naturalWidth

@@ -138,7 +138,7 @@ test('an element is found by its known properties; of two alike none is guessed'
   expect(healed.steps[1]?.healed).toEqual({ before: '#buy', after: 'aria/Add to basket[role="button"]' })
   expect(await said()).toBe('healed')
   const doubled = await walked([open('/doubled'), click('#buy')], { elements: { 1: known } })
-  expect(doubled.steps[1]?.error).toMatch(/2 others are alike/)
+  expect(doubled.steps[1]?.error).toMatch(/2 other elements are equally similar/)
 })
 
 test.each([
