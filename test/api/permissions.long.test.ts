@@ -256,7 +256,7 @@ describe('the OpenAPI document', () => {
       expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
     }
     const other = { ...route, path: '/v1/gadgets/{id}' }
-    expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('how to make one of gadgets')
+    expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('create gadgets')
   })
 
   test('every exception belongs to an existing route', () => {
