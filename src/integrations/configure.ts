@@ -39,18 +39,20 @@ export interface ConfigureDeps {
   operator?: Readonly<Record<string, string>>
 }
 
-/** Values shown only when they are created: a secret, and the URL for inbound calls. */
+/** Values that are shown only once, when they are created: a secret, and the URL for inbound calls. */
 interface ShownOnce {
   secret?: string
   webhookUrl?: string
 }
 
-/** Maximum number of integrations per organization, because background jobs process each of them. */
+/**
+ * Maximum number of integrations per organization. Background jobs process every integration, so the number is bounded.
+ */
 const MAX_INTEGRATIONS = 500
 
 /**
  * Creates an integration. Fails with `invalid`, naming the field, and with `conflict` if the organization cannot have
- * another one.
+ * another integration of this provider.
  */
 export function createIntegration(deps: ConfigureDeps, orgId: string, input: IntegrationInput) {
   const { db, box, clock, guard, providers = PROVIDERS } = deps
@@ -81,8 +83,8 @@ export function createIntegration(deps: ConfigureDeps, orgId: string, input: Int
 }
 
 /**
- * Replaces the settings of an integration. Fails with `invalid`, naming the field, including for another provider and
- * for a secret that must be entered again.
+ * Replaces the settings of an integration. Fails with `invalid`, naming the field. This includes settings for another
+ * provider and a secret that must be entered again.
  */
 export function replaceIntegration(
   deps: ConfigureDeps,
@@ -115,7 +117,10 @@ export function replaceIntegration(
   })
 }
 
-/** Replaces a masked URL in a request by the stored one. Fails with `invalid` if the masked URL is a different one. */
+/**
+ * Replaces a masked URL in a request with the stored URL. Fails with `invalid` if the masked URL does not match the
+ * stored one.
+ */
 function unmasked(
   box: SecretBox,
   config: IntegrationInput['config'],
@@ -128,7 +133,10 @@ function unmasked(
   return { ...config, url: atField('config.url', () => unsealTarget(box, stored)) }
 }
 
-/** Inbound calls would be ambiguous if two organizations registered the same value, so the first one keeps it. */
+/**
+ * Fails if another organization already uses the value: inbound calls would be ambiguous, so the first organization
+ * keeps it.
+ */
 function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
   const field = configured?.exclusive
   const value = field === undefined ? undefined : (settings as Record<string, unknown>)[field]
@@ -139,7 +147,10 @@ function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string,
   if (isTaken) throw new AppError('conflict', `config.${field}: already registered by another organization`)
 }
 
-/** Rejects omitted secrets after the stored ones were lost: a generated replacement would not be shown. */
+/**
+ * Rejects a configuration without secrets after the stored ones were lost. A generated replacement would never be shown
+ * to the user.
+ */
 function requireLostSecrets(needed: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(needed).find((name) => config[name] === undefined)
   if (missing === undefined) return
@@ -147,8 +158,8 @@ function requireLostSecrets(needed: Record<string, unknown>, { config }: Integra
 }
 
 /**
- * Rejects omitted secrets when the URL changes: otherwise someone who does not know a secret could have it sent to
- * their own server.
+ * Rejects a new URL without the secrets. Otherwise, someone who does not know a secret could have it sent to their own
+ * server.
  */
 function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(secrets).find((name) => config[name] === undefined)
@@ -169,7 +180,7 @@ const originOf = (value: unknown): string | null => {
   return url && /^https?:$/.test(url.protocol) ? url.origin : null
 }
 
-/** Status and origin derived from the settings. */
+/** Derives the status and origin of an integration from its settings. */
 function statusAndOrigin(
   { operator = {} }: ConfigureDeps,
   { configured, connect, origin }: Provider,
@@ -184,7 +195,7 @@ function statusAndOrigin(
   }
 }
 
-/** Creates a token for inbound calls; empty for providers that need none. */
+/** Creates a token for inbound calls. Empty for providers that do not need a token. */
 function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: Provider, id: string): ShownOnce {
   if (!receiver || receiver.addressees) return {}
   const token = randomBytes(32).toString('base64url')
@@ -192,11 +203,11 @@ function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: P
   return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
 }
 
-/** True if `rotateSecret` can replace something of this provider. */
+/** True if the provider has a secret or token that `rotateSecret` can replace. */
 export const canRotate = ({ rotate, receiver }: Provider) =>
   rotate !== undefined || (receiver !== undefined && !receiver.addressees)
 
-/** Replaces the signing secret or the token of inbound calls; the old one stops working. */
+/** Replaces the signing secret or the token for inbound calls. The old value stops working. */
 export function rotateSecret(deps: ConfigureDeps, key: IntegrationKey): ShownOnce {
   const { db, box, clock, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, key)

@@ -3,23 +3,23 @@ import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Quota } from '../providers/provider-context.ts'
 
-/** The other service counts a call when it arrives, which is between its start and its end here. */
+/** Allowance for the unknown moment at which the other service counts a call, between the call's start and end here. */
 const MARGIN_MS = SECOND_MS
 
 interface QuotaDeps {
   db: Db
   clock: Clock
-  /** Owner of the quota. */
+  /** Provider whose quota is used. */
   provider: string
-  /** Calling organization; organizations take turns. */
+  /** Organization that makes the call. Organizations take turns. */
   orgId: string
 }
 
 /**
- * Makes one call that counts against a quota, waiting until there is room. Organizations take turns, regardless of how
- * many calls each has waiting; calls of one are made in order. Calls before a restart count as well. Fails like `call`,
- * and if the signal is aborted while waiting.
- * @param waits Called with the end of each wait, and with null when the wait is over.
+ * Makes one call that counts against a quota, waiting until a slot is free. Organizations take turns, regardless of how
+ * many calls each has waiting. Calls of one organization are made in order. Calls made before a restart count as well.
+ * Fails as `call` does, and if the signal is aborted while waiting.
+ * @param waits Called with the end time of each wait, and with null when the wait is over.
  */
 export async function withinQuota<R>(
   { db, clock, provider, orgId }: QuotaDeps,
@@ -36,7 +36,7 @@ export async function withinQuota<R>(
       waits(null)
     }
   }
-  // Only the first call of each organization competes with the others.
+  // Only the first waiting call of each organization competes with calls of other organizations.
   const line = `calls ${provider}`
   const id = await runExclusive(db, `${line} ${orgId}`, () => runExclusive(db, line, take))
   try {
@@ -46,7 +46,7 @@ export async function withinQuota<R>(
   }
 }
 
-/** Counts a call made now, or returns when the next one is allowed. */
+/** Records a call made now, or returns the time of the next allowed call. */
 function takeCall(
   db: Db,
   provider: string,
@@ -55,7 +55,7 @@ function takeCall(
 ): { id: number } | { freeAt: Instant } {
   const countedMs = windowMs + MARGIN_MS
   return tx(db, () => {
-    // Future times were recorded before the clock was set back.
+    // Times in the future were recorded before the clock was set back.
     const old = 'DELETE FROM providerCall WHERE provider = ? AND (at <= ? OR at > ?)'
     prepared(db, old).run(provider, now - countedMs, now)
     const sql = 'SELECT at FROM providerCall WHERE provider = ? ORDER BY at DESC LIMIT 1 OFFSET ?'

@@ -20,11 +20,11 @@ import { type ContextDeps, LiveContext, openTarget } from './live-context.ts'
 export interface InboundDeps extends ContextDeps {
   /** Called inside the transaction that changes an issue. */
   enqueue: Enqueue
-  /** Records changes of domains reported by the other service; absent: they are ignored. */
+  /** Records domain changes reported by the other service. Absent: such changes are ignored. */
   noteChange?: (change: ProviderChange & { orgId: string }) => void
 }
 
-/** Context of an integration through which other services act on issues. */
+/** Context of an integration through which another service changes issues. */
 export class LiveInboundContext extends LiveContext implements InboundContext {
   private readonly id: string
   private readonly title: string
@@ -109,7 +109,7 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
     this.recordChange?.({ ...change, orgId: this.orgId })
   }
 
-  /** Error for the caller: a refusal without secrets; a bug stays a bug. */
+  /** Returns the error to send to the caller, with secrets redacted. A failed call becomes `upstream`. */
   refusal(error: unknown): Error {
     const clean = this.withoutSecrets(error)
     if (error instanceof CallFailed) return new AppError('upstream', clean.message, error.retryAfterS(this.now()))

@@ -5,7 +5,7 @@ import { type Db, prepared, tx } from '../../store/database.ts'
 import type { LinkedIssue } from '../providers/provider-context.ts'
 import { memoryJson } from '../store.ts'
 
-/** An issue at one channel. */
+/** An issue in one notification channel. */
 export interface IssueChannel {
   issueId: string
   channelType: string
@@ -14,7 +14,7 @@ export interface IssueChannel {
 
 const KEY = 'issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget'
 
-/** Provider memory and ticket key of an issue at a channel; null if there are none. */
+/** Provider memory and ticket key of an issue in a channel. Null if nothing was saved. */
 export function memoryOf(db: Db, channel: IssueChannel): { memory: unknown; ticketKey: string | null } | null {
   const sql = `SELECT memory, ticketKey FROM issueMemory WHERE ${KEY}`
   const row = prepared<[object], { memory: string; ticketKey: string | null }>(db, sql).get(channel)
@@ -24,14 +24,14 @@ export function memoryOf(db: Db, channel: IssueChannel): { memory: unknown; tick
 interface NewMemory {
   memory: unknown
   integrationId: string | null
-  /** Null keeps the current one. */
+  /** Null keeps the current key. */
   ticketKey: string | null
   now: Instant
 }
 
 /**
- * Saves provider memory and links the issue with its ticket. If the status has changed since the issue opened, the
- * first memory, like the first ticket, is synced immediately. Does nothing if the issue or integration was deleted.
+ * Saves the provider memory and links the issue to its ticket. If the status has changed since the issue opened, it is
+ * synced as soon as the first memory or ticket is saved. Does nothing if the issue or integration was deleted.
  */
 export function saveMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
   const text = memoryJson(memory)
@@ -74,14 +74,14 @@ export function findLinkedIssue(db: Db, integrationId: string, ticketKey: string
   return row ? linkedOf(row) : null
 }
 
-/** Issues linked with an integration: unresolved first, then most recent first. */
+/** Issues linked to an integration: unresolved first, then most recent first. */
 export function linkedIssues(db: Db, integrationId: string, limit: number): LinkedIssue[] {
   const sql = `${LINKED} WHERE integrationId = ?
     ORDER BY issue.status = 'resolved', issue.lastSeenAt DESC, issueId DESC LIMIT ?`
   return prepared<[string, number], LinkedRow>(db, sql).all(integrationId, limit).map(linkedOf)
 }
 
-/** Memory of an integration about an issue: of all its channels, or of `target` only. */
+/** Memory of an integration about an issue: in `target` only, or in all its channels if `target` is null. */
 interface Linked {
   integrationId: string
   issueId: string
@@ -90,7 +90,7 @@ interface Linked {
 
 const LINK = `integrationId = @integrationId AND issueId = @issueId AND (@target IS NULL OR channelTarget = @target)`
 
-/** Replaces existing memory, and the ticket key unless null. Does nothing without existing memory. */
+/** Replaces existing memory, and the ticket key unless it is null. Does nothing if there is no memory. */
 export function updateMemory(db: Db, of: Linked, memory: unknown, ticketKey: string | null): void {
   const text = memoryJson(memory)
   tx(db, () => {
@@ -101,7 +101,7 @@ export function updateMemory(db: Db, of: Linked, memory: unknown, ticketKey: str
   })
 }
 
-/** Cancels a status sync, because the status came from the other service. */
+/** Cancels a status sync because the status came from the other service. */
 export function cancelSync(db: Db, of: Linked): void {
   prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
 }
@@ -112,7 +112,7 @@ export function ticketKeyOf(db: Db, of: Linked): string | null {
   return prepared<[object], { ticketKey: string }>(db, sql).get(of)?.ticketKey ?? null
 }
 
-/** A channel whose shown status is outdated. */
+/** A channel that shows an outdated status. */
 export interface PendingSync extends IssueChannel {
   orgId: string
   syncAttempts: number
@@ -121,7 +121,10 @@ export interface PendingSync extends IssueChannel {
 /** Maximum number of due rows considered per query. */
 const MAX_DUE = 10_000
 
-/** Returns due status syncs. Organizations take turns, and so do the channels of each; the longest due come first. */
+/**
+ * Returns due status syncs. Organizations take turns, and so do the channels of each organization. The longest overdue
+ * come first.
+ */
 export function pendingSyncs(db: Db, now: Instant, limit: number): PendingSync[] {
   return prepared<[Instant, number], PendingSync>(
     db,
@@ -138,7 +141,7 @@ export function pendingSyncs(db: Db, now: Instant, limit: number): PendingSync[]
   ).all(now, limit)
 }
 
-/** Records that the channel shows `status`. Stays due if the issue has another status by now. */
+/** Records that the channel shows `status`. The sync stays due if the issue's status has changed in the meantime. */
 export function markSynced(db: Db, channel: IssueChannel, status: IssueStatus): void {
   prepared(
     db,
@@ -147,7 +150,7 @@ export function markSynced(db: Db, channel: IssueChannel, status: IssueStatus): 
   ).run({ ...pick(channel), status })
 }
 
-/** Postpones a due sync to `at`; null: until the next change of status. */
+/** Postpones a due sync until `at`. Null: until the status changes again. */
 export function postponeSync(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
   const sql = `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts
     WHERE ${KEY} AND syncAt IS NOT NULL`

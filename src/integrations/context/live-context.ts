@@ -45,20 +45,20 @@ export interface ContextDeps {
 
 const DEFAULT_ANSWER_BYTES = 64 * 1024
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
-/** Length in characters of a response searched for secrets, and length of the part that is shown. */
+/** Number of response characters that are searched for secrets. `SHOWN_LENGTH` of them are shown. */
 const SCRUBBED_LENGTH = 8 * 1024
 const SHOWN_LENGTH = 500
 
-/** Opened target: an integration, or the settings of an address. */
+/** Opened target: an integration, or the settings of a direct address. */
 interface Opened {
   orgId: string
-  /** Null for an address. */
+  /** Null for a direct address. */
   integrationId: string | null
   settings: object
   status: IntegrationStatus
 }
 
-/** Executes the requests of a provider, and removes secrets from everything that is logged or shown. */
+/** Sends the requests of a provider and removes secrets from everything that is logged or shown. */
 export class LiveContext implements IntegrationContext {
   readonly orgId: string
   readonly integrationId: string | null
@@ -69,9 +69,12 @@ export class LiveContext implements IntegrationContext {
   hung = false
   /** True if the other service was called. */
   asked = false
-  /** Beginning of the last response. Longer than the shown part, because a truncated secret would not be recognised. */
+  /**
+   * Beginning of the last response. It is longer than the shown part because a truncated secret would not be
+   * recognised.
+   */
   private response = ''
-  /** Number of running token requests; responses are secret meanwhile. */
+  /** Number of running token requests. Until they finish, responses are treated as secret. */
   private renewing = 0
 
   constructor(
@@ -181,7 +184,7 @@ export class LiveContext implements IntegrationContext {
     saveRecord(this.deps.db, this.requireId(), key, value)
   }
 
-  /** Result of an attempt, without secrets. */
+  /** Result of an attempt, with secrets removed. */
   ended(outcome: Outcome): AttemptResult {
     const { response } = this.scrub({ response: this.response })
     return {
@@ -192,7 +195,7 @@ export class LiveContext implements IntegrationContext {
     }
   }
 
-  /** Copy of an error without secrets, for the log. */
+  /** Copy of an error with secrets removed, for the log. */
   withoutSecrets(error: unknown): Error {
     const { message, stack } = this.scrub({
       message: messageOf(error),
@@ -207,7 +210,7 @@ export class LiveContext implements IntegrationContext {
     return Object.fromEntries(entries) as T
   }
 
-  /** Values containing secrets at any depth. */
+  /** Values to redact. They may contain secrets at any depth. */
   private secrets(): unknown[] {
     const fields = secretFieldsOf(this.provider)
     const own = Object.entries(this.settings).filter(([name]) => fields.includes(name))
@@ -215,14 +218,14 @@ export class LiveContext implements IntegrationContext {
     try {
       tokens = this.tokens
     } catch {
-      // The integration was deleted: no tokens.
+      // The integration was deleted, so it has no tokens.
     }
     const derived = this.provider.derivedSecrets?.(this.settings) ?? []
     return [own.map(([, value]) => value), derived, tokens]
   }
 }
 
-/** Opens a target. Fails with `invalid` if the integration was deleted, with `conflict` if its secrets were lost. */
+/** Opens a target. Fails with `invalid` if the integration was deleted and with `conflict` if its secrets were lost. */
 export function openTarget(
   { db, box }: ContextDeps,
   provider: Provider,
@@ -253,7 +256,7 @@ function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
   }
 }
 
-/** Context of one issue at one channel. */
+/** Context of one issue in one channel. */
 export class LiveIssueContext extends LiveContext implements IssueContext {
   readonly detail: string | null
 
@@ -280,16 +283,16 @@ export class LiveIssueContext extends LiveContext implements IssueContext {
   }
 }
 
-/** Access token if it is valid for at least another minute, else null. */
+/** Access token if it is valid for at least another minute, otherwise null. */
 function validToken(tokens: Record<string, unknown>, now: Instant): string | null {
   const { accessToken, until = null } = tokens as Partial<AccessTokens>
   return accessToken !== undefined && (until === null || until - MINUTE_MS > now) ? accessToken : null
 }
 
-/** Errors (RFC 6749, section 5.2) that require signing in again. */
+/** OAuth errors (RFC 6749, section 5.2) that require the user to sign in again. */
 const SIGN_IN_AGAIN = ['invalid_grant', 'invalid_client', 'unauthorized_client']
 
-/** Requests tokens from a token endpoint. Only the error code of a response is passed on. */
+/** Requests tokens from a token endpoint. Error messages include only the error code of the response. */
 async function fetchTokens(
   context: Pick<IntegrationContext, 'call' | 'now'>,
   url: string,
@@ -312,9 +315,9 @@ async function fetchTokens(
 }
 
 /**
- * Returns a function that replaces secrets in a text by `…`: every string of at least 8 characters in `values` at any
- * depth, sensitive parts of URLs among them, and credentials of `Authorization` headers. Other services may echo what
- * they were sent.
+ * Returns a function that replaces secrets in a string with `…`, because other services may echo what they were sent.
+ * Secrets are strings of at least 8 characters in `values` at any depth, the sensitive parts of URLs in `values`, and
+ * credentials in `Authorization` headers.
  */
 function scrubber(values: unknown): (text: string) => string {
   const whole = textsIn(values)
@@ -323,18 +326,18 @@ function scrubber(values: unknown): (text: string) => string {
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).replace(CREDENTIALS, '$1 …')
 }
 
-/** Encodings of a secret in a response: as is, in JSON, and in a URL. */
+/** Forms in which a secret can appear in a response: unchanged, JSON-escaped and URL-encoded. */
 const spellings = (secret: string) => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]
 
-/** Credentials of any `Authorization` header. */
+/** Credentials in any `Authorization` header. */
 const CREDENTIALS = /\b(Basic|Bearer) [\w.~+/=-]{8,}/gi
 
-/** Shorter strings are not secrets and would match parts of words. */
+/** Minimum length of a redacted secret. Shorter strings would match parts of words. */
 const SHORTEST_SECRET = 8
 
-/** Sensitive parts of a secret URL, because other services echo paths and queries. */
+/** Sensitive parts of a secret URL. They are redacted separately because other services echo paths and queries. */
 function partsOfUrl(secret: string): string[] {
   const url = URL.parse(secret)
   if (!url || !/^https?:$/.test(url.protocol)) return []
@@ -357,7 +360,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Shorter parts are words: `workflows`, `services`. */
+/** Minimum length of a redacted URL part. Shorter parts are ordinary words, such as `workflows` or `services`. */
 const SHORTEST_PART = 16
 
 function textsIn(value: unknown): string[] {

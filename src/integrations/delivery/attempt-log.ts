@@ -43,7 +43,7 @@ export const DeliveryDetailSchema = Closed(
 /** Maximum number of attempts stored per delivery; older ones are deleted. */
 const MAX_LOGGED_ATTEMPTS = 100
 
-/** Logs an attempt, unless a known rate limit prevented the call. */
+/** Logs an attempt, unless it was skipped because of a known rate limit. */
 export function logAttempt(
   db: Db,
   deliveryId: string,
@@ -79,7 +79,7 @@ function entryOf(outcome: Outcome): Pick<LoggedAttempt, 'outcome' | 'reason'> {
   }
 }
 
-/** Logs attempts interrupted by a crash. Call it before they are made pending again. */
+/** Logs attempts interrupted by a crash. Call this before making their deliveries pending again. */
 export function logKilled(db: Db): void {
   db.prepare(
     `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason)
@@ -87,7 +87,7 @@ export function logKilled(db: Db): void {
   ).run()
 }
 
-/** Describes a delivery with its attempts; responses are visible to admins only. */
+/** Describes a delivery and its attempts. Responses are visible to admins only. */
 export function describeDeliveryDetail(
   { db, box }: { db: Db; box: SecretBox },
   record: DeliveryRecord,

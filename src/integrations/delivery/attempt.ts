@@ -15,30 +15,30 @@ import { LiveDeliveryContext, LiveGroupContext } from './delivery-context.ts'
 import { type DeliveryHead, lockKeyOf } from './grouping.ts'
 import type { MessageEnricher } from './message-enricher.ts'
 
-/** Dependencies of sending deliveries. */
+/** Dependencies for sending deliveries. */
 export interface DeliveryDeps {
   db: Db
   transport: Transport
   clock: Clock
   box: SecretBox
-  /** Returns a number from 0 to below 1 that spreads retries. */
+  /** Returns a random number from 0 to below 1, used to spread retries. */
   jitter: () => number
   /** True if a mail server is configured; owners are then notified of failed deliveries. */
   mailConfigured: boolean
-  /** Reports a bug or a corrupt row; the outcome is still recorded. */
+  /** Reports a bug or a corrupt row. The outcome is recorded anyway. */
   report: (error: unknown, deliveryId: string) => void
   /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
   /** Provider settings of the operator, by name. */
   operator?: Readonly<Record<string, string>>
-  /** Adds data from the event history to messages; absent: they are sent without it. */
+  /** Adds data from the event history to messages. Absent: messages are sent without it. */
   enricher?: Pick<MessageEnricher, 'enrich'>
 }
 
-/** Time limit of an attempt; the next one continues from the last checkpoint. */
+/** Time limit of an attempt. The next attempt continues from the last checkpoint. */
 const ATTEMPT_TIMEOUT_MS = 120_000
 
-/** A claimed delivery, and the other openings of its group sent in the same message, in their order. */
+/** A claimed delivery, and the other openings in its group that are sent in the same message, in order. */
 export interface Claimed {
   delivery: DeliveryRecord
   others: readonly DeliveryHead[]
@@ -81,7 +81,7 @@ const TOO_LATE: Outcome = {
   reason: `not completed within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
   retryAfterMs: null,
 }
-// Does not include the error, which may quote the message.
+// Omits the error because it may quote the message.
 const UNKNOWN: Outcome = {
   verdict: 'broken',
   reason: 'the message could not be rendered; see the server log for details',
@@ -104,7 +104,10 @@ interface Work {
   run(): Promise<Outcome>
 }
 
-/** Serializes work on one message at one channel, so that each step sees the provider memory of the previous one. */
+/**
+ * Serializes attempts for one message in one channel, so that each attempt sees the provider memory saved by the
+ * previous one.
+ */
 function workOf(
   deps: DeliveryDeps,
   provider: Provider,
@@ -142,7 +145,7 @@ const UNUSABLE = {
   disabled: 'disabled by the other service; send a successful test or save new settings to enable it again',
 }
 
-/** Fails with `Unusable` if the status of the integration prevents sending. */
+/** Fails with `Unusable` if nothing can be sent while the integration has this status. */
 export function assertUsable({ status }: { status: string }): void {
   if (status === 'incomplete' || status === 'reauth_required' || status === 'disabled') {
     throw new Unusable(status, UNUSABLE[status])

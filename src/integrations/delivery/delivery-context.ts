@@ -21,7 +21,7 @@ export class LiveDeliveryContext extends LiveIssueContext implements DeliveryCon
   }
 }
 
-/** Provider context of openings sent in one message. */
+/** Provider context of several openings sent in one message. */
 export class LiveGroupContext extends LiveContext implements GroupContext {
   readonly detail: string | null
   readonly members: readonly GroupMember[]
@@ -38,7 +38,7 @@ export class LiveGroupContext extends LiveContext implements GroupContext {
   }
 }
 
-/** Loads its message on demand, because all messages of a large group may not fit in memory. */
+/** A member of a group. Its message is loaded on demand because all messages of a large group may not fit in memory. */
 class LiveGroupMember implements GroupMember {
   readonly deliveryId: string
   readonly issueId: string

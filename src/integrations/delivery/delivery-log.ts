@@ -5,8 +5,8 @@ import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 
 /**
- * Schedules a delivery again with the same id and all attempts, due now. Fails with `notFound`, and with `conflict` if
- * it is being sent or was withdrawn.
+ * Schedules a delivery again, due now, with the same id. Its earlier attempts stay in the log. Fails with `notFound`,
+ * and with `conflict` if the delivery is being sent or was withdrawn.
  */
 export function replay(db: Db, orgId: string, id: string, now: Instant): DeliveryRecord {
   return tx(db, () => {
@@ -15,7 +15,8 @@ export function replay(db: Db, orgId: string, id: string, now: Instant): Deliver
     if (delivery.status === 'withdrawn') {
       throw new AppError('conflict', `the delivery was withdrawn: ${delivery.lastError ?? 'it is outdated'}`)
     }
-    // A delivery that never arrived leaves its group; one that did keeps it, because its message is remembered.
+    // A delivery that never arrived is removed from its group. One that arrived stays in the group because the provider
+    // remembers its message.
     db.prepare(
       `UPDATE delivery SET status = 'pending', attempts = 0, dueAt = ?, expiresAt = NULL, lastError = NULL,
          groupId = CASE WHEN deliveredAt IS NULL THEN NULL ELSE groupId END
@@ -37,13 +38,13 @@ export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord 
 interface DeliveryFilter {
   issueId?: string
   status?: DeliveryRecord['status']
-  /** Only deliveries about issues of these domains; null or absent: all. */
+  /** Includes only deliveries about issues in these domains. Null or absent: all domains. */
   domainIds?: readonly string[] | null
 }
 
 /**
- * Lists deliveries before the cursor `after` (a `seq`), newest first; returns up to `limit + 1` rows, so that the
- * caller sees if more follow.
+ * Lists deliveries after the cursor `after` (a `seq`), newest first. Returns up to `limit + 1` rows, so that the caller
+ * can tell whether more rows follow.
  */
 export function listDeliveries(
   db: Db,
@@ -66,7 +67,7 @@ export function listDeliveries(
     })
 }
 
-/** Deletes finished deliveries past their retention. */
+/** Deletes finished deliveries that have exceeded their retention. */
 export function removeOldDeliveries(db: Db, now: Instant): void {
   db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(
     now - RECORD_RETENTION_MS,

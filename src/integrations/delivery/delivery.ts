@@ -8,8 +8,8 @@ import type { Principal } from '../../http/principal.ts'
 import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../message/message.ts'
 
 /**
- * `pending` waits for `dueAt`. `sending` is in progress, or was when the server crashed. `failed` was refused
- * permanently or is out of attempts. `withdrawn` became obsolete before it was sent.
+ * `pending`: waits for `dueAt`. `sending`: in progress, or in progress when the server crashed. `failed`: rejected
+ * permanently or out of attempts. `withdrawn`: became obsolete before it was sent.
  */
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'withdrawn'] as const
 type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -76,18 +76,18 @@ export interface DeliveryRecord {
   lastError: string | null
   deliveredAt: Instant | null
   createdAt: Instant
-  /** Id of the first opening of its group; openings of a group are sent as one message. Null: sent on its own. */
+  /** Id of the first opening in its group. The openings in a group are sent as one message. Null: sent separately. */
   groupId: string | null
 }
 
-/** The columns of a `DeliveryRecord`. */
+/** SQL columns of a `DeliveryRecord`. */
 export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, noticeKey, channelType, channelTarget,
   message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId`
 
 /** Message of a delivery; null if the row is corrupt. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {
   try {
-    // Messages of earlier versions have fewer fields.
+    // Messages stored by earlier versions have fewer fields.
     return { ...NO_HISTORY, firstBadAt: null, ...JSON.parse(message) }
   } catch (error) {
     if (error instanceof SyntaxError) return null
@@ -96,8 +96,8 @@ export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>):
 }
 
 /**
- * Describes a delivery for a caller. `dueAt` is null unless it is pending; the target is empty for viewers and
- * read-only keys.
+ * Describes a delivery for a caller. `dueAt` is null unless the delivery is pending. The target is empty for viewers
+ * and read-only keys.
  */
 export function describeDelivery(box: SecretBox, record: DeliveryRecord, principal: Principal): Delivery {
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
@@ -120,7 +120,7 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
   }
 }
 
-/** Delays after the first, second, … attempt. One more attempt follows the last delay. */
+/** Delays after the first, second and following attempts. The last delay is followed by one final attempt. */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -131,14 +131,17 @@ export const RETRY_DELAYS_MS = [
   6 * HOUR_MS,
 ] as const
 
-/** Maximum random increase of a delay, so that deliveries that failed together are not retried together. */
+/**
+ * Maximum random increase of a delay, as a share of the delay, so that deliveries that failed together are not retried
+ * together.
+ */
 const MAX_JITTER_SHARE = 0.2
-/** Maximum delay a receiver can request. */
+/** Maximum delay that a receiver can request. */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS
 
 /**
- * Delay after attempt number `attempts`; null if that was the last. At least the scheduled delay and the one the
- * receiver requested, up to a day.
+ * Delay in ms after attempt number `attempts`. Null if it was the last attempt. The result is the longer of the
+ * scheduled delay and the delay requested by the receiver, which is limited to a day.
  * @param jitter From 0 to below 1.
  */
 export function retryDelayMs(attempts: number, retryAfterMs: number | null, jitter: number): number | null {
@@ -155,7 +158,8 @@ export function throttleWindowMs({ per, unit }: Throttle): number {
 }
 
 /**
- * Returns the first instant from `at` on at which another notification keeps every throttle window at or below `count`.
+ * Returns the earliest instant, not before `at`, at which another notification keeps every throttle window at or below
+ * `count`.
  * @param taken Times of the most recent `count` notifications, newest first, including scheduled ones.
  */
 export function slotFor(throttle: Throttle, taken: readonly Instant[], at: Instant): Instant {

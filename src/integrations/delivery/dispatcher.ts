@@ -7,16 +7,19 @@ import { Pauses } from './pauses.ts'
 import { claimNext, RoundRobin, withdrawExpired } from './queues.ts'
 import { recordAttempt } from './record-attempt.ts'
 
-/** Attempts that end together cause one scan, and scans take at most a tenth of the time. */
+/**
+ * Minimum delay between scans. Attempts that end together trigger a single scan, and scans use at most a tenth of the
+ * time.
+ */
 const MIN_SCAN_DELAY_MS = 10
 const SCAN_DELAY_FACTOR = 9
 /** Delay before a failed write is retried. */
 const WRITE_RETRY_MS = SECOND_MS
 
 /**
- * Sends pending deliveries of the outbox. `start` starts what may be sent now, and every attempt that ends frees a
- * slot. `lane-scheduler.ts` decides from what is pending, what is in flight and which origins hang; the latter two are
- * kept in memory only. One instance per database.
+ * Sends the pending deliveries in the outbox. `start` starts the deliveries that may be sent now, and every finished
+ * attempt frees a slot. `lane-scheduler.ts` selects deliveries based on what is pending, what is in flight and which
+ * origins hang. Attempts in flight and hanging origins are tracked in memory only. Create one instance per database.
  */
 export class Dispatcher {
   private readonly inFlight = new Map<Promise<unknown>, Lane>()
@@ -30,8 +33,8 @@ export class Dispatcher {
   private scanMs = 0
 
   /**
-   * @param stopping Aborted when the server stops: nothing more is claimed, and attempts in flight become pending
-   * again.
+   * @param stopping Aborted when the server stops. After that, no delivery is claimed, and attempts in flight become
+   * pending again.
    */
   constructor(
     readonly deps: DeliveryDeps,
@@ -41,8 +44,8 @@ export class Dispatcher {
   }
 
   /**
-   * Starts every attempt that may start now without waiting for any, and returns their number. Fails only if the store
-   * does.
+   * Starts every attempt that may start now, without waiting for it to finish, and returns the number started. Fails
+   * only if the store fails.
    */
   start(): number {
     if (this.stopping.aborted) return 0
@@ -51,7 +54,7 @@ export class Dispatcher {
     for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
     this.pauses.tidy(now - HOUR_MS)
     let started = 0
-    // Each round offers one delivery per queue, and the origin may have more free slots.
+    // Each round offers one delivery per queue, but the origin may have more free slots.
     for (let more = this.startSome(now); more > 0; more = this.startSome(now)) started += more
     return started
   }
@@ -71,7 +74,7 @@ export class Dispatcher {
   }
 
   /**
-   * Makes one attempt, counted as in flight until its outcome, transformed by `revise`, is recorded. Never throws:
+   * Makes one attempt. It counts as in flight until its outcome, transformed by `revise`, is recorded. Never throws:
    * failed writes are reported and retried until the server stops.
    */
   send(claimed: Claimed, lane: Lane, revise = (outcome: Outcome) => outcome): Promise<AttemptResult> {
@@ -104,7 +107,7 @@ export class Dispatcher {
     return visiting
   }
 
-  /** Counts work as in flight without occupying a slot, because it mostly waits. */
+  /** Counts work as in flight without occupying a slot, because it spends most of its time waiting. */
   trackUnlimited<T>(work: Promise<T>): Promise<T> {
     const ended = work.finally(() => this.unlimited.delete(ended))
     this.unlimited.add(ended)
@@ -134,8 +137,8 @@ export class Dispatcher {
   }
 
   /**
-   * The job's next run could be almost a second late, which would halve the rate of a chat that accepts one message per
-   * second.
+   * Scans after a delay of up to a second. The job's next run could be almost a second late, which would halve the rate
+   * for a chat that accepts one message per second.
    */
   private scanAfter(ms: number): void {
     if (ms <= SECOND_MS) setTimeout(() => this.scheduleScan(), ms).unref()
@@ -156,7 +159,7 @@ export class Dispatcher {
     })
   }
 
-  /** Clears pauses after the clock was set back; they would last too long. */
+  /** Clears pauses after the clock was set back. Otherwise they would last too long. */
   forget(): void {
     this.health.clear()
     this.pauses.clear()

@@ -21,9 +21,9 @@ interface FailureNoticeDeps {
 }
 
 /**
- * Reports a failed delivery to the owners by e-mail, unless an e-mail failed, and to one other channel of the alert.
- * Sent once per failing channel, notified channel and hour, because a receiver that is down fails many deliveries.
- * Failed reports are not reported.
+ * Reports a failed delivery to the owners by e-mail, unless the failed delivery was an e-mail, and to one other channel
+ * of the alert. A receiver that is down fails many deliveries, so each combination of failing and notified channel is
+ * limited to one report per hour. Failed reports are not reported.
  */
 export function enqueueFailureNotices(db: Db, delivery: DeliveryHead, reason: string, deps: FailureNoticeDeps): void {
   const { orgId, channelType, channelTarget } = delivery
@@ -39,8 +39,8 @@ function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured
 }
 
 /**
- * Returns the other channel of the alert most likely to reach people: preferably not failing, of another product, and
- * read by people. Null if there is none.
+ * Returns the alert's other channel that is most likely to reach people. Channels that are not failing, belong to
+ * another product and are read by people are preferred. Null if there is no other channel.
  */
 function otherChannel(
   db: Db,
@@ -71,7 +71,7 @@ function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Cha
   }
 }
 
-/** Channels of an issue that was not raised by an alert. */
+/** Channels of an issue that was not opened by an alert. */
 function channelsOfIssue(db: Db, issueId: string | null): readonly Channel[] {
   const sql = 'SELECT channels FROM issue WHERE id = ?'
   const row = prepared<[string | null], { channels: string | null }>(db, sql).get(issueId)
@@ -109,7 +109,7 @@ function enqueueFailureNotice(
   })
 }
 
-/** Name of the channel without secret parts of a URL: `Webhook hooks.example.com`. */
+/** Name of the channel without the secret parts of its URL: `Webhook hooks.example.com`. */
 function channelName(
   db: Db,
   { channelType, channelTarget }: DeliveryHead,

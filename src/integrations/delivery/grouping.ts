@@ -10,10 +10,10 @@ import type { Provider } from '../providers/provider.ts'
 import { findProvider } from '../targets.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 
-/** Time after the first opening for a channel in which further openings are collected into one message. */
+/** Period after the first opening in a channel during which further openings are collected into one message. */
 const GROUP_WINDOW_MS = 30 * SECOND_MS
 
-/** A delivery without its message; there may be very many at once. */
+/** A delivery without its message. A large number of these may be in memory at once. */
 export type DeliveryHead = Omit<DeliveryRecord, 'message'>
 
 const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
@@ -21,15 +21,15 @@ const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
 interface Opening {
   orgId: string
   channel: Channel
-  /** When it would be sent on its own. */
+  /** Time at which the delivery would be sent without grouping. */
   at: Instant
   /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
 }
 
 /**
- * Returns the group of an opening and when it is sent. Null: sent immediately, because it is the first for its channel
- * in 30 s or the provider does not support groups.
+ * Returns the group of an opening and the time at which the group is sent. Null: sent immediately, because it is the
+ * first opening in its channel within 30 s or the provider does not support groups.
  */
 export function groupFor(
   db: Db,
@@ -47,8 +47,8 @@ export function groupFor(
 }
 
 /**
- * Claims the other members of the group of a delivery claimed at `now`, in order of creation. A delivered member that
- * is replayed is sent on its own.
+ * Claims the other members of the group of a delivery claimed at `now`, in order of creation. Members that were
+ * delivered before and are replayed are sent separately.
  */
 export function claimGroupMembers(
   db: Db,
@@ -58,7 +58,7 @@ export function claimGroupMembers(
 ): DeliveryHead[] {
   const { id, groupId, channelType, deliveredAt } = delivery
   if (groupId === null || deliveredAt !== null || !findProvider(providers, channelType)?.deliverGroup) return []
-  // A corrupt message fails on its own, without the other members.
+  // A corrupt message fails alone, without affecting the other members.
   if (!messageOfDelivery(delivery)) return []
   return prepared<[object], DeliveryHead>(
     db,
@@ -85,7 +85,9 @@ export function requireMessage(db: Db, deliveryId: string): Message {
   throw new AppError('invalid', 'the stored message is corrupt')
 }
 
-/** Group in which a channel was notified of an issue's opening; null if it was sent on its own or not at all. */
+/**
+ * Group in which a channel was notified of an issue's opening. Null if the opening was sent separately or not at all.
+ */
 function groupOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel): string | null {
   const sql = `SELECT groupId FROM delivery
     WHERE issueId = ? AND channelType = ? AND channelTarget = ? AND transition = 'opened' ORDER BY seq DESC LIMIT 1`
@@ -93,14 +95,16 @@ function groupOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel):
   return opening.get(issueId, channelType, channelTarget)?.groupId ?? null
 }
 
-/** Key of the lock that serializes work on an issue at a channel, or on the message it shares there. */
+/**
+ * Key of the lock that serializes work on an issue in a channel, or on the group message that contains the issue there.
+ */
 export function lockKeyOf(db: Db, channel: IssueChannel): string {
   const groupId = groupOf(db, channel)
   if (groupId !== null) return `group ${groupId}`
   return `issue ${channel.issueId} ${channel.channelType} ${channel.channelTarget}`
 }
 
-/** An opening that was sent in a message with others. */
+/** An opening that was sent together with others in one message. */
 interface GroupedOpening {
   deliveryId: string
   issueId: string
@@ -109,8 +113,8 @@ interface GroupedOpening {
 }
 
 /**
- * Openings sent in the same message as that of an issue, including its own, in their order; empty if it was sent on its
- * own.
+ * Openings sent in the same message as the issue's opening, including that opening, in order. Empty if the opening was
+ * sent separately.
  */
 export function groupedOpenings(db: Db, channel: IssueChannel): GroupedOpening[] {
   const groupId = groupOf(db, channel)

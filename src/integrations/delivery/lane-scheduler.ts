@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 
-/** Destination of an attempt and the organization it is for. Concurrency is limited per lane. */
+/** Destination of an attempt and the organization that sends it. Concurrency is limited per lane. */
 export interface Lane {
   orgId: string
   kind: 'http' | 'mail'
@@ -26,43 +26,48 @@ export const MAX_CONCURRENT: Readonly<Record<Lane['kind'], LaneLimits>> = {
 }
 
 /**
- * Slots of an organization that an attempt must leave free. The number depends on whether the attempt is the only one
- * at an origin that answered last time, the only one at an untried origin, at a paused origin, or another one at the
- * same origin.
+ * Number of an organization's slots that an attempt must leave free. `answered`: the organization's only attempt at an
+ * origin that answered last time. `unknown`: its only attempt at an untried origin. `paused`: its only attempt at a
+ * paused origin. `another`: a further attempt at the same origin.
  */
 const RESERVED = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 
-/** Health of an origin for one organization. */
+/** Health of an origin, as seen by one organization. */
 export interface Health {
   /** Consecutive attempts that hung; 0 if the last one was answered. */
   hangs: number
-  /** End of the last attempt or, after one that hung, end of the pause. */
+  /** End of the last attempt or, if it hung, end of the pause that follows. */
   until: Instant
 }
 
 const FIRST_PAUSE_MS = SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS
 
-/** Health after an attempt. An origin that hangs is paused for a second, doubled each time up to five minutes. */
+/**
+ * Health after an attempt. An origin that hangs is paused for one second. The pause doubles with each consecutive hang,
+ * up to five minutes.
+ */
 export function healthAfter(health: Health | undefined, hung: boolean, now: Instant): Health {
   if (!hung) return { hangs: 0, until: now }
   const hangs = (health?.hangs ?? 0) + 1
   return { hangs, until: now + Math.min(FIRST_PAUSE_MS * 2 ** (hangs - 1), MAX_PAUSE_MS) }
 }
 
-/** Key of an origin's health, per organization, so that nobody can pause an origin for others. */
+/**
+ * Key of an origin's health. It includes the organization, so that one organization cannot pause an origin for others.
+ */
 export const healthKey = ({ orgId, kind, origin }: Lane): string => `${orgId} ${kind} ${origin}`
 
 export interface Traffic {
   inFlight: readonly Lane[]
-  /** By `healthKey`. Missing origins have not been tried recently. */
+  /** Health by `healthKey`. Origins that are missing have not been tried recently. */
   health: ReadonlyMap<string, Health>
   now: Instant
 }
 
 /**
- * True if another attempt may start in a lane. An untried origin gets half of its slots, and of the origins an
- * organization has paused, one is tried at a time.
+ * True if another attempt may start in a lane. An untried origin is limited to half of its slots. An organization tries
+ * only one of its paused origins at a time.
  */
 export function mayStart(lane: Lane, traffic: Traffic): boolean {
   const { inFlight, health, now } = traffic
@@ -76,8 +81,8 @@ export function mayStart(lane: Lane, traffic: Traffic): boolean {
 }
 
 /**
- * True if a slot is free, even if the origin is paused. Nobody occupies more slots than remain free, in total and per
- * origin, so others get slots however many attempts hang.
+ * True if a slot is free, even if the origin is paused. An organization never occupies more slots than remain free, in
+ * total and per origin. Others therefore get slots regardless of how many attempts hang.
  */
 export function hasRoom(lane: Lane, { inFlight, health }: Omit<Traffic, 'now'>): boolean {
   const limits = MAX_CONCURRENT[lane.kind]
@@ -94,7 +99,7 @@ export function hasRoom(lane: Lane, { inFlight, health }: Omit<Traffic, 'now'>):
 
 /**
  * Returns the items to start now, in order. Organizations take turns, each with its first item that may start.
- * @param waiting In the order in which each organization wants them sent.
+ * @param waiting Items of each organization in the order in which they are to be sent.
  */
 export function chooseNext<W extends Lane>(waiting: readonly W[], traffic: Traffic): W[] {
   const chosen: W[] = []
@@ -107,7 +112,7 @@ export function chooseNext<W extends Lane>(waiting: readonly W[], traffic: Traff
       const next = own[index]
       if (!next) continue
       chosen.push(next)
-      // Items before it cannot start later either, because slots only decrease.
+      // Earlier items cannot start later in this round either, because the number of free slots only decreases.
       rest.push(own.slice(index + 1))
     }
     turns = rest

@@ -7,21 +7,21 @@ import { hasHistory, withHistory } from '../message/message-history.ts'
 import type { DeliveryRecord } from './delivery.ts'
 
 /**
- * Queries the event history about an issue until the signal is aborted; parts that are late are null. Returns null if
- * the issue does not exist.
+ * Queries the event history of an issue until the signal is aborted. Parts that are not ready by then are null. Returns
+ * null if the issue does not exist.
  */
 export type FetchHistory = (issue: { orgId: string; id: string }, signal: AbortSignal) => Promise<MessageHistory | null>
 
-/** Maximum time a notification waits for the history. */
+/** Maximum time that a notification waits for the history. */
 const TIMEOUT_MS = 1500
-/** Share of the timeout after which queries are cancelled and finished parts are used. */
+/** Share of the timeout after which running queries are cancelled and the finished parts are used. */
 const ANSWER_SHARE = 0.8
 /**
- * Time after a failure or timeout in which notifications of the organization skip the history, so that a slow engine
- * delays only one of them.
+ * Period after a failure or timeout during which the organization's notifications skip the history, so that a slow
+ * engine delays only one notification.
  */
 export const PAUSE_AFTER_FAILURE_MS = 30 * SECOND_MS
-/** Repeats and resolutions later than this skip the history, because many others are waiting. */
+/** Repeats and resolutions that are later than this skip the history, because many others are waiting. */
 const LATE_MS = 10 * SECOND_MS
 /** Maximum number of issues queried concurrently. */
 const AT_ONCE = 2
@@ -30,7 +30,7 @@ interface MessageEnricherDeps {
   db: Db
   clock: Clock
   fetchHistory: FetchHistory
-  /** Reports a bug; the notification is sent without history. */
+  /** Reports a bug. The notification is sent without history. */
   report(error: unknown, deliveryId: string): void
   /** Default: 1.5 s. */
   timeoutMs?: number
@@ -38,18 +38,18 @@ interface MessageEnricherDeps {
 
 /** Adds data from the event history to messages before their first attempt. One instance per database. */
 export class MessageEnricher {
-  /** Running queries by notice, because several channels send the same message. */
+  /** Running queries by notice. Several channels of a notice share one query. */
   private readonly pending = new Map<string, Promise<MessageHistory | null>>()
   private readonly queue = new FairQueue(AT_ONCE)
-  /** Time of the last failure by organization, so that a slow one does not affect others. */
+  /** Time of the last failure by organization, so that a slow organization does not affect others. */
   private readonly failedAt = new Map<string, Instant>()
 
   constructor(private readonly deps: MessageEnricherDeps) {}
 
   /**
-   * Returns the message with data from the history, and stores it for all deliveries of its notice. Returns it
+   * Returns the message with data from the history and stores it for all deliveries of its notice. Returns the message
    * unchanged if it does not report an issue's state, was already sent or enriched, is a late repeat or resolution, or
-   * the history does not answer in time. Never fails.
+   * if the history does not answer in time. Never fails.
    */
   async enrich(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
     const { issueId, noticeKey, orgId } = delivery
@@ -85,7 +85,7 @@ export class MessageEnricher {
     return sinceMs >= 0 && sinceMs < PAUSE_AFTER_FAILURE_MS
   }
 
-  /** Null also if the history was too slow. */
+  /** Queries the history. Null if the issue does not exist or the history was too slow. */
   private async ask(issue: { orgId: string; id: string }, stopping: AbortSignal): Promise<MessageHistory | null> {
     const late = new AbortController()
     const signal = AbortSignal.any([stopping, late.signal])

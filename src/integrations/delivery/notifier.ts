@@ -20,8 +20,8 @@ export interface NotifierDeps {
 }
 
 /**
- * Returns the `enqueue` function of the issues room: builds the message from current facts and adds it to the outbox,
- * inside the transaction that changes the issue.
+ * Returns the `enqueue` function used by the issues module. It builds the message from current facts and adds it to the
+ * outbox, inside the transaction that changes the issue.
  */
 export function notifier(deps: NotifierDeps): Enqueue {
   const { db } = deps
@@ -36,8 +36,8 @@ export function notifier(deps: NotifierDeps): Enqueue {
 }
 
 /**
- * Sends the notification of an issue's last opening that a throttle held back, unless the alert is disabled or outside
- * its run windows.
+ * Sends the notification of an issue's last opening after a throttle held it back. Does nothing if the alert is
+ * disabled or outside its run windows.
  */
 export function notifyHeldOpening(deps: NotifierDeps, issueId: string): void {
   const { db, clock } = deps
@@ -86,7 +86,10 @@ function notify(
   })
 }
 
-/** First occurrence since the issue last opened: from the notice of its last reopening, else from the issue. */
+/**
+ * Time of the first occurrence since the issue last opened, taken from the notice of its last reopening, or otherwise
+ * from the issue.
+ */
 function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
   const reopening = prepared<[string], { at: Instant | null }>(
     db,
@@ -96,7 +99,7 @@ function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
   return reopening?.at ?? issue.firstSeenAt
 }
 
-/** Display name of an actor: a user's name, or the name of an integration. Null for no actor. */
+/** Display name of an actor, which is a user or an integration. Null if there is no actor. */
 export function actorName(db: Db, actor: string | null): string | null {
   if (actor === null) return null
   const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
@@ -104,15 +107,15 @@ export function actorName(db: Db, actor: string | null): string | null {
 }
 
 /**
- * Channels of the alert, or else of the issue. A deleted alert notifies nobody new; its resolutions still reach
- * channels that were notified.
+ * Channels of the alert, or of the issue if it has no alert. A deleted alert notifies no new channels, but its
+ * resolutions still reach the channels that were notified.
  */
 function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
   return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
 }
 
-/** Null if it was deleted. */
+/** The issue's alert. Null if it was deleted. */
 function alertOf(db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null {
   try {
     return findAlert(db, { orgId, id: alertId })

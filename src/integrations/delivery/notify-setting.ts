@@ -5,7 +5,7 @@ import { type Db, prepared } from '../../store/database.ts'
 import type { Provider } from '../providers/provider.ts'
 import { parseTarget } from '../targets.ts'
 
-/** Transitions an integration can be notified of. */
+/** Status changes that an integration can be notified of. */
 const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
 
 /** Field `notify` of every integration that sends notifications. */
@@ -25,7 +25,10 @@ interface SplitConfig {
   shared: { notify?: Transition[] }
 }
 
-/** Separates `notify` from the `config` of a request; absent means all. Fails with `invalid`, naming the field. */
+/**
+ * Extracts `notify` from the `config` of a request. If it is absent, all transitions are included. Fails with
+ * `invalid`, naming the field.
+ */
 export function extractNotify(config: Record<string, unknown>, { deliver }: Provider): SplitConfig {
   const { notify, ...own } = config
   if (!deliver || notify === undefined) return { own: config, shared: {} }
@@ -33,8 +36,8 @@ export function extractNotify(config: Record<string, unknown>, { deliver }: Prov
 }
 
 /**
- * Removes channels whose integration excludes the transition. Resolutions are kept only if the opening was sent to the
- * channel.
+ * Removes channels whose integration excludes the transition. Resolutions are sent only to channels that received the
+ * opening.
  */
 export function wantedChannels(
   db: Db,
@@ -48,7 +51,7 @@ export function wantedChannels(
   })
 }
 
-/** Null: all transitions. */
+/** Transitions that the channel's integration is notified of. Null: all transitions. */
 function notifyOf(db: Db, { target }: Channel): Transition[] | null {
   const { integrationId } = parseTarget(target)
   if (integrationId === null) return null
@@ -57,7 +60,7 @@ function notifyOf(db: Db, { target }: Channel): Transition[] | null {
   return row?.notify ? JSON.parse(row.notify) : null
 }
 
-/** True if a delivery of the last opening exists for the channel. */
+/** True if a delivery of the issue's last opening exists for the channel. */
 function hasOpening(db: Db, issueId: string, { type, target }: Channel): boolean {
   const opening = prepared<[object], { at: number }>(
     db,

@@ -18,7 +18,7 @@ import {
 import { groupFor } from './grouping.ts'
 import { wantedChannels } from './notify-setting.ts'
 
-/** Maximum age of a repeat; older ones are outdated. */
+/** Maximum age of a repeat. Older repeats are outdated and withdrawn. */
 const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
 
 /** A notification about an issue, for all its channels. */
@@ -27,13 +27,13 @@ export interface Notice {
   issueId: string
   alertId: string
   transition: Transition
-  /** Distinguishes occurrences of the same transition: id of the history entry, or its instant. */
+  /** Distinguishes several occurrences of the same transition: the id of the history entry, or its instant. */
   instance: string | number
   message: Message
-  /** Channels of the alert. Ignored for a resolution, which is sent to the channels that were notified. */
+  /** Channels of the alert. Ignored for a resolution, which is sent to the channels that were notified before. */
   channels: readonly Channel[]
   throttle: Throttle | null
-  /** Delay in which `withdrawResolutions` can cancel it. */
+  /** Delay before sending, during which `withdrawResolutions` can cancel the notification. */
   delayMs?: number
   now: Instant
   /** Default: `PROVIDERS`. */
@@ -49,12 +49,12 @@ export interface Enqueued {
 /**
  * Adds one delivery per channel, inside the caller's transaction. Idempotent for the same notice.
  *
- * The throttle counts notifications of the alert, regardless of the number of channels. A notification above the limit
- * is held back: it is counted on the issue and reported by the next one that is sent. Resolutions are never held back
- * but wait until the throttle has room, so that everyone notified of an issue is notified of its end. They are sent
- * only to channels whose last notification was not a resolution.
+ * The throttle counts each notification of the alert once, regardless of the number of channels. A notification above
+ * the limit is held back: it is counted on the issue, and the next sent notification reports the count. Resolutions are
+ * never held back. They wait until the throttle has room, so that everyone notified of an issue is notified of its end.
+ * Resolutions are sent only to channels whose last notification was not a resolution.
  *
- * An opening soon after another one for the same channel is sent together with others (`grouping.ts`).
+ * An opening that follows another opening in the same channel within a short time is grouped (`grouping.ts`).
  */
 export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {
@@ -85,7 +85,7 @@ function distinct(channels: readonly Channel[]): Channel[] {
 /** SQL condition: the delivery reports a state of the issue. */
 export const IS_ISSUE_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
-/** Channels whose latest notification about the issue, delivered or pending, is not its resolution. */
+/** Channels whose latest notification about the issue, whether delivered or pending, is not a resolution. */
 function notifiedChannels(db: Db, issueId: string): Channel[] {
   return prepared<[string], Channel & { transition: string }>(
     db,
@@ -99,8 +99,8 @@ function notifiedChannels(db: Db, issueId: string): Channel[] {
 }
 
 /**
- * Times of the alert's notifications that share a throttle window with one at `at`, newest first, including scheduled
- * ones.
+ * Times of the alert's notifications that share a throttle window with a notification at `at`, newest first, including
+ * scheduled ones.
  */
 function latestSlots(db: Db, alertId: string, throttle: Throttle, at: Instant): Instant[] {
   return prepared<[string, Instant, number], { slot: Instant }>(
@@ -128,10 +128,11 @@ const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
       SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`
 
 /**
- * Clears `capReached` of issues whose alert may notify again; the number of held-back notifications stays for the next
- * one to report. Issues whose opening was held back come first, and `notifyOpening` must announce them: otherwise an
- * issue that does not fire again would never be reported, and repeats of others would use up the limit. Returns the
- * number of issues.
+ * Clears `capReached` on issues whose alert may notify again. The number of held-back notifications is preserved, and
+ * the next notification reports it. Returns the number of issues.
+ *
+ * Issues whose opening was held back come first, and `notifyOpening` must announce them. Otherwise an issue that does
+ * not fire again would never be reported, and repeats of other issues would use up the limit.
  */
 export function releaseThrottled(db: Db, now: Instant, notifyOpening: (issueId: string) => void): number {
   return tx(db, () => {
@@ -160,7 +161,7 @@ function releaseAlert(
   ).all(alert.id)
   let released = 0
   for (const { id, isUnannounced } of capped) {
-    // Checked for each issue, because an opening uses up the limit.
+    // Checked for each issue because every opening counts against the limit.
     if (!hasRoom()) break
     prepared(db, 'UPDATE issue SET capReached = 0 WHERE id = ?').run(id)
     released++
@@ -180,7 +181,7 @@ interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> 
   noticeKey: string
   channel: Channel
   message: string
-  /** When the throttle allows it. */
+  /** Time at which the throttle allows the notification. */
   slot: Instant
 }
 
@@ -215,7 +216,7 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
   return id
 }
 
-/** Withdraws resolutions of an issue that were not sent yet, because it is open again. Returns their number. */
+/** Withdraws unsent resolutions of an issue because the issue is open again. Returns the number withdrawn. */
 export function withdrawResolutions(db: Db, issueId: string): number {
   return tx(db, () => {
     const waiting = prepared<[string], DeliveryRecord>(
@@ -229,8 +230,8 @@ export function withdrawResolutions(db: Db, issueId: string): number {
 }
 
 /**
- * Withdraws a delivery. If its notice reached no channel, the held-back notifications it would have reported are
- * counted on the issue again.
+ * Withdraws a delivery. If its notice reached no channel, the held-back notifications that it would have reported are
+ * added to the issue's count again.
  */
 export function withdrawDelivery(db: Db, delivery: DeliveryRecord, reason: string): void {
   const { id, issueId, noticeKey } = delivery
@@ -242,8 +243,8 @@ export function withdrawDelivery(db: Db, delivery: DeliveryRecord, reason: strin
 }
 
 /**
- * After the clock was set back from `latestAt` to `at`, moves pending deliveries, throttle times and status syncs back
- * by the difference, so that each waits as long as intended.
+ * Adjusts stored times after the clock was set back from `latestAt` to `at`. Pending deliveries, throttle times and
+ * status syncs are moved back by the difference, so that each waits as long as intended.
  */
 export function shiftAfterClockStep(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
   const by = { at, byMs: latestAt - at }
