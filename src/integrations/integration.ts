@@ -1,13 +1,14 @@
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** Provider types of the API; `PROVIDERS` lists those this version supports. */
+/** Provider types in the API. `PROVIDERS` lists those that this version supports. */
 const PROVIDER_TYPES = ['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'webhook', 'email_digest'] as const
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**
- * `failing`: the last attempt failed. Nothing is sent through an integration that is `incomplete` (a setting is
- * missing), `reauth_required` (a user must sign in again) or `disabled` (the other service refuses it permanently).
+ * `failing`: the last attempt failed. The other statuses except `connected` prevent all sending. `incomplete`: a
+ * setting is missing. `reauth_required`: a user must sign in again. `disabled`: the other service rejects the
+ * integration permanently.
  */
 const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const
 export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number]
@@ -105,13 +106,13 @@ export function describeIntegration({ id, provider, label, status, createdAt }: 
   return { id, provider, label, status, createdAt }
 }
 
-/** Settings, split as they are stored. */
+/** Settings, split into the two parts that are stored separately. */
 export interface SplitSettings {
   config: Record<string, unknown>
   secrets: Record<string, unknown>
 }
 
-/** Separates settings that may be shown from secrets, which are sealed. */
+/** Separates settings that may be shown from secrets, which are stored encrypted. */
 export function splitSettings(settings: object, secretNames: readonly string[]): SplitSettings {
   const entries = Object.entries(settings)
   const isSecret = ([name]: [string, unknown]) => secretNames.includes(name)

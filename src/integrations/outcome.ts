@@ -3,22 +3,25 @@ import { AppError } from '../core/error.ts'
 import type { IntegrationStatus } from './integration.ts'
 import type { Outbound, Reply } from './transport/transport.ts'
 
-/** `retry`: another attempt may succeed. `broken`: it would be refused again. */
+/** `retry`: another attempt may succeed. `broken`: another attempt would be rejected again. */
 export type Verdict = 'delivered' | 'retry' | 'broken'
 
-/** Outcome of one attempt. Texts are safe for the delivery log. */
+/** Outcome of one attempt. Its texts are safe for the delivery log. */
 export type Outcome =
-  /** `note`: a problem despite the delivery; null if there is none. */
+  /** `note`: a problem that occurred although the message was delivered. Null if there was none. */
   | { verdict: 'delivered'; note: string | null }
   | { verdict: 'retry'; reason: string; retryAfterMs: number | null }
-  /** `status`: new status of the integration if it is not `failing`; nothing is sent through it until it is fixed. */
+  /**
+   * `status`: new status of the integration if it is not `failing`. Nothing is sent through the integration until it is
+   * fixed.
+   */
   | { verdict: 'broken'; reason: string; status?: IntegrationStatus }
   /**
-   * Rate-limited by the other service. The attempt does not count, and other deliveries to the channel wait as well
-   * unless `onlyThis` is set.
+   * Rate-limited by the other service. The attempt does not count. Other deliveries to the channel wait as well, unless
+   * `onlyThis` is set.
    */
   | { verdict: 'wait'; waitMs: number; onlyThis?: true }
-  /** The server is shutting down; the attempt does not count. */
+  /** The server is shutting down. The attempt does not count. */
   | { verdict: 'stopped' }
 
 /** Delivered without problems. */
@@ -28,24 +31,25 @@ export interface AttemptResult {
   outcome: Outcome
   /** True if no response arrived in time. */
   hung: boolean
-  /** Beginning of the last response without secrets, for admins only; empty if there was none. */
+  /** Beginning of the last response without secrets, shown to admins only. Empty if there was no response. */
   answer: string
-  /** True if the other service was called at all. */
+  /** True if the other service was called. */
   called: boolean
 }
 
-/** An attempt with its time, as logged. */
+/** A logged attempt with its time. */
 export interface TimedAttemptResult extends AttemptResult {
   /** Start of the attempt. */
   at: Instant
   durMs: number
 }
 
-/** Statuses below 500 that may succeed later; every other 4xx is final. */
+/** Statuses below 500 that may succeed later. Every other 4xx is permanent. */
 const NOT_NOW = [408, 425, 429]
 
 /**
- * Only 2xx is success. Redirects fail, because their target was not vetted. Source: Standard Webhooks 1.0.0,
+ * Returns the verdict for a reply. Only 2xx is success. Redirects fail because their destination was not checked.
+ * Source: Standard Webhooks 1.0.0,
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function verdictOf(reply: Reply): Verdict {
@@ -56,8 +60,8 @@ export function verdictOf(reply: Reply): Verdict {
 }
 
 /**
- * Delay requested by `Retry-After`, in ms; null if the header is missing or is neither whole seconds nor a date (RFC
- * 9110, section 10.2.3). A date in the past gives 0. Not capped; `retryDelayMs` does that.
+ * Delay in ms requested by `Retry-After`. Null if the header is missing or is neither whole seconds nor a date (RFC
+ * 9110, section 10.2.3). A date in the past gives 0. The delay is not limited here; `retryDelayMs` limits it.
  */
 export function retryAfterMs(header: string | undefined, now: Instant): number | null {
   const text = header?.trim() ?? ''
@@ -67,7 +71,8 @@ export function retryAfterMs(header: string | undefined, now: Instant): number |
 }
 
 /**
- * Value of the `Retry-After` header in responses of Tagwarden, in whole seconds; undefined if no delay was requested.
+ * Value of the `Retry-After` header in Tagwarden's own responses, in whole seconds. Undefined if no delay was
+ * requested.
  */
 export function retryAfterS(waitMs: number | null): number | undefined {
   return waitMs === null ? undefined : Math.ceil(waitMs / SECOND_MS)
@@ -95,10 +100,12 @@ function reasonOf(reply: Reply): string {
   return redirected ? `HTTP ${reply.status}: redirects are not followed` : `HTTP ${reply.status}`
 }
 
-/** A call without a response or with an error status. Thrown by a provider, it becomes the outcome of its reply. */
+/**
+ * A call that received no response or an error status. If a provider throws it, the outcome is derived from the reply.
+ */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
-  /** @param reason Text for the log, if the provider knows more than the status. */
+  /** @param reason Text for the log, if the provider knows more than the status code. */
   constructor(
     readonly reply: Reply,
     reason = reasonOf(reply),
@@ -106,14 +113,17 @@ export class CallFailed extends Error {
     super(reason)
   }
 
-  /** Delay requested by the response, in seconds; undefined without one. */
+  /** Delay in seconds requested by the response. Undefined if it requested none. */
   retryAfterS(now: Instant): number | undefined {
     if (this.reply.kind === 'error') return undefined
     return retryAfterS(retryAfterMs(this.reply.headers['retry-after'], now))
   }
 }
 
-/** The integration cannot be used until someone fixes it. Thrown by a provider, it sets this status. */
+/**
+ * Reports that the integration cannot be used until someone fixes it. If a provider throws it, the integration gets
+ * this status.
+ */
 export class Unusable extends AppError {
   constructor(
     readonly status: Exclude<IntegrationStatus, 'connected' | 'failing'>,
@@ -123,11 +133,11 @@ export class Unusable extends AppError {
   }
 }
 
-/** Outcome of an attempt that threw this error; null for a bug or a corrupt row. */
+/** Outcome of an attempt that threw this error. Null for a bug or a corrupt row. */
 export function outcomeOfError(error: unknown, now: Instant): Outcome | null {
   if (error instanceof CallFailed) {
     const outcome = outcomeOf({ kind: 'http' }, error.reply, now)
-    // The provider rejected a successful response because it could not parse it.
+    // The call succeeded, but the provider could not parse the response.
     if (outcome.verdict === 'delivered') return { verdict: 'broken', reason: `${error.message}, unexpected response` }
     return 'reason' in outcome ? { ...outcome, reason: error.message } : outcome
   }

@@ -25,7 +25,7 @@ const BegunSchema = Closed(
   { $id: 'SignInBegun', examples: [{ url: 'https://accounts.example.com/authorize?state=…' }] },
 )
 
-/** Routes that depend on the available providers; a route that no provider needs is omitted. */
+/** Routes that depend on the available providers. Routes that no provider needs are omitted. */
 export function providerRoutes(deps: Parts): Route[] {
   const { providers = PROVIDERS } = deps
   return [
@@ -126,15 +126,15 @@ async function workOn<R>(
     const outcome = isIntegrationError(error) ? outcomeOfError(error, context.now()) : null
     if (outcome) updateIntegrationStatus(db, key.id, outcome)
     const refusal = context.refusal(error)
-    // Report it as well, because the caller may have disconnected.
+    // Reported as well, because the caller may have disconnected.
     if (!(refusal instanceof AppError)) dispatcher.deps.report(refusal, key.id)
     throw refusal
   }
 }
 
 /**
- * True if the error concerns the integration: the other service refused the call, did not respond, or requires signing
- * in.
+ * True if the error concerns the integration: the other service rejected the call, did not respond, or requires a new
+ * sign-in.
  */
 const isIntegrationError = (error: unknown) =>
   error instanceof CallFailed || error instanceof Unusable || (error instanceof AppError && error.code === 'upstream')

@@ -13,12 +13,12 @@ interface Pause {
   rateLimited: RateLimited[]
 }
 
-/** Maximum pause; a receiver may request more, but later deliveries are tried then. */
+/** Maximum pause. If a receiver requests a longer one, deliveries are attempted again after this time anyway. */
 const MAX_PAUSE_MS = 5 * MINUTE_MS
 
 /**
- * Queues paused by a rate limit of the other service, because further deliveries would be refused as well. Kept in
- * memory only: a delivery sent too early is merely told to wait again.
+ * Queues that are paused because the other service applied a rate limit and would reject further deliveries. Kept in
+ * memory only: after a restart, a delivery sent too early is merely rate-limited again.
  */
 export class Pauses {
   private readonly pauses = new Map<string, Pause>()
@@ -44,12 +44,12 @@ export class Pauses {
     return (this.pauses.get(keyOf(queue))?.until ?? now) > now
   }
 
-  /** Returns ids of the deliveries of a queue to send first, oldest first. */
+  /** Returns ids of the queue's deliveries that are to be sent first, oldest first. */
   firstOf(queue: QueueKey): string[] {
     return (this.pauses.get(keyOf(queue))?.rateLimited ?? []).map(({ id }) => id)
   }
 
-  /** Removes pauses that ended before `before`. */
+  /** Removes pauses that ended before the instant `before`. */
   tidy(before: Instant): void {
     for (const [key, { until }] of this.pauses) if (until < before) this.pauses.delete(key)
   }
@@ -61,7 +61,7 @@ export class Pauses {
 
 const keyOf = ({ orgId, channelTarget }: QueueKey) => `${orgId} ${channelTarget}`
 
-/** Requested pause in ms; null without one. */
+/** Pause in ms requested by the other service. Null if it requested none. */
 function requestedPause(outcome: Outcome): number | null {
   if (outcome.verdict === 'wait') return outcome.onlyThis ? null : outcome.waitMs
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null

@@ -10,17 +10,18 @@ import { IS_ISSUE_STATE, withdrawDelivery } from './outbox.ts'
 
 /** Pending deliveries of one organization to one target. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
-  /** When the first one is due. */
+  /** Time at which the queue's first delivery is due. */
   dueAt: Instant
 }
 
 const WAITS = `status = 'pending' AND behind = 0`
 
 /**
- * Returns up to `most` organizations with pending deliveries after `after`, ordered by id; null starts at the first.
+ * Returns up to `most` ids of organizations with pending deliveries, in order, starting after `after`. Null starts at
+ * the first organization.
  */
 export function orgsWaiting(db: Db, after: string | null, most: number): string[] {
-  // Each step seeks the next id; scanning all pending rows would cost as much as there are.
+  // Each step seeks the next id. A scan would read every pending row.
   const sql = `WITH RECURSIVE turn(id) AS (
       SELECT (SELECT orgId FROM delivery WHERE ${WAITS} AND orgId > ? ORDER BY orgId LIMIT 1)
       UNION ALL
@@ -34,7 +35,10 @@ export function orgsWaiting(db: Db, after: string | null, most: number): string[
 
 const BY_TARGET = 'ORDER BY channelTarget, dueAt, seq LIMIT 1'
 
-/** Returns up to `most` queues of an organization after `after`, ordered by target; null starts at the first. */
+/**
+ * Returns up to `most` queues of an organization, ordered by target, starting after `after`. Null starts at the first
+ * queue.
+ */
 export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: number): Queue[] {
   const sql = `WITH RECURSIVE turn(seq) AS (
       SELECT (SELECT seq FROM delivery
@@ -47,7 +51,7 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
   return prepared<[object], Queue>(db, sql).all({ orgId, after: after?.channelTarget ?? '', most })
 }
 
-/** Lane of the deliveries of a queue. The origin is empty for e-mail and for an invalid target. */
+/** Lane of a queue's deliveries. The origin is empty for e-mail and for an invalid target. */
 export function laneOf(
   db: Db,
   { orgId, channelType, channelTarget }: { orgId: string; channelType: string; channelTarget: string },
@@ -66,8 +70,9 @@ export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: st
 }
 
 /**
- * Claims the first due delivery of `first`, or else the longest due of the queue, by setting it to `sending`. Withdraws
- * resolutions whose channel was not notified of the issue. Returns null if nothing is due.
+ * Claims the first due delivery of `first`, or otherwise the delivery in the queue that has been due longest, by
+ * setting it to `sending`. Withdraws resolutions whose channel was not notified of the issue. Returns null if nothing
+ * is due.
  */
 export function claimNext(
   db: Db,
@@ -143,8 +148,8 @@ export function withdrawExpired(db: Db, now: Instant): void {
 }
 
 /**
- * Makes deliveries interrupted by a crash pending again with the same ids, without counting the attempt. Call only at
- * startup. Returns their number.
+ * Makes deliveries interrupted by a crash pending again, with the same ids and without counting the interrupted
+ * attempt. Call this only at startup. Returns the number of deliveries.
  */
 export function recoverInterrupted(db: Db): number {
   return tx(db, () => {
@@ -156,7 +161,7 @@ export function recoverInterrupted(db: Db): number {
 
 /** Maximum number of organizations per page. */
 const ORGS_AT_ONCE = 64
-/** Maximum number of queues per page, over all its organizations. */
+/** Maximum number of queues per page, across all organizations on the page. */
 const QUEUES_AT_ONCE = 1000
 
 interface WaitingQueue extends Lane {
@@ -164,8 +169,8 @@ interface WaitingQueue extends Lane {
 }
 
 /**
- * Iterates over pending queues in pages of bounded size. Organizations take turns, and so do the queues of each; the
- * most recently served comes last.
+ * Iterates over pending queues in pages of limited size. Organizations take turns, and so do the queues of each
+ * organization. The most recently served queue comes last.
  */
 export class RoundRobin {
   private org: string | null = null
@@ -196,7 +201,10 @@ export class RoundRobin {
 
 const isSameTarget = (one: Queue, other: Queue) => one.channelTarget === other.channelTarget
 
-/** Returns up to `most` items after `from`, wrapping around at the end. `isWhole` is true if these are all items. */
+/**
+ * Returns up to `most` items after `from`, wrapping around at the end. `isWhole` is true if the result contains every
+ * item.
+ */
 function pageAround<T>(
   list: (after: T | null, most: number) => T[],
   from: T | null,

@@ -22,8 +22,8 @@ interface RecordingDeps {
 }
 
 /**
- * Logs an attempt for each delivery of its message and applies the outcome. All get the same retry time, so that they
- * are sent together again.
+ * Logs an attempt for each delivery in its message and applies the outcome. All deliveries get the same retry time, so
+ * that they are sent together again.
  */
 export function recordAttempt(
   db: Db,
@@ -41,7 +41,7 @@ export function recordAttempt(
 }
 
 /**
- * Applies the outcome of an attempt: schedules a retry, or updates the issue's history and counters, or reports the
+ * Applies the outcome of an attempt. It schedules a retry, updates the issue's history and counters, or reports the
  * failure. Does nothing if the delivery was deleted or is no longer claimed.
  */
 export function recordOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, deps: RecordingDeps): void {
@@ -52,7 +52,7 @@ export function recordOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, 
   })
 }
 
-/** Returns true if the row still belonged to this attempt. */
+/** Returns true if the attempt still owned the delivery's claim. */
 function applyOutcome(db: Db, delivery: DeliveryHead, outcome: Outcome, deps: RecordingDeps): boolean {
   if (outcome.verdict === 'delivered') return delivered(db, delivery, outcome.note, deps.now)
   if (outcome.verdict === 'stopped') return update(db, delivery, `status = 'pending', attempts = attempts - 1`, {})
@@ -81,7 +81,7 @@ function delivered(db: Db, delivery: DeliveryHead, note: string | null, now: Ins
   if (!update(db, delivery, values, { note, now })) return false
   const { issueId, transition, channelType, channelTarget } = delivery
   if (issueId === null || transition === 'delivery_failed') return true
-  // A replay is not another notification.
+  // A replay does not count as another notification.
   if (delivery.deliveredAt === null) {
     prepared(db, 'UPDATE issue SET notificationsSent = notificationsSent + 1 WHERE id = ?').run(issueId)
   }

@@ -17,8 +17,9 @@ import type { Lane } from './lane-scheduler.ts'
 import { laneOfIntegration } from './queues.ts'
 
 /**
- * Tests an integration once, immediately. Returns a null id for integrations without notifications, which are not
- * logged as deliveries. Fails like `sendTest`, and with `conflict` if the integration is incomplete.
+ * Tests an integration once, immediately. The returned id is null for integrations that do not send notifications,
+ * because their tests are not logged as deliveries. Fails as `sendTest` does, and with `conflict` if the integration is
+ * incomplete.
  */
 export async function testIntegration(
   dispatcher: Dispatcher,
@@ -35,9 +36,9 @@ export async function testIntegration(
 }
 
 /**
- * Sends a test notification once, immediately, and returns the id of its delivery, which is logged like any other.
- * Fails with `upstream` and the other service's response if it is not delivered, and with `conflict` if no slot is
- * free.
+ * Sends a test notification once, immediately. Returns the id of its delivery, which is logged like any other delivery.
+ * Fails with `upstream` and the other service's response if the notification is not delivered, and with `conflict` if
+ * no slot is free.
  */
 export async function sendTest(
   dispatcher: Dispatcher,
@@ -63,7 +64,7 @@ function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): La
   throw new AppError('conflict', 'too many other deliveries are in progress; try again later')
 }
 
-/** The caller gets the result now; a later retry would be a surprise. */
+/** Turns a retry into a permanent failure. The caller sees the result now, and a later retry would be unexpected. */
 function onlyOnce(outcome: Outcome): Outcome {
   if (outcome.verdict === 'retry') return { verdict: 'broken', reason: outcome.reason }
   if (outcome.verdict === 'wait') return { verdict: 'broken', reason: 'rate-limited by the other service' }
@@ -76,13 +77,13 @@ function waitOf(outcome: Outcome): number | null {
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null
 }
 
-/** Adds the response to a bare status, which explains nothing. */
+/** Returns the error for a failed test. Includes the response, because a status code alone explains nothing. */
 const failure = (reason: string, answer: string, waitMs: number | null) => {
   const detail = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
   return new AppError('upstream', `the test failed: ${reason}${detail ? ` (${detail})` : ''}`, retryAfterS(waitMs))
 }
 
-/** Time limit, because the caller waits. */
+/** Time limit of a test without delivery. It is short because the caller waits for the result. */
 const TEST_TIMEOUT_MS = 30 * SECOND_MS
 const STOPPED: Outcome = { verdict: 'stopped' }
 const TOO_LATE: Outcome = { verdict: 'broken', reason: `not completed within ${TEST_TIMEOUT_MS / SECOND_MS} s` }
@@ -110,7 +111,7 @@ async function testWithoutDelivery(
   if (outcome.verdict === 'broken') throw failure(outcome.reason, answer, waitMs)
 }
 
-/** @param ending Returns the outcome if the signal was aborted, else null. */
+/** @param ending Returns the outcome if the signal was aborted, otherwise null. */
 async function testOnce(provider: Provider, context: LiveIssueContext, ending: () => Outcome | null): Promise<Outcome> {
   try {
     if (provider.test) return await provider.test(context)

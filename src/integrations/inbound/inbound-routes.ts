@@ -25,8 +25,6 @@ export function inboundRoutes(deps: InboundDeps, providers: readonly Provider[] 
   return providers.flatMap((provider) => (provider.receiver ? [inboundRoute(deps, provider, provider.receiver)] : []))
 }
 
-/** `issue_tracker` → `IssueTracker`. */
-
 function inboundRoute(
   deps: InboundDeps,
   provider: Provider,
@@ -84,7 +82,10 @@ interface Addressed {
   signal: AbortSignal
 }
 
-/** Returns at least one integration. Fails with `unauthorized`, or with an error of the provider. */
+/**
+ * Returns the integrations that the call is addressed to; at least one. Fails with `unauthorized` or with an error of
+ * the provider.
+ */
 function addresseesOf(
   { db }: InboundDeps,
   { type, receiver }: Provider,

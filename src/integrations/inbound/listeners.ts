@@ -9,14 +9,14 @@ import type { InboundContext, ListeningContext } from '../providers/provider-con
 import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
 import type { WebSocketLine } from '../transport/transport.ts'
 
-/** Maximum number of open connections per organization and in total. The oldest integrations come first. */
+/** Maximum number of open connections per organization and in total. The oldest integrations take precedence. */
 const MAX_CONNECTIONS = { org: 8, all: 256 }
 const FIRST_PAUSE_MS = SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS
-/** A connection open for this long resets the pause to the shortest. */
+/** Once a connection has been open for this long, the next pause is reset to the minimum. */
 const STEADY_MS = MINUTE_MS
 
-/** Number of consecutive failures after which the integration is `failing`; single disconnects are normal. */
+/** Number of consecutive failures after which the integration is `failing`. Single disconnects are normal. */
 const FAILING_AFTER = 2
 
 type AnyListener = Listener<object, unknown, object, unknown>
@@ -25,13 +25,13 @@ type AnyListener = Listener<object, unknown, object, unknown>
 interface Wanted {
   provider: Provider
   listener: AnyListener
-  /** Integration whose settings open it: the oldest that shares it. */
+  /** Integration whose settings are used to open the connection: the oldest of the integrations that share it. */
   owner: UsableIntegration
   line: string
 }
 
 interface Connection {
-  /** Version of the settings it was opened with. */
+  /** Version of the settings with which the connection was opened. */
   version: string
   ownerId: string
   stop: AbortController
@@ -45,8 +45,8 @@ interface Pause {
 }
 
 /**
- * Keeps the connections open on which providers listen: opens one when an integration is connected, reopens it when the
- * settings change, and closes it with the integration. Nothing is stored.
+ * Maintains the connections on which providers listen. A connection is opened when an integration is connected,
+ * reopened when its settings change, and closed when the integration is removed. Nothing is stored.
  */
 export class Listeners {
   private readonly connections = new Map<string, Connection>()
@@ -60,7 +60,7 @@ export class Listeners {
     private readonly deps: InboundDeps,
   ) {}
 
-  /** Opens due connections and closes obsolete ones, without waiting for either. */
+  /** Opens due connections and closes obsolete ones, without waiting for the result. */
   start(): void {
     const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
@@ -75,7 +75,7 @@ export class Listeners {
     for (const [key, one] of wanted) if (!this.connections.has(key) && this.isDue(key, one)) this.open(key, one)
   }
 
-  /** Resolves when no connection is open, after the server was stopped. */
+  /** Resolves when no connection is open after the server was stopped. */
   async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running)
   }
@@ -109,7 +109,7 @@ export class Listeners {
       const connection = openIntegration(this.deps.db, this.deps.box, { orgId, id })
       return connection ? listener.connectionKey(connection.settings) : null
     } catch {
-      // Its secrets were lost; every use of it reports that.
+      // The secrets of the integration were lost. Every use of the integration reports that.
       return null
     }
   }
@@ -131,7 +131,7 @@ export class Listeners {
     this.running.add(running)
   }
 
-  /** Fails only if the store does. */
+  /** Serves one connection until it ends. Fails only if the store fails. */
   private async listen(key: string, wanted: Wanted, connection: Connection): Promise<void> {
     const { listener } = wanted
     const { deps, dispatcher } = this

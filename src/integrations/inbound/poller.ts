@@ -9,8 +9,8 @@ import type { Poll, Provider } from '../providers/provider.ts'
 import { integrationsOf, updateIntegrationStatus } from '../store.ts'
 
 /**
- * Polls other services that do not call us. The time of the last poll is not stored: after a start all are polled,
- * which is harmless.
+ * Polls services that do not send webhook calls. The time of the last poll is not stored, so every service is polled
+ * after startup, which is harmless.
  */
 export class Poller {
   private readonly inFlight = new Set<string>()
@@ -21,7 +21,7 @@ export class Poller {
     private readonly deps: InboundDeps,
   ) {}
 
-  /** Starts due polls for which a slot is free, without waiting for them. */
+  /** Starts the due polls for which a slot is free, without waiting for them to finish. */
   start(): void {
     const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
@@ -46,7 +46,7 @@ export class Poller {
     const everyMs = poll.everyMs(config)
     const now = this.deps.clock.now()
     const endedAt = this.endedAt.get(id)
-    // A future time was recorded before the clock was set back.
+    // A time in the future was recorded before the clock was set back.
     if (everyMs === null || (endedAt !== undefined && endedAt <= now && endedAt + everyMs > now)) return
     const lane = laneOfIntegration(this.deps.db, integration)
     if (!this.dispatcher.hasRoom(lane)) return
@@ -60,7 +60,7 @@ export class Poller {
       })
   }
 
-  /** Fails only if the store does. */
+  /** Polls one integration. Fails only if the store fails. */
   private async poll(
     provider: Provider,
     poll: Poll<object, unknown, object, unknown>,

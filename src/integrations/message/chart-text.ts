@@ -35,7 +35,7 @@ export const chartMax = ({ series }: Message): number => Math.max(0, ...(series 
 
 const MAX_BARS = 60
 
-/** Chart as one line of block characters, for the most recent 60 windows. */
+/** Renders the chart as one line of block characters, covering the most recent 60 windows. */
 export function sparkline(message: Message): string {
   const latest = (message.series ?? []).slice(-MAX_BARS).map(({ value }) => value)
   return barsText(latest, Math.max(1, chartMax(message)))

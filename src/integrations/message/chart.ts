@@ -2,12 +2,12 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Instant } from '../../core/clock.ts'
 import type { Message, MessagePoint } from './message.ts'
 
-/** Size in pixels, at twice the displayed size for high-density screens. */
+/** Size in pixels: twice the displayed size, for high-density screens. */
 export const CHART_SIZE = { width: 1184, height: 256 } as const
 
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** Colours that are visible on both light and dark backgrounds; the background is transparent. */
+/** Colours that are visible on both light and dark backgrounds. The background of the chart is transparent. */
 export const CHART_COLOURS = {
   usual: [0x6b, 0x8a, 0xe6],
   bad: [0xe5, 0x48, 0x4d],
@@ -16,12 +16,12 @@ export const CHART_COLOURS = {
 
 const MARGIN = 8
 const LINE = 4
-/** Opacity of the expected area behind the bars, 0 to 255. */
+/** Opacity of the area of expected values behind the bars, 0 to 255. */
 const VEIL = 64
 const GAP_SHARE = 0.25
 const RADIUS = 4
 
-/** One column of the chart, for one window of the series. */
+/** One column of the chart, which represents one window of the series. */
 interface Column {
   point: MessagePoint
   left: number
@@ -32,7 +32,10 @@ interface Column {
 /** True if the series has at least two points. */
 export const hasChart = ({ series }: Message): boolean => (series?.length ?? 0) > 1
 
-/** Renders the series as a PNG bar chart: bars of the incident in red, expected values as an area behind them. */
+/**
+ * Renders the series as a PNG bar chart. The bars of the incident are red, and the expected values are shown as an area
+ * behind the bars.
+ */
 export function chartOf(message: Message): Buffer {
   const { width, height } = CHART_SIZE
   const picture: Picture = { width, height, rgba: new Uint8Array(width * height * 4) }
@@ -66,7 +69,8 @@ function columnsOf(message: Message): Column[] {
 export const stepOf = ([first, second]: readonly MessagePoint[]): number => (first && second ? second.at - first.at : 0)
 
 /**
- * True for windows between the start of the incident and its last occurrence whose value differs from the expected one.
+ * True if the window is between the start of the incident and its last occurrence and its value differs from the
+ * expected value.
  */
 function isBad({ issue, firstBadAt }: Message, { at, value, expected }: MessagePoint, stepMs: number): boolean {
   const from: Instant = firstBadAt ?? issue?.firstSeenAt ?? Number.POSITIVE_INFINITY
@@ -81,7 +85,7 @@ function drawBar(
   const gap = Math.max(1, Math.round((right - left) * GAP_SHARE))
   const colour = isBad ? CHART_COLOURS.bad : CHART_COLOURS.usual
   const top = levelOf(point.value)
-  // Draws a minimum height, so that an empty bad window is visible.
+  // Applies a minimum height, so that a bad window with the value 0 is visible.
   const least = isBad || point.value > 0 ? LINE * 2 : 0
   const bar = {
     left: left + Math.floor(gap / 2),
@@ -113,7 +117,7 @@ function fill(
   }
 }
 
-/** Rounds the upper corners with antialiasing. */
+/** Rounds the upper corners of a bar, with antialiasing. */
 function roundTop({ width, rgba }: Picture, { left, right, top, bottom }: Box): void {
   const radius = Math.min(RADIUS, Math.floor((right - left) / 2), bottom - top)
   for (let y = 0; y < radius; y++) {
@@ -124,7 +128,7 @@ function roundTop({ width, rgba }: Picture, { left, right, top, bottom }: Box): 
   }
 }
 
-/** Pixels in rows from the top left: red, green, blue and opacity of each, 0 to 255. */
+/** Pixels in rows, starting at the top left. Each pixel has four values from 0 to 255: red, green, blue and opacity. */
 export interface Picture {
   width: number
   height: number
@@ -133,16 +137,16 @@ export interface Picture {
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
 
-/** Encodes the picture as PNG with 8 bits per channel and opacity (https://www.w3.org/TR/png-3/). */
+/** Encodes the picture as PNG with 8 bits per channel and an alpha channel (https://www.w3.org/TR/png-3/). */
 export function encodePng({ width, height, rgba }: Picture): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)
   head.writeUInt32BE(height, 4)
-  // 8 bits per channel, colour with opacity, and the only defined methods of compression, filtering and interlacing.
+  // 8 bits per channel, colour with alpha, the only defined compression and filter methods, and no interlacing.
   head.set([8, 6, 0, 0, 0], 8)
   const stride = width * 4
   const lines = Buffer.alloc((stride + 1) * height)
-  // Each line begins with its filter: none.
+  // Each row begins with its filter type: 0, no filter.
   for (let y = 0; y < height; y++) lines.set(rgba.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1)
   return Buffer.concat([
     SIGNATURE,

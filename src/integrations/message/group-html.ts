@@ -3,7 +3,7 @@ import { buttonOf, pill, WRAP } from './mail-elements.ts'
 import { escapeHtml, LAYOUT, mailPage, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
-/** Renders a group of openings as one HTML page without external resources, one row per named issue. */
+/** Renders a group of openings as one HTML page without external resources, with one row per listed issue. */
 export function groupHtml({ subject, sentence, named, rest }: GroupSummary): string {
   const all = listUrl(named)
   return mailPage({

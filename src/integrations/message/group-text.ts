@@ -2,24 +2,24 @@ import { SEVERITIES } from '../../alerts/alert.ts'
 import type { Message } from './message.ts'
 import { oneLine } from './one-line.ts'
 
-/** Maximum number of issues named in a grouped message; the rest are counted. */
+/** Maximum number of issues listed in a grouped message. Further issues are only counted. */
 export const MAX_NAMED = 20
 
 /** Text of a grouped message about several openings. */
 export interface GroupSummary {
-  /** Subject line: highest severity among the named issues, number of issues, and the first title. */
+  /** Subject line: highest severity among the listed issues, number of issues, and the title of the first issue. */
   subject: string
   /** `200 issues opened within 30 seconds.` */
   sentence: string
-  /** First 20 messages, in their order. */
+  /** The first 20 messages, in order. */
   named: Message[]
-  /** Number of issues that are not named. */
+  /** Number of issues that are not listed. */
   more: number
-  /** `and 180 more`; null if all are named. */
+  /** `and 180 more`. Null if all issues are listed. */
   rest: string | null
 }
 
-/** @param members At least one. Only the first 20 messages are read. */
+/** @param members At least one member. Only the first 20 messages are read. */
 export function summarizeGroup(members: readonly { readonly message: Message }[]): GroupSummary {
   const named = members.slice(0, MAX_NAMED).map(({ message }) => message)
   const more = members.length - named.length
@@ -34,7 +34,7 @@ export function summarizeGroup(members: readonly { readonly message: Message }[]
   }
 }
 
-/** Plain-text body with one paragraph per named issue. */
+/** Plain-text body with one paragraph per listed issue. */
 export function groupText(words: GroupSummary): string {
   const named = words.named.map(
     ({ issue, sentence, url }) => `${issue ? `[${issue.severity}] ` : ''}${sentence}\n${url}`,

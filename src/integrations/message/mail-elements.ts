@@ -1,7 +1,7 @@
 import { escapeHtml, type ThemeClass, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
-/** Styles of a label above a value, and of external text that may contain no break opportunity. */
+/** Styles for a label above a value, and for external text, which may contain no break opportunities. */
 export const LABEL = 'margin:0;font-size:13px;font-weight:600'
 export const WRAP = 'overflow-wrap:anywhere;word-break:break-word'
 
@@ -9,7 +9,7 @@ export const WRAP = 'overflow-wrap:anywhere;word-break:break-word'
 export const heading = (text: string): string =>
   `<h2 ${themed('ink', 'margin:28px 0 8px;font-size:14px;line-height:1.4;font-weight:700')}>${escapeHtml(text)}</h2>\n`
 
-/** Button link, followed by its URL as text. */
+/** Button link, followed by its URL in plain text. */
 export function buttonOf(url: string, text: string): string {
   const address = escapeHtml(url)
   return `<p style="margin:28px 0 0"><a href="${address}" ${themed('button', 'display:inline-block;padding:11px 22px;border-radius:8px;font-weight:700;text-decoration:none')}>${text}</a></p>
@@ -17,7 +17,7 @@ export function buttonOf(url: string, text: string): string {
 `
 }
 
-/** Word on a background in the colour of the message's severity. */
+/** Label on a background in the colour of the message's severity. */
 export function pill(message: Message, word: string): string {
   const style =
     'display:inline-block;padding:2px 10px;border-radius:999px;font-size:12px;line-height:1.5;font-weight:700;white-space:nowrap'

@@ -1,12 +1,12 @@
 /**
- * Theme shared by all e-mails: colours, fonts and page frame.
- * E-mails load no external resources. Every element has inline styles, because many clients ignore style sheets; the
- * style sheet only adds dark colours and narrow screens.
+ * Theme shared by all e-mails: colours, fonts and page frame. E-mails load no external resources. Every element has
+ * inline styles because many clients ignore style sheets. The style sheet only adds dark colours and rules for narrow
+ * screens.
  */
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Escapes text for use as content and inside quoted attributes. */
+/** Escapes text for use as element content and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
@@ -16,20 +16,20 @@ interface Colors {
   page: string
   card: string
   ink: string
-  /** Secondary text. Contrast is at least 4.5:1 on page and card. */
+  /** Secondary text. Its contrast is at least 4.5:1 on the page and the card. */
   muted: string
   line: string
   accent: string
   /** Background of a box inside the card. */
   soft: string
-  /** Text colour of each tone, and its background as `on…`. */
+  /** Text colour of each tone. The corresponding background is named `on…`. */
   good: string
   onGood: string
   bad: string
   onBad: string
   warn: string
   onWarn: string
-  /** Bars of the current period and of the period it is compared with. */
+  /** Bars for the current period and for the comparison period. */
   bar: string
   barBefore: string
 }
@@ -71,7 +71,7 @@ const CLASSES = {
 export type ThemeClass = keyof typeof CLASSES
 
 /**
- * Attributes of an element: its class, and the same styles inline for clients that ignore style sheets.
+ * Returns the attributes of an element: its class, and the same styles inline for clients that ignore style sheets.
  * @param more Additional inline styles.
  * @param pad `pad` reduces the horizontal padding on narrow screens.
  */
@@ -85,7 +85,7 @@ export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspac
 
 const important = (styles: string) => styles.replaceAll(';', ' !important;').concat(' !important')
 
-// Outlook on the web marks e-mails shown in dark mode with `[data-ogsc]`.
+// Outlook on the web adds `[data-ogsc]` to e-mails that it shows in dark mode.
 const DARK_STYLES = Object.entries(CLASSES).map(([name, styles]) => [name, important(styles(DARK))] as const)
 
 const STYLE = `
@@ -105,9 +105,9 @@ ${DARK_STYLES.map(([name, styles]) => `.${name}{${styles}}`).join('\n')}
 ${DARK_STYLES.map(([name, styles]) => `[data-ogsc] .${name}{${styles}}`).join('\n')}`
 
 interface MailFrame {
-  /** Page title: one line, plain text. */
+  /** Page title: a single line of plain text. */
   title: string
-  /** Preview text shown next to the subject in message lists: one line, plain text. */
+  /** Preview text shown next to the subject in message lists: a single line of plain text. */
   preview: string
   /** HTML above the card; may be empty. */
   above: string

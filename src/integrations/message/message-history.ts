@@ -16,8 +16,8 @@ const MIN_POINTS = 2
 const MAX_FIELDS = 10
 
 /**
- * Adds data from the event history to a message. Data above the size limit of messages is truncated, and series are
- * downsampled.
+ * Adds data from the event history to a message. Data that exceeds the size limit of messages is truncated, and long
+ * series are downsampled.
  */
 export function withHistory(message: Message, { goodSample, series, ...history }: MessageHistory): Message {
   const cause = history.cause && { sentence: oneLine(history.cause.sentence, 300) }
@@ -47,7 +47,10 @@ function pointsWithin(series: readonly MessagePoint[], bytes: number): MessagePo
   return null
 }
 
-/** Downsamples to at most `most` points by averaging neighbors, so values still describe one window. */
+/**
+ * Downsamples a series to at most `most` points by averaging neighbours, so that each value still describes a single
+ * window.
+ */
 function merged(series: readonly MessagePoint[], most: number): MessagePoint[] {
   const size = Math.ceil(series.length / most)
   const groups = Array.from({ length: Math.ceil(series.length / size) || 0 }, (_, index) =>

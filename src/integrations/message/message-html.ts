@@ -8,7 +8,7 @@ import { KIND_TITLES, type MessageRow, rowsOf, subjectOf } from './message-text.
 import { samplesOf } from './sample-html.ts'
 
 interface MailHtmlOptions {
-  /** Content-ID of the chart image; null omits the chart. */
+  /** Content-ID of the chart image. Null omits the chart. */
   chartId: string | null
 }
 
@@ -42,7 +42,7 @@ export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartI
   })
 }
 
-/** Product name and severity. */
+/** Renders the product name and the severity. */
 function headOf(message: Message): string {
   const { issue, kind } = message
   const word = kind === 'resolved' ? kind : (issue?.severity ?? '')

@@ -6,7 +6,7 @@ import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
-/** Headings by kind of message. */
+/** Headings by message kind. */
 export const KIND_TITLES: Record<MessageKind, string> = {
   opened: 'New issue',
   reopened: 'Reopened',
@@ -21,7 +21,7 @@ export type MessageRow = readonly [label: string, text: string]
 
 const MAX_SAMPLE_ROWS = 30
 
-/** Subject line: severity, kind and issue title; for a test the kind alone. */
+/** Subject line: severity, message kind and issue title. For a test, only the kind. */
 export function subjectOf(message: Message): string {
   const { kind, issue, domain } = message
   if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
@@ -31,7 +31,7 @@ export function subjectOf(message: Message): string {
   return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)
 }
 
-/** Labelled facts in reading order. Unknown facts are omitted. */
+/** Facts with their labels, in reading order. Unknown facts are omitted. */
 export function rowsOf(message: Message): MessageRow[] {
   const { issue, domain, vendor, event, openNow, heldBack } = message
   if (!issue) return []
@@ -85,13 +85,14 @@ function comparisonOf({ issue, observed, expected, expectation, observation }: M
   ]
 }
 
-/** Technical fields, not shown. The domain has its own row. */
+/** Technical fields, which are not shown. The domain is also omitted because it has its own row. */
 const TECHNICAL: readonly string[] = ['seq', 'id', 'receivedAt', 'orgId', 'domainId'] satisfies (keyof StoredEvent)[]
 
 const isTime = (value: unknown) => typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
 
 /**
- * Returns the fields to show: `ts` becomes `time`, and the weight is included only if the event counts more than once.
+ * Returns the fields to show. `ts` is renamed to `time`. The weight is included only if the event counts more than
+ * once.
  */
 function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(sample).flatMap(([key, value]) => {
@@ -101,17 +102,17 @@ function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(fields)
 }
 
-/** One field of the violating event and the same field of the valid event. */
+/** A field of the violating event next to the same field of the valid event. */
 export interface ComparedRow {
   key: string
-  /** Null if the event lacks the field; empty if the value is blank. */
+  /** Value in the violating event. Null if the event lacks the field, empty if the value is blank. */
   bad: string | null
   good: string | null
-  /** True for the difference that the rule checks, if known. */
+  /** True if the field differs in a way that the rule checks. False if this is unknown. */
   isMarked: boolean
 }
 
-/** Sample as rows of dotted keys and text values, without empty fields and with times in UTC. */
+/** Rows for a sample, with dotted keys and string values. Empty fields are omitted, and times are in UTC. */
 export function sampleRowsOf(message: Pick<Message, 'sample'>): MessageRow[] {
   return flat(message.sample).slice(0, MAX_SAMPLE_ROWS)
 }
@@ -128,16 +129,16 @@ function flat(sample: Record<string, unknown> | null): MessageRow[] {
 }
 
 /**
- * Compares the violating event with the valid one field by field: marked fields first, then the fields of the violating
- * event in their order, then fields only the valid event has. At most 30 rows; empty unless the message has both
- * events.
+ * Compares the violating event with the valid event field by field. Marked fields come first, then the other fields of
+ * the violating event in their order, then fields that only the valid event has. At most 30 rows. Empty unless the
+ * message contains both events.
  */
 export function comparedRowsOf({ sample, goodSample, fields }: Message): ComparedRow[] {
   if (!sample || !goodSample) return []
   const [bad, good] = [new Map(flat(sample)), new Map(flat(goodSample))]
   const keys = [...new Set([...bad.keys(), ...good.keys()])]
   const named = keys.filter((key) => fields?.some((field) => rowKeyOf(field) === key) && bad.get(key) !== good.get(key))
-  // A masked value in only one of the two events means that only that event had personal data.
+  // If a value is masked in only one event, only that event contained personal data.
   const isMasked = (text?: string) => text?.includes('***') ?? false
   const isOddOneOut = (key: string) => {
     const [one, other] = [bad.get(key), good.get(key)]
@@ -153,13 +154,13 @@ export function comparedRowsOf({ sample, goodSample, fields }: Message): Compare
   }))
 }
 
-/** Row key for a parameter of a condition: `$host` is a field of the event, `$$os` is the parameter `$os`. */
+/** Row key for the parameter of a condition. `$host` refers to a field of the event, `$$os` to the parameter `$os`. */
 function rowKeyOf(field: string): string {
   if (field.startsWith('$$')) return `params.${field.slice(1)}`
   return field.startsWith('$') ? field.slice(1) : `params.${field}`
 }
 
-/** The whole message as plain text. */
+/** Renders the complete message as plain text. */
 export function textOf(message: Message): string {
   const parts = [
     `${KIND_TITLES[message.kind]}: ${message.sentence}`,
@@ -175,11 +176,11 @@ const linesOf = (rows: readonly MessageRow[]) => rows.map(([label, text]) => `${
 /** A titled block of lines, rendered in a monospace font. */
 export interface TextBlock {
   title: string
-  /** At least one. */
+  /** Contains at least one line. */
   lines: string[]
 }
 
-/** Chart as a sparkline and events field by field; blocks without data are omitted. */
+/** The chart as a sparkline, and the events field by field. Blocks without data are omitted. */
 export function textBlocksOf(message: Message): TextBlock[] {
   return [chartBlock(message), eventsBlock(message)].filter((one) => one !== null)
 }
@@ -199,7 +200,7 @@ function eventsBlock(message: Message): TextBlock | null {
   return rows.length > 0 ? { title, lines: linesOf(rows) } : null
 }
 
-/** Titles above a violating event alone, a valid event alone, and both. */
+/** Titles for a violating event alone, a valid event alone, and both events. */
 export const SAMPLE_TITLE = 'Sample event (personal data masked)'
 export const GOOD_TITLE = 'Valid event (personal data masked)'
 export const COMPARED_TITLE = 'Violating vs. valid event (personal data masked)'
@@ -209,7 +210,7 @@ function comparedText({ key, bad, good, isMarked }: ComparedRow): string {
   return bad === good ? `${mark}${key}: ${bad}` : `${mark}${key}: ${shownValue(bad)} (valid: ${shownValue(good)})`
 }
 
-/** Display text of a value, with a word for missing and empty values. */
+/** Returns the displayed text of a value. Missing and empty values are shown as a word. */
 export function shownValue(value: string | null): string {
   if (value === null) return 'missing'
   return value === '' ? 'empty' : value

@@ -5,7 +5,7 @@ import { namesMissingIn } from '../../core/text.ts'
 import type { IssueStatus, Transition } from '../../issues/issue.ts'
 import { oneLine } from './one-line.ts'
 
-/** `delivery_failed` reports that another channel could not be reached. */
+/** `delivery_failed` reports that a message could not be delivered to another channel. */
 export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'test', 'delivery_failed'] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
@@ -21,7 +21,7 @@ interface MessageIssue {
   impactValue: number | null
   firstSeenAt: Instant
   lastSeenAt: Instant
-  /** Most frequent first, at most 20. */
+  /** Hosts by frequency, most frequent first; at most 20. */
   hosts: string[] | null
   /** Notes written by users. */
   notes: string | null
@@ -41,22 +41,25 @@ export interface MessagePoint {
   /** Start of the window. */
   at: Instant
   value: number
-  /** Null if no specific value is expected. */
+  /** Null if no particular value is expected. */
   expected: number | null
 }
 
 /**
  * Data from the event history. It is fetched when a message is first sent, because the transaction that creates the
- * notification cannot wait for it. Each part is null if there is no data or the history did not answer in time.
+ * notification cannot wait for it. A part is null if there is no data for it or the history did not answer in time.
  */
 export interface MessageHistory {
-  /** A valid event, masked; with the vendor and event name of the violating one if there is one. */
+  /** A valid event, masked. It has the same vendor and event name as the violating event, if there is one. */
   goodSample: Record<string, unknown> | null
   /** Oldest first. */
   series: MessagePoint[] | null
   /** Probable cause, as one sentence with a full stop. */
   cause: { sentence: string } | null
-  /** Fields the rule checks: parameter keys, and event fields as in conditions, such as `$host`. Null if unknown. */
+  /**
+   * Fields that the rule checks: parameter keys, and event fields as written in conditions, such as `$host`. Null if
+   * unknown.
+   */
   fields: string[] | null
 }
 
@@ -64,7 +67,7 @@ export const NO_HISTORY: MessageHistory = { goodSample: null, series: null, caus
 
 /**
  * Content of a notification before it is rendered for a channel. Every text is a single line without control
- * characters, regardless of its source. The whole message is below 20 kB as JSON.
+ * characters, regardless of its source. The complete message is smaller than 20 kB as JSON.
  */
 export interface Message extends MessageHistory {
   kind: MessageKind
@@ -74,30 +77,30 @@ export interface Message extends MessageHistory {
   /** Null for a test. */
   issue: MessageIssue | null
   alert: { id: string; name: string } | null
-  /** Null if the alert has no single domain, or the domain was deleted. */
+  /** Null if the alert does not have exactly one domain, or if the domain was deleted. */
   domain: { id: string; name: string } | null
   vendor: string | null
   event: string | null
   /** Null if the alert type does not compare numbers. */
   observed: number | null
   expected: number | null
-  /** `expected` as text of the alert type: `more than 10`. Null if the number is enough. */
+  /** `expected` as worded for the alert type: `more than 10`. Null if the number is sufficient. */
   expectation: string | null
-  /** Observation as text; absent if the number is enough. */
+  /** `observed` as worded for the alert type. Absent if the number is sufficient. */
   observation?: string
   /** One violating event, masked; nested values are truncated to the size limit. */
   sample: Record<string, unknown> | null
-  /** First occurrence since the issue last opened; null for a test. */
+  /** First occurrence since the issue last opened. Null for a test. */
   firstBadAt: Instant | null
-  /** Changes of the domain whose watch window contains the opening, most recent first; absent if there are none. */
+  /** Changes to the domain whose watch window contains the opening, most recent first. Absent if there are none. */
   changes?: MessageChange[]
   /** Currency of the impact value (ISO 4217); absent if the organization has no currency. */
   currency?: string
-  /** Number of open issues of the organization including this one; null for a test. */
+  /** Number of open issues in the organization, including this one. Null for a test. */
   openNow: number | null
-  /** Number of notifications about the issue held back by the throttle since the last one that was sent. */
+  /** Number of notifications about the issue that the throttle has held back since the last sent notification. */
   heldBack: number
-  /** URL of the issue or page with details. */
+  /** URL of the issue or of a page with details. */
   url: string
 }
 
@@ -110,7 +113,7 @@ export interface MessageFacts {
   issue: Omit<MessageIssue, 'notes' | 'resolvedBy'> & Partial<Pick<MessageIssue, 'notes' | 'resolvedBy'>>
   alert: { id: string; name: string }
   domain: { id: string; name: string } | null
-  /** Most recent finding; null for an issue not raised by an evaluation. */
+  /** Most recent finding. Null for an issue that was not opened by an evaluation. */
   finding: Pick<
     Finding,
     'summary' | 'observed' | 'expected' | 'expectation' | 'observation' | 'vendor' | 'event' | 'sample'
@@ -123,7 +126,7 @@ export interface MessageFacts {
   openNow: number
 }
 
-/** Maximum size of a message as JSON in UTF-8. Webhook payloads add little and stay below 20 kB. */
+/** Maximum size of a message as JSON in UTF-8. Webhook payloads are slightly larger and stay below 20 kB. */
 export const MAX_MESSAGE_BYTES = 19_000
 
 const MAX_HOSTS = 20
@@ -212,7 +215,10 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   return `${said}${what ? ` (${name(what)})` : ''}${placeIn(said)}.`
 }
 
-/** Copies a sample within a byte limit, in order. Fields that do not fit are omitted; long values are truncated. */
+/**
+ * Copies the fields of a sample, in order, up to a limit in bytes. Fields that do not fit are omitted. Long values are
+ * truncated.
+ */
 export function fitting(sample: Record<string, unknown>, bytes: number): Record<string, unknown> {
   let left = bytes
   const take = (text: string) => {
@@ -238,14 +244,14 @@ export function fitting(sample: Record<string, unknown>, bytes: number): Record<
   return copy(sample, 0) as Record<string, unknown>
 }
 
-/** Message that confirms a working channel. */
+/** Message for testing whether a channel works. */
 export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {
   const sentence = `This is a test of the integration ${oneLine(label, 100)}: notifications arrive here.`
   return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: `${publicUrl}/integrations` }
 }
 
 /**
- * Message reporting that `lost` was not delivered. `channel` is a name without secrets: `Webhook hooks.example.com`.
+ * Message that reports the failed delivery of `lost`. `channel` is a name without secrets: `Webhook hooks.example.com`.
  */
 export function failureMessage(
   lost: Message,

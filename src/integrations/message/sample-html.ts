@@ -16,8 +16,8 @@ const CELL = `${BASE};border-color:#e2e5e9`
 const CODE = `font-family:${MONO};font-size:12px;${WRAP}`
 
 /**
- * Renders the violating and the valid event side by side with relevant differences marked, or the only event there is.
- * Empty without events.
+ * Renders the violating and valid events side by side with relevant differences marked. If there is only one event,
+ * renders that one. Empty without events.
  */
 export function samplesOf(message: Message): string {
   const compared = comparedRowsOf(message)
@@ -34,7 +34,7 @@ export function samplesOf(message: Message): string {
   )
 }
 
-// Values are in columns on wide screens and below their key on narrow ones: see `pair` in the style sheet.
+// Values are shown in columns on wide screens and below their key on narrow screens. See `pair` in the style sheet.
 const HEAD = `<tr>${['', 'Violating', 'Valid'].map((word) => `<td ${themed('line', 'padding:0 8px 4px;border:0')}>${word === '' ? '' : `<span ${themed('muted', 'font-size:13px;font-weight:600')}>${word}</span>`}</td>`).join('')}</tr>`
 
 function tableOf(name: string, rows: readonly string[]): string {
@@ -54,7 +54,7 @@ function comparedRow({ key, bad, good, isMarked }: ComparedRow): string {
   return `<tr>${keyCell(key, true)}${marked.join('')}</tr>`
 }
 
-/** Drops the `params.` prefix, as rules do. */
+/** Renders the key without its `params.` prefix, as in rules. */
 function keyCell(key: string, isMarked: boolean): string {
   const name = escapeHtml(key.replace(/^params\./, ''))
   const text = isMarked

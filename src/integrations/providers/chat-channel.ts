@@ -2,7 +2,7 @@ import { AppError } from '../../core/error.ts'
 import { Closed, Text, Type } from '../../core/schema.ts'
 import { oneLine } from '../message/one-line.ts'
 
-/** Request to choose the channel that a bot posts to, for Slack and Teams. */
+/** Request to set the channel that a bot posts to, for Slack and Teams. */
 export const ChatChannelInput = Closed(
   {
     channelId: Text(1, 1000, {
@@ -26,7 +26,7 @@ export const ChatChannelAnswer = Closed(
 
 const MAX_LABEL = 100
 
-/** Returns a channel name that fits a label. Fails with `invalid` if it has no visible characters. */
+/** Returns the channel name in a form that fits a label. Fails with `invalid` if it has no visible characters. */
 export function channelNameIn(text: string): string {
   const name = oneLine(text, MAX_LABEL)
   if (name === '') throw new AppError('invalid', 'channelName: must contain a visible character')

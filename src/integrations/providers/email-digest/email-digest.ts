@@ -9,11 +9,11 @@ import type { IntegrationContext } from '../provider-context.ts'
 import { sendOutbound } from '../send-outbound.ts'
 
 export interface EmailDigestConfig {
-  /** 1 to 50 addresses; empty after all have unsubscribed. */
+  /** 1 to 50 e-mail addresses. Empty if all recipients have unsubscribed. */
   to: string[]
-  /** 0 to 23: hour from which the daily digest is sent. */
+  /** Hour (0 to 23) from which the daily digest is sent, in UTC. */
   hourUtc: number
-  /** Audience and priorities of the digest; may be empty. */
+  /** Audience and priorities of the digest. May be empty. */
   context: string
 }
 
@@ -71,7 +71,10 @@ export const isSame = (one: string, other: string): boolean => one.toLowerCase()
 
 const TEST = 'This is a test of the digest. It will be sent to this address once a day if something happened.'
 
-/** A daily digest for addresses that need not belong to members. Not a channel: the room `digest` composes and sends it. */
+/**
+ * A daily digest for e-mail addresses, which need not belong to members. It is not a notification channel: the `digest`
+ * module composes and sends it.
+ */
 export const emailDigest = provider<EmailDigestConfig>({
   type: 'email_digest',
   title: 'E-mail digest',
@@ -82,7 +85,10 @@ export const emailDigest = provider<EmailDigestConfig>({
   test: sendTests,
 })
 
-/** Sends a separate mail to each address, so that recipients do not see each other. Delivered if at least one succeeded. */
+/**
+ * Sends a separate e-mail to each address, so that recipients do not see each other. Succeeds if at least one e-mail
+ * was sent.
+ */
 async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promise<Outcome> {
   const { to } = context.settings
   const refusals: Outcome[] = []

@@ -20,8 +20,8 @@ export function digestRecipients(db: Db): DigestRecipient[] {
 }
 
 /**
- * Removes an address from an integration, which becomes `disabled` if none remain. Returns false if the address was not
- * listed. Fails with `notFound` if the integration does not exist.
+ * Removes an e-mail address from an integration. The integration becomes `disabled` if no address remains. Returns
+ * false if the address was not listed. Fails with `notFound` if the integration does not exist.
  */
 export function removeRecipient(db: Db, key: IntegrationKey, address: string): boolean {
   return tx(db, () => {

@@ -14,7 +14,7 @@ interface EmailConfig {
   to: string[]
 }
 
-/** Target for the organization's owners at the time of sending. */
+/** Target that stands for the owners of the organization at the time of sending. */
 export const OWNERS_TARGET = 'owners'
 
 const MAX_ADDRESSES = 50
@@ -24,7 +24,7 @@ const ADDRESS =
 
 const partsOf = (target: string) => target.split(',').map((part) => part.trim())
 
-/** Refuses likely typing errors: an empty item, a duplicate address. */
+/** Rejects likely typing errors: an empty item or a duplicate address. */
 function checkList(target: string): void {
   const parts = partsOf(target)
   const empty = parts.indexOf('')
@@ -35,7 +35,7 @@ function checkList(target: string): void {
   if (twice !== undefined) throw new AppError('invalid', `${JSON.stringify(twice)} is listed twice`)
 }
 
-/** The distinct addresses of a target in order. Fails with `invalid` on the first malformed one. */
+/** The distinct addresses in a target, in order. Fails with `invalid` on the first malformed address. */
 function addressesOf(target: string): string[] {
   const addresses = [...new Set(partsOf(target))].filter((part) => part !== '')
   const bad = addresses.find((address) => address.length > 254 || !ADDRESS.test(address))
@@ -64,7 +64,10 @@ export const mailTargets: Addresses<EmailConfig> = {
   },
 }
 
-/** Sends one mail to all addresses of the target. Mails about one issue form a thread. */
+/**
+ * E-mail as a notification channel. One e-mail is sent to all addresses in the target. E-mails about the same issue
+ * form a thread.
+ */
 export const email = provider<EmailConfig>({
   type: 'email',
   title: 'E-mail',
@@ -80,14 +83,14 @@ export const email = provider<EmailConfig>({
       subject: words.subject,
       text: groupText(words),
       html: groupHtml(words),
-      // The first member's id, so that it is the same for every attempt.
+      // Uses the first member's id because it is the same for every attempt.
       messageId: members[0]?.deliveryId ?? '',
       threadId: null,
     })
   },
 })
 
-/** The mail for a message, including its chart if it has one. */
+/** The e-mail for a message, including its chart if it has one. */
 export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string): MailOutbound {
   const chartId = hasChart(message) ? `chart.${deliveryId}@tagwarden` : null
   return {
