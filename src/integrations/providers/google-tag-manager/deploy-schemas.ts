@@ -140,5 +140,5 @@ export const TagListSchema = Closed(
 )
 export type TagList = Static<typeof TagListSchema>
 
-/** True for a hostname, optionally with `*.` in front. */
+/** True if the text is a hostname, optionally with `*.` in front. */
 export const isDomain = (text: string): boolean => new RegExp(DOMAIN, 'u').test(text)

@@ -22,7 +22,9 @@ import {
 } from './tag-manager-entities.ts'
 import { ensureWorkspace, liveVersionOf, syncWorkspace } from './workspace.ts'
 
-/** Entities created by all attempts of one deployment, so that a later attempt still reports them as new. */
+/**
+ * Entities created by any attempt of a deployment. They are recorded so that a later attempt still reports them as new.
+ */
 export interface CreatedEntities {
   workspace?: boolean
   template?: 'new' | 'updated'
@@ -35,28 +37,28 @@ interface DeployDeps {
   /** URL of the domain's browser script. */
   scriptUrl: string
   made: CreatedEntities
-  /** Saves `made` before the entity is created. */
+  /** Saves `made`. Called before the entity is created. */
   saveMade(made: CreatedEntities): void
-  /** The version that the Tagwarden workspace was most recently synced to; null: unknown. */
+  /** The version that the Tagwarden workspace was most recently synced to. Null if unknown. */
   broughtTo: string | null
 }
 
-/** The relevant content of a workspace. */
+/** The parts of a workspace that a deployment uses. */
 interface Content {
   templates: Template[]
   triggers: Trigger[]
   tags: Tag[]
-  /** Null: not fetched because the request names no variable. */
+  /** Null if they were not fetched because the request names no variable. */
   variables: readonly string[] | null
 }
 
-/** Usual number of calls before the first write of a deployment. */
+/** Typical number of calls before the first write of a deployment. */
 const READS = 6
 
 /**
- * Creates or updates the Tagwarden template, trigger and tag in a workspace and configures which tags are reported. Each step
- * first checks what exists, so an interrupted deployment can be resumed and nothing is written unnecessarily. Creates no
- * version and publishes nothing.
+ * Creates or updates the Tagwarden template, trigger and tag in a workspace, and sets which tags are reported. Each
+ * step first checks what exists, so that an interrupted deployment can be resumed and nothing is written unnecessarily.
+ * Does not create a version or publish anything.
  */
 export async function deploy(
   input: DeployInput,
@@ -66,7 +68,7 @@ export async function deploy(
   const { containerPath, selectedTags = {} } = input
   progress.expect(READS + 3 + Object.keys(selectedTags).length)
   const { workspace, isNew } = await ensureWorkspace(api, containerPath, () => recordCreated(deps, { workspace: true }))
-  // The container's limit of workspaces is reached, so the default one is used.
+  // The container has reached its limit of workspaces, so the default workspace is used.
   if (!isNew && workspace.name !== OWN_NAME) recordCreated(deps, { workspace: false })
   const live = await liveVersionOf(api, containerPath)
   const liveVersion = live?.containerVersionId ?? null
@@ -112,7 +114,10 @@ function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: Deploy
   ].filter(({ name }) => name !== '')
 }
 
-/** Fails with `invalid`, naming the field, if the result could not be published. Nothing has been written at this point. */
+/**
+ * Fails with `invalid`, naming the field, if the resulting workspace could not be published. Called before anything is
+ * written.
+ */
 function checkInput(input: DeployInput, { templates, tags, variables }: Content, workspace: Workspace): void {
   const invalid = (field: string, what: string) => new AppError('invalid', `${field}: ${what}`)
   const location = `in workspace ${workspace.name}`
@@ -138,7 +143,10 @@ const tagNameOf = ({ tagName = 'Monitoring Tag' }: DeployInput): string => tagNa
 export const ownTemplate = (templates: readonly Template[]): Template | undefined =>
   templates.find(({ name }) => name === OWN_NAME)
 
-/** The tag of the Tagwarden template, with the requested name or a former one. */
+/**
+ * The tag created from the Tagwarden template. A tag with the requested name takes precedence over one with a former
+ * name.
+ */
 function ownTag(input: DeployInput, templates: readonly Template[], tags: readonly Tag[]): Tag | undefined {
   const template = ownTemplate(templates)
   if (!template) return undefined

@@ -8,24 +8,24 @@ import type { Stage } from './progress.ts'
 export interface DeploymentRecord extends Stage {
   /** SHA-256 of the request. */
   request: string
-  /** `running` although nothing runs means that the server was stopped meanwhile. */
+  /** If it is `running` but no deployment is in progress, the server was stopped during the deployment. */
   status: 'running' | 'done' | 'failed'
   error: string | null
   made: CreatedEntities
-  /** Null until it is done. */
+  /** Null until the deployment is done. */
   deployed: Deployed | null
   endedAt: Instant | null
   /** True once a caller has received the result. */
   isTold: boolean
 }
 
-/** Record of a container with a deployment. */
+/** Record for watching a container that has a deployment. */
 interface WatchRecord {
   domainId: string
   publicId: string
-  /** The most recently seen live version; null: none was published. */
+  /** The most recently seen live version. Null if no version was published. */
   liveVersion: string | null
-  /** The version that the Tagwarden workspace was most recently synced to. */
+  /** The version that the Tagwarden workspace was most recently synced to. Null if unknown. */
   broughtTo: string | null
 }
 

@@ -14,7 +14,7 @@ import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 export type Tools = ProviderTools<Settings, unknown, AccessTokens, unknown>
 export type Context = InboundContext<Settings, unknown, AccessTokens, unknown>
 
-/** How long a result that no caller received is returned to a repeated request. */
+/** Time for which a result that no caller received is kept and returned to an equal request. */
 const UNREPORTED_MS = HOUR_MS
 
 interface RunningDeployment {
@@ -25,15 +25,18 @@ interface RunningDeployment {
   done: Promise<Deployed>
 }
 
-/** Running deployments. Equal requests join a running one, which continues when all callers disconnect. */
+/**
+ * Running deployments. An equal request joins the running deployment. A deployment continues even if all its callers
+ * disconnect.
+ */
 export class Deployments {
   private readonly running = new Map<string, RunningDeployment>()
 
   constructor(private readonly tools: Tools) {}
 
   /**
-   * Starts a deployment or joins the running one. Fails with `unavailable` after 50 s, while the deployment continues, and
-   * with `conflict` if a different deployment into the container is running.
+   * Starts a deployment, or joins an equal one that is running. Fails with `unavailable` after 50 s, while the
+   * deployment continues. Fails with `conflict` if a different deployment into the container is running.
    */
   async deploy(context: Context, input: DeployInput): Promise<Deployed> {
     const { containerPath } = input
@@ -58,7 +61,10 @@ export class Deployments {
     )
   }
 
-  /** Status of the most recent deployment into a container. `context` is null if no integration is connected. */
+  /**
+   * Returns the status of the most recent deployment into a container. `context` is null if no integration is
+   * connected.
+   */
   status(context: Context | null, containerPath: string): DeployStatus {
     const record = context && deploymentOf(context, containerPath)
     if (!record) return { status: 'none', ...NO_PROGRESS, error: null }
@@ -80,7 +86,7 @@ export class Deployments {
       .finally(() => this.running.delete(key))
     const work = { request, stage, done }
     this.running.set(key, work)
-    // Avoids an unhandled rejection when nobody waits; the record contains the error.
+    // Avoids an unhandled rejection when no caller is waiting. The record contains the error.
     done.catch(() => undefined)
     return work
   }
@@ -120,7 +126,7 @@ export class Deployments {
       save({ status: 'done', deployed, callsTotal: record.callsDone, waitsUntil: null, endedAt: context.now() })
       return deployed
     } catch (error) {
-      // A shutdown is not a failure: a repeated request resumes the deployment.
+      // A shutdown does not count as a failure: a repeated request resumes the deployment.
       if (!context.signal.aborted) {
         save({
           status: 'failed',
@@ -160,7 +166,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }
 
-/** Result of the most recent equal deployment, if no caller has received it yet. */
+/** Result of the most recent deployment if the request is equal and no caller has received the result yet. */
 function unreportedResult(context: Context, containerPath: string, request: string): Deployed | null {
   const record = deploymentOf(context, containerPath)
   if (record?.status !== 'done' || record.isTold || record.request !== request) return null

@@ -1,7 +1,7 @@
 import { tagManagerTemplate } from '../../../capture/snippet.ts'
 import type { Entity, Parameter, Tag } from './tag-manager-entities.ts'
 
-/** Name of the workspace, template and trigger. */
+/** Name of Tagwarden's workspace, template and trigger. */
 export const OWN_NAME = 'Tagwarden'
 
 const text = (key: string, value: string): Parameter => ({ type: 'template', key, value })
@@ -11,7 +11,7 @@ export const desiredTemplate = (scriptUrl: string) => ({
   templateData: tagManagerTemplate(scriptUrl),
 })
 
-/** Fires on every event, because the event callback lists only the tags that fired on that event. */
+/** Fires on every event because the event callback lists only the tags that fired on the same event. */
 export const DESIRED_TRIGGER = {
   name: OWN_NAME,
   type: 'customEvent',
@@ -23,11 +23,11 @@ interface OwnTag {
   type: string
   triggerId: string
   scriptUrl: string
-  /** Variable names; empty: none. */
+  /** Names of variables. An empty name means that no variable is used. */
   customerIdVariable: string
   sessionIdVariable: string
   allowedDomains: readonly string[]
-  /** Empty: all tags are reported. */
+  /** If empty, all tags are reported. */
   selectedTagIds: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export function desiredTag(tag: OwnTag) {
     scriptUrl,
     customerId: variable(customerIdVariable),
     sessionId: variable(sessionIdVariable),
-    // The template includes subdomains.
+    // The template includes subdomains by itself.
     allowedDomains: tag.allowedDomains.map((domain) => domain.replace(/^\*\./, '')).join(','),
     selectedTags: tag.selectedTagIds.join(','),
   }
@@ -55,7 +55,10 @@ export function desiredTag(tag: OwnTag) {
   }
 }
 
-/** Returns the entity with the desired fields set and others preserved. Null if they are already set. */
+/**
+ * Returns the entity with the desired fields set and all other fields preserved. Null if the desired fields are already
+ * set.
+ */
 export function withDesired<E extends Entity>(present: E, desired: object): E | null {
   const isUnchanged = Object.entries(desired).every(([field, value]) => isSame(present[field], value))
   return isUnchanged ? null : { ...present, ...desired }
@@ -63,7 +66,7 @@ export function withDesired<E extends Entity>(present: E, desired: object): E | 
 
 const isSame = (present: unknown, desired: unknown): boolean => Bun.deepEquals(normalize(present), normalize(desired))
 
-/** Removes irrelevant differences: the order of parameters, empty parameters, trailing white space. */
+/** Removes irrelevant differences: the order of parameters, empty parameters and trailing white space. */
 function normalize(value: unknown): unknown {
   if (typeof value === 'string') return value.trimEnd()
   if (Array.isArray(value)) {
@@ -77,20 +80,20 @@ function normalize(value: unknown): unknown {
 
 const hasValue = (part: unknown) => (part as Parameter).value !== ''
 
-/** Key of the tag's name in its report. */
+/** Report key for the tag's name. */
 const NAME_KEY = 'name'
 
-/** Keys that reports use themselves, and the one that excludes a tag. */
+/** Keys that every report uses, and the key that excludes a tag from reports. */
 export const RESERVED_REPORT_KEYS = ['id', NAME_KEY, 'status', 'executionTime', 'exclude']
 
 const entryOf = (name: string): Parameter => text(name, variable(name))
 
-/** True for an entry as created here: a variable under its own name. */
+/** True for an entry in the form that Tagwarden creates: a variable under its own name. */
 const isOwnEntry = ({ key = '', value }: Parameter) => value === variable(key)
 
 /**
- * Returns a tag with the metadata that its report includes: its name and these variables. Null if it has them already. Keeps
- * entries made by others and removes those of variables no longer selected.
+ * Returns the tag with metadata that adds its name and the given variables to its reports. Null if the metadata is
+ * already set. Entries that users added are preserved. Entries for variables that are no longer selected are removed.
  */
 export function withReportMetadata(tag: Tag, variables: readonly string[]): Tag | null {
   const present = tag.monitoringMetadata?.map ?? []

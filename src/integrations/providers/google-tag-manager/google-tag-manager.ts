@@ -43,10 +43,10 @@ async function listContainers(context: IntegrationContext<Settings, AccessTokens
   }
 }
 
-/** Pause between polls, so that with the poll itself a container is checked every 10 min. */
+/** Pause between polls. Together with the duration of the poll itself, each container is checked every 10 min. */
 const WATCH_EVERY_MS = 10 * MINUTE_MS - 30 * SECOND_MS
 
-/** Checks the live version of each deployed container and records a new one as a change of the domain. */
+/** Checks the live version of each container with a deployment, and records a new version as a change of the domain. */
 async function watchContainers(context: Context): Promise<void> {
   const api = new TagManagerApi(context, new Progress())
   const containers = watchedContainers(context)
@@ -59,14 +59,14 @@ async function watchContainers(context: Context): Promise<void> {
       refusals.push(error)
     }
   }
-  // Lost access to one container is not a failure of the integration.
+  // Losing access to a single container does not count as a failure of the integration.
   const [first] = refusals
   if (first && refusals.length === containers.length) throw first
 }
 
 async function watchContainer(context: Context, api: TagManagerApi, containerPath: string): Promise<void> {
   const live = await liveVersionOf(api, containerPath)
-  // Read after the call: a deployment may have changed it meanwhile.
+  // Read after the call because a deployment may have changed it during the call.
   const watch = watchOf(context, containerPath)
   if (!watch || !live || live.containerVersionId === watch.liveVersion) return
   const { containerVersionId: version, name = '' } = live

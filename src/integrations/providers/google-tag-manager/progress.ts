@@ -3,21 +3,21 @@ import type { Instant } from '../../../core/clock.ts'
 /** Progress of long-running work. */
 export interface Stage {
   callsDone: number
-  /** Current estimate. */
+  /** Current estimate of the total number of calls. */
   callsTotal: number
-  /** End of the current wait for the quota or a retry; null: not waiting. */
+  /** End of the current wait for the quota or a retry. Null if it is not waiting. */
   waitsUntil: Instant | null
 }
 
 export const NO_PROGRESS: Stage = { callsDone: 0, callsTotal: 0, waitsUntil: null }
 
-/** Counts calls. */
+/** Tracks the progress of work by its calls. */
 export class Progress {
   private done = 0
   private remaining = 0
   private until: Instant | null = null
 
-  /** @param notify called on every change */
+  /** @param notify Called on every change. */
   constructor(private readonly notify: (stage: Stage) => void = () => undefined) {}
 
   /** Sets the expected number of remaining calls. */

@@ -4,7 +4,10 @@ import type { TagManagerApi } from './tag-manager-api.ts'
 import { containerIdOf, type Parameter, type Tag, type Template, tagTypeOf } from './tag-manager-entities.ts'
 import { defaultWorkspace, ownWorkspace, workspacesOf } from './workspace.ts'
 
-/** Lists tags and variables of the Tagwarden workspace, or of the default one if there is none. */
+/**
+ * Lists the tags and variables of the Tagwarden workspace, or of the default workspace if there is no Tagwarden
+ * workspace.
+ */
 export async function tagListOf(api: TagManagerApi, containerPath: string): Promise<TagList> {
   const workspaces = await workspacesOf(api, containerPath)
   const { path, name: workspaceName } = ownWorkspace(workspaces) ?? defaultWorkspace(workspaces)
@@ -31,7 +34,7 @@ export async function tagListOf(api: TagManagerApi, containerPath: string): Prom
   }
 }
 
-/** The value of a parameter; lists and maps as JSON. */
+/** The value of a parameter. Lists and maps are serialized as JSON. */
 const textIn = ({ value, list, map }: Parameter): string => value ?? JSON.stringify(list ?? map ?? '')
 
 /**
@@ -65,7 +68,7 @@ const NAMES = new Map([
   ['ua', 'Universal Analytics'],
 ])
 
-/** Returns the display name of a built-in type, the name of a template, or the type itself. */
+/** Returns the display name of a built-in tag type, the name of the template, or otherwise the type itself. */
 export function displayTypeOf(type: string, templateNames: ReadonlyMap<string, string>): string {
   return templateNames.get(type) ?? NAMES.get(type) ?? type
 }

@@ -8,11 +8,11 @@ import type { Progress } from './progress.ts'
 import { apiUrl, quotaOf, type ServiceAccount, type Settings, tokenUrl } from './tag-manager-config.ts'
 import type { Entity } from './tag-manager-entities.ts'
 
-/** A call that Google refused permanently. */
+/** A call that Google rejected permanently. */
 export class Refused extends AppError {
   constructor(
     readonly status: number,
-    /** Google's reason, such as `insufficientPermissions`; empty if there is none. */
+    /** Google's reason code, such as `insufficientPermissions`. Empty if there is none. */
     readonly reason: string,
     message: string,
   ) {
@@ -23,14 +23,14 @@ export class Refused extends AppError {
   }
 }
 
-/** Maximum retries of a call without a response or with a 5xx. */
+/** Maximum number of retries of a call that received no response or a 5xx. */
 const MAX_RETRIES = 5
 const FIRST_PAUSE_MS = SECOND_MS
-/** First pause after a rate limit. Other clients of the same Google project count against the same quota. */
+/** Length of the first pause after a rate limit. Other clients of the same Google project share the quota. */
 const FIRST_RATE_PAUSE_MS = 5 * SECOND_MS
 const MAX_RATE_PAUSE_MS = 100 * SECOND_MS
 const MAX_RATE_PAUSES = 20
-/** Upper limit for `Retry-After`. */
+/** Maximum `Retry-After` that is accepted. */
 const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS
 /** Sufficient for all tags of a large container. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -43,12 +43,12 @@ interface Request {
   body?: object
 }
 
-/** Limits of retries after failures and of pauses after rate limits. */
+/** Limits for retries after failures and for pauses after rate limits. */
 const WITH_RETRIES = { retries: MAX_RETRIES, pauses: MAX_RATE_PAUSES }
 /** For callers that need an immediate result. */
 export const WITHOUT_RETRIES: typeof WITH_RETRIES = { retries: 0, pauses: 0 }
 
-/** Client of the Google Tag Manager API. Stays within the quota and retries where that is safe. */
+/** Client for the Google Tag Manager API. It stays within the quota and retries calls where that is safe. */
 export class TagManagerApi {
   constructor(
     private readonly context: GtmContext,
@@ -56,7 +56,7 @@ export class TagManagerApi {
     private readonly limits = WITH_RETRIES,
   ) {}
 
-  /** Fails with `Refused`, or with `CallFailed` if there is no response after all retries. */
+  /** Makes a GET request. Fails with `Refused`, or with `CallFailed` if there is no response after all retries. */
   async get<T>(path: string): Promise<T> {
     return (await this.withRetries({ method: 'GET', path })) as T
   }
@@ -86,7 +86,10 @@ export class TagManagerApi {
     throw new AppError('upstream', `Tag Manager: more than ${MAX_PAGES} pages of ${path}`)
   }
 
-  /** Creates an entity exactly once: after a lost response, `find` checks for it before the call is repeated. */
+  /**
+   * Creates an entity exactly once. After a lost response, `find` checks whether the entity exists before the call is
+   * repeated.
+   */
   async create<T>(path: string, body: object, find: () => Promise<T | null>): Promise<T> {
     for (let retries = 0; ; retries++) {
       try {
@@ -106,9 +109,9 @@ export class TagManagerApi {
   }
 
   /**
-   * Writes the entity that `change` returns, or nothing if it returns null. After a concurrent change by someone else,
-   * reads the entity again and repeats the change. Also reads it again after a lost response, as the write may have
-   * succeeded.
+   * Writes the entity that `change` returns, or nothing if it returns null. If someone else changed the entity
+   * concurrently, reads it again and repeats the change. Also reads it again after a lost response, because the write
+   * may have succeeded.
    */
   async update<E extends Entity>(entity: E, change: (current: E) => E | null): Promise<E> {
     let current = entity
@@ -138,7 +141,7 @@ export class TagManagerApi {
     }
   }
 
-  /** Makes a call, waiting out rate limits and renewing a rejected token once. */
+  /** Makes a call. Waits during rate limits, and renews a rejected token once. */
   private async attempt(request: Request): Promise<unknown> {
     let isRenewed = false
     for (let pauses = 0; ; ) {
@@ -168,7 +171,7 @@ export class TagManagerApi {
     return context.withinQuota(
       quotaOf(context.operator),
       async () => {
-        // Fetched only now, because waiting for the quota can take minutes.
+        // Fetched here because waiting for the quota can take minutes, after which an earlier token may have expired.
         const authorization = `Bearer ${await accessTokenOf(context)}`
         const headers = { accept: 'application/json', authorization, ...content }
         return context.call({ ...request, headers }).finally(() => progress.called())
@@ -208,7 +211,7 @@ const isOutdated = (error: unknown): boolean =>
 
 const RATE_LIMIT_REASON = /^(?:rateLimitExceeded|userRateLimitExceeded|RATE_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED)$/
 
-/** Exhausted daily quotas (`quotaExceeded`, `dailyLimitExceeded`) are not included. */
+/** True if the call was rate-limited. False for exhausted daily quotas (`quotaExceeded`, `dailyLimitExceeded`). */
 const isRateLimited = ({ status, reason }: Refused): boolean =>
   RATE_LIMIT_REASON.test(reason) || (status === 429 && reason === '')
 
@@ -217,7 +220,10 @@ function ratePauseMs({ headers }: CallAnswer, pauses: number, now: Instant): num
   return Math.max(own, Math.min(retryAfterMs(headers['retry-after'], now) ?? 0, MAX_RETRY_AFTER_MS))
 }
 
-/** Parses Google's error format, https://cloud.google.com/apis/design/errors, and the older one that this API mostly uses. */
+/**
+ * Parses Google's error format, https://cloud.google.com/apis/design/errors, and the older format that this API mostly
+ * uses.
+ */
 function refusalIn({ status, body }: CallAnswer): Refused {
   const { message, reason } = errorIn(body)
   return new Refused(status, oneLine(reason, 60), oneLine(message, 200))
@@ -229,7 +235,7 @@ function errorIn(body: string): { message: string; reason: string } {
     const reason = error.errors?.[0]?.reason ?? error.details?.find(hasReason)?.reason ?? error.status ?? ''
     return { message: String(error.message ?? ''), reason: String(reason) }
   } catch {
-    // The page of a proxy.
+    // The body is not JSON, such as the error page of a proxy.
     return { message: '', reason: '' }
   }
 }
@@ -239,7 +245,8 @@ const hasReason = (detail: unknown): boolean => typeof detail === 'object' && de
 type GtmContext = IntegrationContext<Settings, AccessTokens>
 
 /**
- * Scopes to read and edit containers. They do not permit creating versions or publishing: https://developers.google.com/tag-platform/tag-manager/api/v2/authorization
+ * Scopes for reading and editing containers. They do not permit creating versions or publishing:
+ * https://developers.google.com/tag-platform/tag-manager/api/v2/authorization
  */
 const SCOPES = ['tagmanager.readonly', 'tagmanager.edit.containers'].map(
   (name) => `https://www.googleapis.com/auth/${name}`,
@@ -262,12 +269,12 @@ function grantOf(context: GtmContext): Record<string, string> {
     grant_type: 'refresh_token',
     client_id: clientId,
     client_secret: clientSecret,
-    // Google may have issued a new one with the previous access token.
+    // Google may have issued a new refresh token with the previous access token.
     refresh_token: context.tokens.refreshToken ?? refreshToken,
   }
 }
 
-/** A JWT bearer assertion: RFC 7523, section 2.1. */
+/** Creates a JWT bearer assertion: RFC 7523, section 2.1. */
 function assertionOf({ client_email, private_key, private_key_id }: ServiceAccount, aud: string, now: Instant): string {
   const iat = Math.floor(now / SECOND_MS)
   const header = { alg: 'RS256', typ: 'JWT', ...(private_key_id === undefined ? {} : { kid: private_key_id }) }
@@ -277,8 +284,8 @@ function assertionOf({ client_email, private_key, private_key_id }: ServiceAccou
 }
 
 /**
- * Parses JSON so that it can be serialized unchanged: numbers that JavaScript would write differently keep their source text.
- * Fails with `SyntaxError`.
+ * Parses JSON so that it can be serialized unchanged. Numbers that JavaScript would write differently keep their source
+ * text. Fails with `SyntaxError`.
  */
 export function parseJsonExactly(text: string): unknown {
   return JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) => {

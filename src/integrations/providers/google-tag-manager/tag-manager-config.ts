@@ -4,7 +4,7 @@ import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { OperatorSetting } from '../provider.ts'
 import type { Quota } from '../provider-context.ts'
 
-/** The used fields of a service account's key file. */
+/** The fields that are used from a service account's key file. */
 export interface ServiceAccount {
   client_email: string
   /** PEM. */
@@ -14,7 +14,7 @@ export interface ServiceAccount {
 
 /** Credentials: the key of a service account, or the refresh token of a user who gave consent. */
 export interface Settings {
-  /** Absent: the three other fields are present. */
+  /** If absent, the three other fields are present. */
   serviceAccount?: ServiceAccount
   clientId?: string
   clientSecret?: string
@@ -39,7 +39,9 @@ export const ConfigSchema = Closed({
   ),
 })
 
-/** Other fields of a key file are ignored, including `token_uri`: only the operator configures the token URL. */
+/**
+ * Other fields of a key file are ignored, including `token_uri`, because only the operator configures the token URL.
+ */
 const KeyFileSchema = Type.Object({
   client_email: text(500),
   private_key: text(20_000),
@@ -54,7 +56,10 @@ const parseOAuth = parser(OAuthSchema)
 
 const OAUTH_FIELDS = ['clientId', 'clientSecret', 'refreshToken'] as const
 
-/** Fails with `invalid`, naming the field. Credentials in the request replace stored ones of the other kind. */
+/**
+ * Validates and completes a configuration. Credentials in the request replace stored credentials of the other kind.
+ * Fails with `invalid`, naming the field.
+ */
 export function prepareTagManager(config: object, given: object): Settings {
   const all = parseConfig(config, 'config')
   const namesAccount = 'serviceAccount' in given
@@ -85,10 +90,13 @@ function accountOf(file: unknown): ServiceAccount {
   return { client_email, private_key, ...(private_key_id === undefined ? {} : { private_key_id }) }
 }
 
-/** Google's keys have 2,048 bits. Signing with 16,384 bits would block the event loop for more than a second. */
+/**
+ * Maximum key size. Google's keys have 2,048 bits. Signing with 16,384 bits would block the event loop for more than a
+ * second.
+ */
 const MAX_KEY_BITS = 4096
 
-/** Size of an RSA key in bits. Null if it is not an RSA key. */
+/** Size of an RSA key in bits. Null if the PEM is not an RSA key. */
 function rsaBits(pem: string): number | null {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
@@ -141,7 +149,7 @@ export const tokenUrl = (operator: Operator): string => operator.TAG_MANAGER_TOK
 
 const WINDOW_MS = 100_000
 
-/** Google counts calls over 100 s, so short bursts are allowed. */
+/** Quota for calls. Google counts calls over 100 s, so short bursts are allowed. */
 export function quotaOf(operator: Operator): Quota {
   const perMinute = Number(operator.TAG_MANAGER_CALLS_PER_MINUTE)
   return { calls: Math.max(1, Math.floor((perMinute * WINDOW_MS) / 60_000)), windowMs: WINDOW_MS }

@@ -12,7 +12,7 @@ export interface Entity {
   /** Relative to the base URL: `accounts/1/containers/2/workspaces/3/tags/4`. */
   path: string
   name: string
-  /** Changes with every write. */
+  /** Fingerprint of the content. It changes with every write. */
   fingerprint: string
   [field: string]: unknown
 }
@@ -24,7 +24,7 @@ export interface Workspace extends Entity {
 export interface Template extends Entity {
   templateId: string
   templateData: string
-  /** Absent: the template was created or imported in this container. */
+  /** If absent, the template was created or imported in this container. */
   galleryReference?: { galleryTemplateId?: string }
 }
 
@@ -45,7 +45,7 @@ export interface Variable {
   type: string
 }
 
-/** An entity changed differently in the workspace and in the latest version. */
+/** An entity whose changes in the workspace and in the latest version conflict. */
 export interface MergeConflict {
   entityInWorkspace?: Record<string, unknown>
   entityInBaseVersion?: Record<string, unknown>
@@ -56,7 +56,7 @@ export interface LiveVersion {
   name?: string
 }
 
-/** The type of a template's tags. Gallery templates have the same type in all containers. */
+/** The type of tags created from a template. Gallery templates have the same tag type in all containers. */
 export function tagTypeOf({ templateId, galleryReference }: Template, containerId: string): string {
   return `cvt_${galleryReference?.galleryTemplateId ?? `${containerId}_${templateId}`}`
 }

@@ -114,7 +114,10 @@ function contextOf(tools: Tools, orgId: string, signal: AbortSignal): Context {
   return tools.open({ orgId, id }, signal)
 }
 
-/** Lists being read. Concurrent requests for the same container share one read, because every call counts against the quota. */
+/**
+ * Tag lists that are being fetched. Concurrent requests for the same container share one fetch, because every call
+ * counts against the quota.
+ */
 class TagLists {
   private readonly running = new Map<string, { done: Promise<TagList>; stage: Stage }>()
 

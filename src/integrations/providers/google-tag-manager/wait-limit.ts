@@ -2,7 +2,7 @@ import { type Clock, SECOND_MS, waitUntil } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import type { Stage } from './progress.ts'
 
-/** Maximum time a caller waits; the work continues afterwards. */
+/** Maximum time that a caller waits. The work continues afterwards. */
 export const MAX_WAIT_MS = 50 * SECOND_MS
 
 /** Resolves or fails as `work` does. Fails with `late()` after 50 s or when the caller disconnects. */
@@ -26,17 +26,20 @@ export async function withWaitLimit<R>(
 
 const SOON_S = 5
 const LATEST_S = 100
-/** Maximum number of concurrent lists, and of concurrent deployments, per integration. */
+/** Maximum number of concurrent list requests, and of concurrent deployments, per integration. */
 const MAX_RUNNING = 10
 
-/** Fails with `unavailable` if an integration has too much running work. Keys of `running`: the integration id, a space, more. */
+/**
+ * Fails with `unavailable` if too many operations are running for an integration. Keys of `running` begin with the
+ * integration id and a space.
+ */
 export function refuseWhenBusy(running: ReadonlyMap<string, unknown>, integrationId: string | null): void {
   const own = [...running.keys()].filter((key) => key.startsWith(`${integrationId} `))
   if (own.length < MAX_RUNNING) return
   throw new AppError('unavailable', `${MAX_RUNNING} other requests are already waiting for Tag Manager`, LATEST_S)
 }
 
-/** Seconds for `Retry-After`: an estimate, since a repeated request waits again. */
+/** Value for `Retry-After` in seconds. It is an estimate, because a repeated request waits again. */
 export function retryAfterS({ waitsUntil }: Stage, clock: Clock): number {
   const restS = waitsUntil === null ? SOON_S : Math.ceil((waitsUntil - clock.now()) / SECOND_MS)
   return Math.min(Math.max(restS, 1), LATEST_S)

@@ -12,7 +12,7 @@ export const workspacesOf = (api: TagManagerApi, containerPath: string): Promise
 export const ownWorkspace = (workspaces: readonly Workspace[]): Workspace | undefined =>
   workspaces.find(({ name }) => name === OWN_NAME)
 
-/** The default workspace, or the oldest one if it was renamed. */
+/** The default workspace, or the oldest workspace if the default one was renamed. */
 export function defaultWorkspace(workspaces: readonly Workspace[]): Workspace {
   const oldest = workspaces.toSorted((a, b) => Number(a.workspaceId) - Number(b.workspaceId))[0]
   const found = workspaces.find(({ name }) => name === 'Default Workspace') ?? oldest
@@ -21,9 +21,9 @@ export function defaultWorkspace(workspaces: readonly Workspace[]): Workspace {
 }
 
 /**
- * Finds or creates the Tagwarden workspace. Free containers are limited to three workspaces; if none can be created, returns
- * the default one.
- * @param onCreate called before the workspace is created
+ * Finds or creates the Tagwarden workspace. Free containers are limited to three workspaces. If no workspace can be
+ * created, returns the default one.
+ * @param onCreate Called before the workspace is created.
  */
 export async function ensureWorkspace(
   api: TagManagerApi,
@@ -44,14 +44,17 @@ export async function ensureWorkspace(
   }
 }
 
-/** True for a refusal that may mean "too many workspaces". Google does not document the reason, so others are excluded. */
+/**
+ * True if the error may mean "too many workspaces". Google does not document its reason code, so every error that does
+ * not concern access qualifies.
+ */
 function isLimit(error: unknown): boolean {
   if (!(error instanceof Refused)) return false
   const isOfAccess = /permission|scope|auth|forbidden/i.test(error.reason) && !/limit|maximum/i.test(error.message)
   return [400, 403, 409, 429].includes(error.status) && !isOfAccess
 }
 
-/** The published version; null if none was published. */
+/** The published version of a container. Null if no version was published. */
 export async function liveVersionOf(api: TagManagerApi, containerPath: string): Promise<LiveVersion | null> {
   const live = await api.find<Partial<LiveVersion>>(`${containerPath}/versions:live`)
   const id = live?.containerVersionId
@@ -88,7 +91,7 @@ const outOfDate = (workspace: string, what: string) =>
     `Tag Manager: mergeConflict: workspace ${oneLine(workspace, 100)} conflicts with the latest version${what}; resolve the conflict in Tag Manager, then repeat the request`,
   )
 
-/** `tag Purchase` */
+/** Type and name of the conflicting entity: `tag Purchase`. */
 function nameOf({ entityInWorkspace, entityInBaseVersion }: MergeConflict): string {
   const parts = Object.entries(entityInWorkspace ?? entityInBaseVersion ?? {})
   const [kind, entity] = parts.find(([, value]) => typeof value === 'object' && value !== null) ?? ['something', null]

@@ -4,14 +4,14 @@ import { oneLine } from '../../message/one-line.ts'
 import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { callJira, fetchOwnAccount, isMissing, type JiraContext } from './jira-client.ts'
 
-/** Project permissions that the account needs. */
+/** Project permissions that the account requires. */
 const REQUIRED_PERMISSIONS = {
   BROWSE_PROJECTS: 'Browse Projects',
   CREATE_ISSUES: 'Create Issues',
   ADD_COMMENTS: 'Add Comments',
   TRANSITION_ISSUES: 'Transition Issues',
 }
-/** Fields filled by Jira or Tagwarden. */
+/** Fields that Jira or Tagwarden fills. */
 const PREFILLED_FIELDS = ['project', 'issuetype', 'summary', 'description', 'labels', 'reporter']
 
 const MAX_PAGES = 20
@@ -27,8 +27,8 @@ interface NewField {
 type Fields = ReadonlyMap<string, NewField>
 
 /**
- * Checks that a ticket could be created, without creating one: token, project, permissions, issue type and required fields.
- * Fails with `invalid` if not.
+ * Checks that a ticket could be created, without creating one. Checks the token, project, permissions, issue type and
+ * required fields. Fails with `invalid` if a check fails.
  */
 export async function checkJira(context: JiraContext): Promise<Outcome> {
   await fetchOwnAccount(context)
@@ -96,11 +96,11 @@ interface NamedType {
   name?: unknown
 }
 
-/** Fields of the create screen by id. Null if Jira does not provide them. */
+/** Fields of the create screen by id. Null if Jira does not return them. */
 async function fieldsOfType(context: JiraContext): Promise<Fields | null> {
   const path = `/issue/createmeta/${encodeURIComponent(context.settings.project)}/issuetypes`
   const types = await listOf(context, path, ['issueTypes', 'values'])
-  // Data Center before 8.4 has a single endpoint, which later versions removed.
+  // Data Center before 8.4 has a single endpoint, which later versions no longer have.
   if (!types) return fieldsBefore84(context)
   const { id } = findType(context, types)
   const fields = await listOf(context, `${path}/${encodeURIComponent(String(id))}`, ['fields', 'values'])
@@ -119,7 +119,7 @@ async function fieldsBefore84(context: JiraContext): Promise<Fields | null> {
   return new Map(Object.entries(findType(context, types).fields ?? {}))
 }
 
-/** Returns the configured issue type. Fails with `invalid` if it is missing, listing the available ones. */
+/** Returns the configured issue type. If it does not exist, fails with `invalid` and lists the available types. */
 function findType<T extends NamedType>({ settings: { issueType, project } }: JiraContext, all: readonly T[]): T {
   const types = all.slice(0, MAX_ITEMS)
   const type = types.find(({ name }) => name === issueType)
@@ -130,7 +130,7 @@ function findType<T extends NamedType>({ settings: { issueType, project } }: Jir
   )
 }
 
-/** Reads all pages of a list, whose field is named differently in Cloud and Data Center. Null on a 404. */
+/** Reads all pages of a list. The name of the list field differs between Cloud and Data Center. Null on a 404. */
 async function listOf(
   context: JiraContext,
   path: string,

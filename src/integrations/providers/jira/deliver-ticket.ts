@@ -16,7 +16,7 @@ import { type Category, NO_TICKET, type Ticket } from './jira-state.ts'
 import { type FoundTicket, quoted, searchTickets, statusOf } from './search-tickets.ts'
 import { type Body, bodyOf, plainOf, summaryOf } from './ticket-text.ts'
 
-/** How long Jira may continue to process a request after the connection ended. */
+/** Maximum time for which Jira may continue to process a request after the connection was closed. */
 const MAX_REQUEST_MS = 30 * SECOND_MS
 /** Maximum expected delay of Jira's search index. */
 const SEARCH_LAG_MS = 30 * SECOND_MS
@@ -25,11 +25,11 @@ const SEARCH_RETRY_MS = 5 * SECOND_MS
 const FROM_TICKET: Outcome = { verdict: 'delivered', note: 'the change came from the ticket' }
 const DELETED: Outcome = { verdict: 'delivered', note: 'the ticket was deleted in Jira' }
 
-/** Updates part of the ticket's memory and keeps concurrent changes of the rest. */
+/** Updates part of the ticket's memory and preserves concurrent changes to the other parts. */
 export const updateTicket = (context: JiraIssue, part: Partial<Ticket>, ticketKey?: string): Promise<void> =>
   context.remember({ ...NO_TICKET, ...context.memory, ...part }, ticketKey)
 
-/** Creates the ticket of an issue, or adds a comment to it. */
+/** Creates the ticket for an issue, or adds a comment to the existing ticket. */
 export async function deliverTicket(context: JiraDelivery, message: Message): Promise<Outcome> {
   const { memory } = context
   const isOpening = message.kind === 'opened' || message.kind === 'reopened'
@@ -47,13 +47,16 @@ export async function deliverTicket(context: JiraDelivery, message: Message): Pr
   }
 }
 
-/** True for a message about a status that came from the ticket. */
+/** True if the message reports a status that came from the ticket. */
 function isFromTicket(kind: MessageKind, { given }: Ticket): boolean {
   if (kind === 'reopened') return given === 'open' || given === 'acknowledged'
   return kind === 'resolved' && given === 'resolved'
 }
 
-/** Creates a ticket exactly once: searches for it first, and repeatedly after a lost response before creating another. */
+/**
+ * Creates a ticket exactly once. Searches for an existing ticket first. After a lost response, keeps searching for a
+ * while before creating another.
+ */
 async function createTicket(context: JiraIssue, message: Message): Promise<Outcome> {
   const { issue } = message
   if (!issue) return { verdict: 'broken', reason: 'a ticket needs an issue' }
@@ -73,14 +76,17 @@ async function createTicket(context: JiraIssue, message: Message): Promise<Outco
   await updateTicket(context, { until: context.now() + MAX_REQUEST_MS + SEARCH_LAG_MS })
   const created = await create(context, fieldsOf(context, message, { project, label }))
   await link(context, created, null)
-  // A workflow can start in progress. The ticket exists even if this lookup fails.
+  // Read from Jira because a workflow can start in progress. The ticket exists even if this lookup fails.
   const status = await statusOf(context, created.key).catch(() => null)
   await updateTicket(context, { category: status?.category ?? 'new' })
   if (context.state?.me === undefined) await fetchOwnAccount(context).catch(() => null)
   return DELIVERED
 }
 
-/** Returns the oldest existing ticket with the label, because copies of a ticket share its labels, or null. */
+/**
+ * Returns the oldest existing ticket with the label, or null. The oldest is the original, because copies of a ticket
+ * share its labels.
+ */
 async function findTicket(context: JiraIssue, project: string, label: string): Promise<FoundTicket | null> {
   const jql = `project = ${quoted(project)} AND labels = ${quoted(label)} ORDER BY created ASC`
   for (const found of await searchTickets(context, jql)) {
@@ -89,7 +95,7 @@ async function findTicket(context: JiraIssue, project: string, label: string): P
   return null
 }
 
-/** False for a deleted ticket that is still in the search index. */
+/** True if the ticket exists. False if it was deleted but is still in the search index. */
 async function isThere(context: JiraIssue, key: string): Promise<boolean> {
   try {
     await statusOf(context, key)
@@ -114,7 +120,9 @@ async function create(context: JiraIssue, fields: object): Promise<Pick<FoundTic
   }
 }
 
-/** Until when a ticket may be found that was asked for with this end; null: none was made. */
+/**
+ * Time until which a ticket from a failed create request may still appear in the search. Null if no ticket was created.
+ */
 function untilAfter(status: number | null, now: Instant): Instant | null {
   if (status === null) return now + MAX_REQUEST_MS + SEARCH_LAG_MS
   const isRefused = status >= 300 && status < 500 && status !== 408
@@ -141,7 +149,7 @@ function fieldsOf(
 const link = (context: JiraIssue, { id, key }: Pick<FoundTicket, 'id' | 'key'>, category: Category | null) =>
   updateTicket(context, { ...NO_TICKET, id, key, category }, key)
 
-/** Adds a comment once per delivery, even if a response is lost. */
+/** Adds a comment exactly once per delivery, even if a response is lost. */
 async function comment(context: JiraDelivery, key: string, message: Message): Promise<void> {
   const { deliveryId, memory } = context
   const body = bodyOf(message, isCloud(context))
@@ -158,7 +166,7 @@ export const addComment = (context: JiraIssue, key: string, body: Body): Promise
 
 const LATEST_COMMENTS = 50
 
-/** True if one of the most recent comments has this text. */
+/** True if one of the most recent comments has the same text. */
 async function hasComment(context: JiraIssue, key: string, body: Body): Promise<boolean> {
   const path = `/issue/${encodeURIComponent(key)}/comment?orderBy=-created&maxResults=${LATEST_COMMENTS}`
   const { comments = [] } = await callJira<{ comments?: { body: Body }[] }>(context, 'GET', path)
@@ -176,7 +184,10 @@ export async function isGone(context: JiraContext, key: string): Promise<boolean
   }
 }
 
-/** True for a 404 on a ticket whose project is visible. If the project is hidden too, the account lacks permission. */
+/**
+ * True if a ticket returns 404 although its project is visible. If the project is hidden too, the account lacks
+ * permission.
+ */
 export async function isDeleted(context: JiraContext, key: string, error: unknown): Promise<boolean> {
   if (!isMissing(error)) return false
   const project = key.slice(0, key.lastIndexOf('-'))

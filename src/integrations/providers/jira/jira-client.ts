@@ -19,15 +19,15 @@ export type JiraIssue = IssueContext<JiraSettings, Ticket, NoTokens, JiraState>
 export type JiraDelivery = DeliveryContext<JiraSettings, Ticket, NoTokens, JiraState>
 export type JiraInbound = InboundContext<JiraSettings, Ticket, NoTokens, JiraState>
 
-/** True for Jira Cloud, which uses ADF documents and its own search; Data Center uses wiki mark-up. */
+/** True for Jira Cloud, which uses ADF documents and its own search API. Data Center uses wiki mark-up. */
 export const isCloud = ({ settings }: JiraContext): boolean => settings.email !== undefined
 
-/** Lists of fields with their allowed values can be large. */
+/** Maximum size of a response. Lists of fields with their allowed values can be large. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /**
- * Calls the REST API below `/rest/api/<version>` and returns the JSON response, `{}` if it is empty. Fails with `CallFailed`,
- * whose message contains Jira's own, which names missing fields.
+ * Calls the REST API below `/rest/api/<version>` and returns the JSON response, or `{}` if the body is empty. Fails
+ * with `CallFailed`. Its message includes Jira's own error message, which names missing fields.
  */
 export async function callJira<T>(context: JiraContext, method: HttpMethod, path: string, json?: object): Promise<T> {
   const { url } = context.settings
@@ -55,11 +55,11 @@ export function authorizationOf({ email, apiToken }: JiraSettings): string {
   return `Basic ${Buffer.from(`${email}:${apiToken}`).toString('base64')}`
 }
 
-/** True if Jira ignored the token and responded as to an anonymous user. */
+/** True if Jira ignored the token and treated the request as anonymous. */
 const isAnonymous = ({ headers }: CallAnswer) =>
   /AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(headers['x-seraph-loginreason'] ?? '')
 
-/** Null if the body is not a JSON object, such as the page of a proxy or of a login. */
+/** Parses a JSON object. Null for any other body, such as the page of a proxy or a login page. */
 const jsonIn = (body: string): object | null => (body.trim() === '' ? {} : jsonObject(body))
 
 function refusal(context: JiraContext, answer: CallAnswer, isGood: boolean): CallFailed {
@@ -85,7 +85,7 @@ function errorTextOf({ status, headers, body }: CallAnswer): string {
   return status === 401 || isAnonymous({ status, headers, body }) ? SIGN_IN + (text ? ` (${text})` : '') : text
 }
 
-/** Joins the messages of `{"errorMessages": [], "errors": {}}` and of gateway errors. Empty if there are none. */
+/** Joins the messages in `{"errorMessages": [], "errors": {}}` and in gateway errors. Empty if there are none. */
 function sentencesIn(value: object | null): string {
   const { errorMessages, errors, message } = { ...value } as Record<string, unknown>
   const fields = Object.entries(typeof errors === 'object' && errors !== null ? errors : {})
@@ -97,7 +97,7 @@ function sentencesIn(value: object | null): string {
   return oneLine(sentences.map(String).join(' '), 400)
 }
 
-/** Wait in ms from `Retry-After`, otherwise from `X-RateLimit-Reset`. Null if neither is present. */
+/** Wait in ms from `Retry-After`, or otherwise from `X-RateLimit-Reset`. Null if neither header is present. */
 function waitOf(headers: Record<string, string>, now: Instant): number | null {
   const { 'retry-after': after = '', 'x-ratelimit-reset': reset = '' } = headers
   if (/^\d+$/.test(after)) return Number(after) * SECOND_MS
@@ -109,7 +109,7 @@ function waitOf(headers: Record<string, string>, now: Instant): number | null {
 export const saveState = (context: JiraContext, part: JiraState): Promise<void> =>
   context.saveState({ ...context.state, ...part })
 
-/** True for a 404: the object does not exist or the account can't see it. */
+/** True for a 404: the object does not exist or is not visible to the account. */
 export const isMissing = (error: unknown): boolean => statusIn(error) === 404
 
 /** The HTTP status of a failed call. Null if there was no response. */
@@ -117,7 +117,7 @@ export function statusIn(error: unknown): number | null {
   return error instanceof CallFailed && error.reply.kind === 'status' ? error.reply.status : null
 }
 
-/** The fields of an object; empty for any other value. */
+/** The fields of an object. Empty for any other value. */
 export const fieldsIn = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
@@ -127,7 +127,10 @@ export function userIdOf(user: unknown): string {
   return ([accountId, key, name].find((one) => typeof one === 'string' && one !== '') as string | undefined) ?? ''
 }
 
-/** Fetches the id of the integration's own account and saves it, so that webhook calls about its own changes are ignored. */
+/**
+ * Fetches and saves the id of the integration's own account, so that webhook calls about its own changes can be
+ * ignored.
+ */
 export async function fetchOwnAccount(context: JiraContext): Promise<string> {
   const me = userIdOf(await callJira(context, 'GET', '/myself'))
   if (me !== '' && context.state?.me !== me) await saveState(context, { me })

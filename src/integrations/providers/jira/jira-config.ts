@@ -5,21 +5,21 @@ import type { AddressGuard } from '../../transport/address-guard.ts'
 export interface JiraSettings {
   /** Base URL of Jira, possibly with a path. */
   url: string
-  /** Owner of the token; absent for Data Center. */
+  /** E-mail address of the token's owner. Absent for Data Center. */
   email?: string
-  /** API token of that user (Cloud) or personal access token (Data Center). */
+  /** API token of the user with this e-mail address (Cloud) or personal access token (Data Center). */
   apiToken: string
   /** Key of the project for new tickets. */
   project: string
   /** Name of the issue type of new tickets. */
   issueType: string
-  /** Further fields of new tickets in Jira's format. */
+  /** Additional fields of new tickets, in Jira's format. */
   fields?: Record<string, unknown>
-  /** Polling interval; null: no polling. */
+  /** Polling interval. Null disables polling. */
   pollSeconds: number | null
 }
 
-/** Fields of a new ticket that Tagwarden fills. Labels are merged instead. */
+/** Fields that Tagwarden sets on new tickets. Labels are merged instead. */
 const RESERVED_FIELDS = ['project', 'issuetype', 'summary', 'description']
 const MAX_FIELDS_LENGTH = 16_000
 const DEFAULT_POLL_SECONDS = 300
@@ -95,7 +95,7 @@ function checkFields(fields: Record<string, unknown>): void {
 const KEY_RULE = 'must be a project key of letters, digits and _, such as OPS'
 const isProjectKey = (text: string) => /^[A-Z][A-Z0-9_]{0,254}$/i.test(text)
 
-/** Checks a target's detail, which is a project key. Fails with `invalid`. */
+/** Checks the detail of a target, which is a project key. Fails with `invalid`. */
 export function checkProject(detail: string): void {
   if (!isProjectKey(detail)) throw new AppError('invalid', `the part after the colon ${KEY_RULE}`)
 }

@@ -10,7 +10,10 @@ import { applyTicketStatus, type LinkedTicket, receiveCall, updateLinkedTicket }
 import { quoted, searchTickets } from './search-tickets.ts'
 import { syncTicket } from './sync-ticket-status.ts'
 
-/** Jira Cloud and Data Center: a ticket for each issue, later events as comments, and statuses synchronized both ways. */
+/**
+ * Jira Cloud and Data Center. Creates a ticket for each issue, adds later events as comments, and synchronizes statuses
+ * in both directions.
+ */
 export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraState>({
   type: 'issue_tracker',
   title: 'Jira',
@@ -42,13 +45,13 @@ export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraSta
   },
 })
 
-/** Maximum number of tickets polled; unresolved and recent issues come first. */
+/** Maximum number of tickets polled. Unresolved issues come first, then recent ones. */
 const MAX_TICKETS = 1000
 const BATCH_SIZE = 100
-/** Compensates for the delay of Jira's search index. */
+/** Overlap between polls, which compensates for the delay of Jira's search index. */
 const OVERLAP_MS = 15 * MINUTE_MS
 
-/** Applies the status of all tickets updated since the previous poll. */
+/** Applies the status of all tickets that were updated since the previous poll. */
 async function pollTickets(context: JiraInbound): Promise<void> {
   const startedAt = context.now()
   const linked = context.issues(MAX_TICKETS).filter(({ memory }) => memory.key !== null && !memory.isGone)
@@ -61,7 +64,10 @@ async function pollTickets(context: JiraInbound): Promise<void> {
   await saveState(context, { polledAt: startedAt })
 }
 
-/** JQL clause for recent updates, empty at the first poll. Relative, because JQL dates are in the account's time zone. */
+/**
+ * JQL clause that selects recent updates. Empty at the first poll. The time is relative because JQL dates use the
+ * account's time zone.
+ */
 function sinceOf(polledAt: Instant | null, now: Instant): string {
   if (polledAt === null || polledAt > now) return ''
   return ` AND updated >= -${Math.ceil((now - polledAt + OVERLAP_MS) / MINUTE_MS)}m`
@@ -81,7 +87,10 @@ async function pollBatch(context: JiraInbound, linked: LinkedTicket[], since: st
   }
 }
 
-/** Jira refuses a query that names a deleted ticket. Splitting the batch in halves finds it. */
+/**
+ * Polls both halves of a batch separately. Jira rejects a query that names a deleted ticket, and splitting the batch
+ * isolates that ticket.
+ */
 async function pollHalves(
   context: JiraInbound,
   linked: LinkedTicket[],

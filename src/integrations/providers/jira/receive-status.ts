@@ -10,7 +10,7 @@ export type LinkedTicket = LinkedIssue<Ticket>
 
 const STATUS_OF: Record<Category, IssueStatus> = { new: 'open', indeterminate: 'acknowledged', done: 'resolved' }
 
-/** Number of issues searched for a ticket that was moved to another project. */
+/** Maximum number of issues searched to find the one linked to a ticket that was moved to another project. */
 const MAX_SEARCHED = 1000
 
 /** Handles a webhook call about a ticket. Returns true if it changed anything in Tagwarden. */
@@ -42,22 +42,22 @@ async function applyEvent(
   return applyTicketStatus(context, linked, found, { changedAt, by: editorIn(context, user) })
 }
 
-/** The issue linked to a ticket. A ticket moved to another project has a new key but the same id. */
+/** The issue linked to a ticket. If the ticket was moved to another project, its key is new but its id is unchanged. */
 function linkedTo(context: JiraInbound, { id, key }: FoundTicket): LinkedTicket | null {
   if (key === '') return null
   const byId = () => (id === '' ? undefined : context.issues(MAX_SEARCHED).find(({ memory }) => memory.id === id))
   return context.issueByTicket(key) ?? byId() ?? null
 }
 
-/** Id of the member with the user's e-mail address. Null if there is none or Jira hides the address. */
+/** Id of the member with the Jira user's e-mail address. Null if there is no such member or Jira hides the address. */
 function editorIn(context: JiraInbound, user: unknown): string | null {
   const { emailAddress } = fieldsIn(user)
   return typeof emailAddress === 'string' ? (context.editorOf(emailAddress)?.userId ?? null) : null
 }
 
 /**
- * Applies a ticket's status to its issue if the ticket's category changed since it was last update, so that an issue status not
- * yet synchronized to Jira is not undone. Returns true if the issue changed.
+ * Applies a ticket's status to its issue if the ticket's category changed since it was last updated. Otherwise, an
+ * issue status that is not yet synchronized to Jira would be undone. Returns true if the issue changed.
  */
 export async function applyTicketStatus(
   context: JiraInbound,
@@ -81,7 +81,7 @@ function setIssueStatus(
   to: IssueStatus,
   by: string | null,
 ): boolean {
-  // Jira has no equivalent of muted, so only a resolution is applied to a muted issue.
+  // Jira has no equivalent of `muted`, so a muted issue can only be resolved by its ticket.
   if (status === 'muted' && to !== 'resolved') return false
   const isReopened = status === 'resolved' && to === 'acknowledged'
   if (isReopened && !context.setStatus(issueId, 'open', by, target)) return false

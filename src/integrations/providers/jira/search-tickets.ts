@@ -4,11 +4,11 @@ import { CATEGORIES, type Category } from './jira-state.ts'
 export interface Status {
   id: string
   name: string
-  /** Null: unknown. */
+  /** Null if unknown. */
   category: Category | null
 }
 
-/** A ticket as Jira describes it. */
+/** A ticket as returned by Jira. */
 export interface FoundTicket {
   id: string
   key: string
@@ -21,13 +21,16 @@ const MAX_PAGES = 20
 
 interface Page {
   issues?: unknown[]
-  /** Only Data Center. */
+  /** Data Center only. */
   total?: number
-  /** Only Cloud; absent on the last page. */
+  /** Cloud only. Absent on the last page. */
   nextPageToken?: string
 }
 
-/** Returns at most 2,000 matching tickets. Changes of the last seconds can be missing because Jira indexes with a delay. */
+/**
+ * Returns at most 2,000 matching tickets. Changes made in the last few seconds can be missing because Jira updates its
+ * index with a delay.
+ */
 export async function searchTickets(context: JiraContext, jql: string): Promise<FoundTicket[]> {
   const found: FoundTicket[] = []
   const query = { jql, maxResults: PAGE, fields: ['status', 'labels'] }
@@ -37,7 +40,7 @@ export async function searchTickets(context: JiraContext, jql: string): Promise<
       ...query,
       ...position,
     })
-    // Bounds the work caused by a hostile response.
+    // Limits the work that a hostile response can cause.
     const issues = Array.isArray(page.issues) ? page.issues.slice(0, PAGE) : []
     found.push(...issues.map(ticketIn))
     const isEnd = isCloud(context) ? !page.nextPageToken : found.length >= (page.total ?? 0)
@@ -47,7 +50,7 @@ export async function searchTickets(context: JiraContext, jql: string): Promise<
   return found
 }
 
-/** Quotes a text for JQL. */
+/** Quotes a string for JQL. */
 export const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
 /** Fetches the status of a ticket. Fails as `callJira` does. */
@@ -79,5 +82,5 @@ export function statusIn(value: unknown): Status {
   }
 }
 
-/** A text or number as text; empty for other values. */
+/** Returns a string, or a number as a string. Empty for other values. */
 const textIn = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

@@ -10,7 +10,7 @@ import { GOALS, type Goal, nextStep, type Transition } from './workflow-path.ts'
 /** Maximum number of transitions for one status change. */
 const MAX_STEPS = 5
 
-/** Moves the ticket to a status that matches its issue. A muted issue leaves the ticket unchanged. */
+/** Moves the ticket to a status that matches its issue. If the issue is muted, the ticket is unchanged. */
 export async function syncTicket(context: JiraIssue, { status }: StatusChange): Promise<Outcome> {
   const { memory } = context
   if (status === 'muted' || !memory?.key || memory.isGone) return DELIVERED
@@ -28,9 +28,9 @@ export async function syncTicket(context: JiraIssue, { status }: StatusChange): 
   return DELIVERED
 }
 
-/** Moves a ticket to the goal. Returns null on success, otherwise the reason. */
+/** Moves a ticket to the goal. Returns null on success, otherwise the reason for the failure. */
 async function move(context: JiraIssue, key: string, goal: Goal): Promise<string | null> {
-  // Needed to recognize webhook calls about the changes made here.
+  // Required to recognise webhook calls about the changes made here.
   await fetchOwnAccount(context)
   const known = new Map<string, Transition[]>()
   let failure = `it can't be reached within ${MAX_STEPS} transitions`
@@ -51,7 +51,10 @@ async function move(context: JiraIssue, key: string, goal: Goal): Promise<string
   return goal.isReached(status.category) ? null : failure
 }
 
-/** Applies a transition. Returns null, or the reason if Jira refuses it because of a condition or a concurrent change. */
+/**
+ * Applies a transition. Returns null on success, or the reason if Jira rejects it because of a condition or a
+ * concurrent change.
+ */
 async function applyTransition(context: JiraIssue, key: string, { id, fields }: Transition): Promise<string | null> {
   const filled = Object.keys(fields).length > 0 ? { fields } : {}
   try {
@@ -80,10 +83,10 @@ interface JiraTransition {
 }
 
 const MAX_TRANSITIONS = 200
-/** Transitions with more fields are ignored. */
+/** Maximum number of fields of a transition. Transitions with more fields are ignored. */
 const MAX_FIELDS = 500
 
-/** The transitions available in a status whose required fields can be filled. */
+/** The transitions that are available from a status and whose required fields can be filled. */
 async function transitionsOf(context: JiraIssue, key: string, from: Status): Promise<Transition[]> {
   const path = `/issue/${encodeURIComponent(key)}/transitions?expand=transitions.fields`
   const { transitions = [] } = await callJira<{ transitions?: JiraTransition[] }>(context, 'GET', path)
@@ -95,7 +98,7 @@ async function transitionsOf(context: JiraIssue, key: string, from: Status): Pro
   })
 }
 
-/** Values for the required fields of a transition. Null if one can't be filled. */
+/** Values for the required fields of a transition. Null if a field can't be filled. */
 function valuesFor(fields: Record<string, Field>, isReopening: boolean): Record<string, unknown> | null {
   const values: Record<string, unknown> = {}
   const entries = Object.entries(fields)
@@ -110,7 +113,7 @@ function valuesFor(fields: Record<string, Field>, isReopening: boolean): Record<
   return values
 }
 
-/** The first allowed value, or `Tagwarden` for a single-line text. Undefined if there is none. */
+/** The first allowed value, or `Tagwarden` for a single-line text field. Undefined if there is no value. */
 function firstValue({ allowedValues, schema }: Field): unknown {
   const [first] = allowedValues ?? []
   if (first === undefined)

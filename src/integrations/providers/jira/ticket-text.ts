@@ -18,7 +18,7 @@ export function summaryOf({ issue, domain, sentence }: Message): string {
   return oneLine(`${title}${location.join('')}`, MAX_SUMMARY_LENGTH)
 }
 
-/** Description or comment for a message. A resolution contains no events. */
+/** Description or comment for a message. For a resolution, it contains no events. */
 export function bodyOf(message: Message, isCloud: boolean): Body {
   const facts: Block = { kind: 'facts', rows: rowsOf(message) }
   const verbatim = message.kind === 'resolved' ? [] : textBlocksOf(message)
@@ -30,7 +30,7 @@ export function bodyOf(message: Message, isCloud: boolean): Body {
 export const noteOf = (text: string, isCloud: boolean): Body =>
   fitBody([{ kind: 'sentence', title: 'Tagwarden', text }], isCloud)
 
-/** Plain text of a body, for comparison: Jira reformats documents. */
+/** Text of a body without formatting. It is used for comparison because Jira reformats documents. */
 export const plainOf = (body: Body): string =>
   (typeof body === 'string' ? body : adfText(body)).replaceAll(/\s+/g, ' ').trim()
 
@@ -42,7 +42,7 @@ const sentenceOf = ({ kind, sentence }: Message): Block => ({
 
 const linkTo = ({ url }: Message): Block => ({ kind: 'link', title: 'Open in Tagwarden', url })
 
-/** Renders the blocks within Jira's limit by dropping the last lines of verbatim blocks. */
+/** Renders the blocks within Jira's limit by removing the last lines of verbatim blocks. */
 function fitBody(all: readonly Block[], isCloud: boolean): Body {
   let blocks = all.filter(hasContent)
   for (;;) {
@@ -60,7 +60,7 @@ function hasContent(block: Block): boolean {
   return block.kind !== 'verbatim' || block.lines.length > 0
 }
 
-/** A part of a description or comment, independent of the format. Titles are never empty. */
+/** A part of a description or comment, independent of the output format. Titles are never empty. */
 export type Block =
   | { kind: 'sentence'; title: string; text: string }
   | { kind: 'facts'; rows: readonly MessageRow[] }
@@ -102,28 +102,28 @@ const item = (...content: AdfNode[]): AdfNode => ({ type: 'listItem', content: [
 /** Concatenates all texts of a document. */
 export const adfText = ({ text: own = '', content = [] }: AdfNode): string => own + content.map(adfText).join('')
 
-/** A letter or digit. Between two of them, most marks have no effect. */
+/** Matches a letter or digit. Between two such characters, most marks have no effect. */
 const WORD = String.raw`[\p{L}\p{Nd}]`
-/** Inline mark-up: https://jira.atlassian.com/secure/WikiRendererHelpAction.jspa?section=all */
+/** Matches inline mark-up: https://jira.atlassian.com/secure/WikiRendererHelpAction.jspa?section=all */
 const MARKUP = new RegExp(
   [
     String.raw`[\\{}[\]|!@]`,
     `(?<!${WORD})[-_+^~*]|[-_+^~*](?!${WORD})`,
     String.raw`(?<=\?)\?|\?(?=\?)|^#`,
     String.raw`\((?=(?:y|n|i|x|/|!|\+|-|\?|on|off|\*[rgby]?|flag|flagoff)\))`,
-    // URLs become links, emoticons images, and entities characters.
+    // Wiki mark-up turns URLs into links, emoticons into images, and entities into characters.
     `:(?=//)|(?<=mailto):|[:;](?=-?[()PpDd](?!${WORD}))|&(?=#?\\w+;)`,
   ].join('|'),
   'gu',
 )
-/** Characters escaped with a backslash; others are written as entities. */
+/** Characters that are escaped with a backslash. Others are written as entities. */
 const BACKSLASH_ESCAPED = '-#*_+?^~|{}[]()!@'
 
-/** Escapes untrusted text within a line of wiki mark-up, so that it creates no mark-up and mentions nobody. */
+/** Escapes untrusted text for use in a line of wiki mark-up, so that it creates no mark-up and mentions no users. */
 export const escapeWiki = (text: string): string =>
   text.replaceAll(MARKUP, (sign) => (BACKSLASH_ESCAPED.includes(sign) ? `\\${sign}` : `&#${sign.charCodeAt(0)};`))
 
-/** Escapes a line of a `{noformat}` block, in which only the end of the block and mentions are interpreted. */
+/** Escapes a line in a `{noformat}` block, where Jira interprets only the end of the block and mentions. */
 const escapeVerbatim = (text: string): string => text.replaceAll(/\{(?=noformat)|\[(?=~)/gi, '$& ')
 
 /** Renders wiki mark-up for Data Center. */

@@ -1,7 +1,7 @@
 import type { Category } from './jira-state.ts'
 import type { Status } from './search-tickets.ts'
 
-/** A transition available in a status. */
+/** A transition that is available from a status. */
 export interface Transition {
   id: string
   name: string
@@ -10,12 +10,12 @@ export interface Transition {
   fields: Record<string, unknown>
 }
 
-/** The status category that a ticket is moved to. */
+/** The status category that a ticket is to be moved to. */
 export interface Goal {
   isReached(category: Category | null): boolean
-  /** True if the path can pass through such a status. */
+  /** True if the path may pass through a status of this category. */
   allows(category: Category | null): boolean
-  /** Categories in order of preference among paths of equal length. */
+  /** Categories in order of preference, for paths of equal length. */
   preference: readonly (Category | null)[]
 }
 
@@ -37,26 +37,29 @@ export const GOALS = {
   },
 } as const satisfies Record<string, Goal>
 
-/** Transitions of the statuses that a ticket has been in, by status id. */
+/**
+ * Known transitions by id of the status in which they are available. Contains the statuses that a ticket has been in.
+ */
 type KnownTransitions = ReadonlyMap<string, readonly Transition[]>
 
 interface PathNode {
   id: string
-  /** First transition of the path to this status. */
+  /** First transition of the path to this status. Null for the start. */
   first: Transition | null
   steps: number
 }
 
 /**
- * Returns the next transition: the first on the shortest path to the goal through statuses with known transitions, otherwise
- * on the path to the nearest status with unknown ones. Null if neither is reachable within `max` steps.
+ * Returns the next transition towards the goal. It is the first transition of the shortest path through statuses with
+ * known transitions, or otherwise of the path to the nearest status with unknown transitions. Null if neither is
+ * reachable within `max` steps.
  */
 export function nextStep(known: KnownTransitions, from: string, goal: Goal, max: number): Transition | null {
   const seen = new Set([from])
   const queue: PathNode[] = [{ id: from, first: null, steps: 0 }]
   let unknown: PathNode | null = null
   for (const { id, first, steps } of queue) {
-    // At best, an unknown status reaches the goal in one more step, as a known one is certain to.
+    // A status with unknown transitions may be one step from the goal, so longer paths are not searched.
     if (steps === max || (unknown && steps > unknown.steps)) break
     const transitions = known.get(id)
     if (!transitions) {
