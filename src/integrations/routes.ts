@@ -33,13 +33,13 @@ interface IntegrationRoutesDeps {
   guard: AddressGuard
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** URL of the collector for domains without their own. Default: `publicUrl`. */
+  /** URL of the collector for domains without a collector host of their own. Default: `publicUrl`. */
   collectUrl?: string
   /** Called inside the transaction in which an inbound call changes an issue. */
   enqueue: Enqueue
 }
 
-/** Maximum size of a configuration with keys and certificates. */
+/** Maximum size of a configuration, which may contain keys and certificates. */
 const CONFIG_BODY_BYTES = 1024 * 1024
 const tag = 'Integrations'
 const nextCursor = Nullable(Type.String())
@@ -51,7 +51,10 @@ const TestResult = Closed(
   },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
-/** A receiver's URL is often as sensitive as a password: only admins see it, and read-only keys see it masked. */
+/**
+ * Adds the configuration. The URL of a receiver is often as sensitive as a password, so only admins see it, and
+ * read-only keys see it masked.
+ */
 function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
   const { url, ...rest } = record.config
   const shown = () => (principal.readOnly ? maskUrl(String(url)) : unsealOrMaskTarget(box, String(url)))
@@ -68,7 +71,7 @@ function detailOf(
   return { ...withConfig(box, record, principal), secrets }
 }
 
-/** Routes under `/v1/integrations`. Secrets are write-only, except that a generated one is shown once. */
+/** Routes under `/v1/integrations`. Secrets are write-only, except that a generated secret is shown once. */
 export function integrationRoutes(deps: IntegrationRoutesDeps): Route[] {
   const { operator, providers, transport } = deps.dispatcher.deps
   const known = { ...deps, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }

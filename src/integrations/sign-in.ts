@@ -44,7 +44,7 @@ function signInOf(provider: Provider | null): SignIn<object, object> {
   throw new AppError('conflict', 'this integration does not use sign-in')
 }
 
-/** Returns the URL at which the user signs in at the other service. Fails with `notFound`, `conflict`. */
+/** Returns the URL at which the user signs in at the other service. Fails with `notFound` or `conflict`. */
 export function beginSignIn(deps: SignInDeps, { orgId, userId }: Principal, id: string): { url: string } {
   const { db, box, clock, publicUrl, providers = PROVIDERS } = deps
   const { provider: type } = findIntegration(db, { orgId, id })
@@ -59,8 +59,8 @@ export function beginSignIn(deps: SignInDeps, { orgId, userId }: Principal, id: 
 }
 
 /**
- * Binds the callback to the browser that started the sign-in, so that nobody can connect someone else's account to
- * their integration.
+ * Cookie that binds the callback to the browser that started the sign-in. It prevents anyone from connecting someone
+ * else's account to their own integration.
  */
 export function signInCookie(publicUrl: string, { url }: { url: string }): Record<string, string> {
   const state = new URL(url).searchParams.get('state') ?? ''
@@ -69,7 +69,7 @@ export function signInCookie(publicUrl: string, { url }: { url: string }): Recor
 
 const browserKey = (state: string) => secretHash(state).toString('base64url')
 
-/** OAuth callbacks, one per provider with sign-in. */
+/** OAuth callback routes, one for each provider with sign-in. */
 export function callbackRoutes(deps: SignInDeps): Route[] {
   return (deps.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
     redirectRoute({
@@ -85,7 +85,10 @@ export function callbackRoutes(deps: SignInDeps): Route[] {
   )
 }
 
-/** Redirects to the page of the integration with the result, so that the URL with the code is never a referrer. */
+/**
+ * Redirects to the integration's page with the result. The redirect prevents the URL that contains the code from
+ * becoming a referrer.
+ */
 async function comeBack(deps: SignInDeps, provider: Provider, request: Request): Promise<Response> {
   const { publicUrl } = deps
   const back = (path: string, fragment: string) =>
@@ -139,7 +142,7 @@ function openSignInState({ box, clock }: { box: SecretBox; clock: Clock }, reque
     const { until, ...begun } = parseSignInState(JSON.parse(box.open(Buffer.from(state, 'base64url'))))
     if (clock.now() < until) return begun
   } catch {
-    // Not sealed by this data folder.
+    // The state was not sealed with this data folder's key.
   }
   throw other
 }

@@ -34,15 +34,15 @@ interface NewIntegrationRow extends SplitSettings {
   createdAt: Instant
   /** Default: `connected`. */
   status?: IntegrationStatus
-  /** Origin of its calls; absent or null: that of `config.url`. */
+  /** Origin of the integration's calls. Absent or null: the origin of `config.url`. */
   origin?: string | null
 }
 
-/** Seals `url`, because a receiver's URL alone is often enough to post there. */
+/** Encrypts `url`, because a receiver's URL alone is often enough to post there. */
 const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
   typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
 
-/** Inserts an integration with sealed secrets and URL. */
+/** Inserts an integration with its secrets and URL encrypted. */
 export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
   const { config, secrets, origin = null, status = 'connected', ...rest } = integration
   const id = newId('int', rest.createdAt)
@@ -54,7 +54,7 @@ export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegr
   return record
 }
 
-/** Fails with `notFound` if the organization has no integration with this id. */
+/** Returns an integration. Fails with `notFound` if the organization has no integration with this id. */
 export function findIntegration(db: Db, { orgId, id }: IntegrationKey): IntegrationRecord {
   const row = db
     .prepare<[string, string], IntegrationRow>(`SELECT ${COLUMNS} FROM integration WHERE id = ? AND orgId = ?`)
@@ -63,7 +63,7 @@ export function findIntegration(db: Db, { orgId, id }: IntegrationKey): Integrat
   return recordOf(row)
 }
 
-/** Provider of an integration; null if the organization has no integration with this id. */
+/** Provider of an integration. Null if the organization has no integration with this id. */
 export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType | null {
   const find = db.prepare<[string, string], { provider: ProviderType }>(
     'SELECT provider FROM integration WHERE id = ? AND orgId = ?',
@@ -71,10 +71,10 @@ export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType 
   return find.get(id, orgId)?.provider ?? null
 }
 
-/** Key of the provider's own tokens among the sealed secrets. */
+/** Key under which the provider's own tokens are stored among the sealed secrets. */
 const TOKENS = 'tokens'
 
-/** An integration with its secrets unsealed. */
+/** An integration with its secrets decrypted. */
 export interface UnsealedIntegration extends IntegrationKey {
   provider: ProviderType
   label: string
@@ -83,7 +83,7 @@ export interface UnsealedIntegration extends IntegrationKey {
   settings: Record<string, unknown>
   /** Tokens obtained by the provider itself. */
   tokens: Record<string, unknown>
-  /** State saved by the provider; null initially. */
+  /** State saved by the provider. Null until it saves one. */
   state: unknown
   /** Sealed secrets as stored. */
   sealed: Buffer
@@ -93,8 +93,8 @@ type KeptRow = IntegrationKey &
   Pick<UnsealedIntegration, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
 
 /**
- * Null if the organization has no integration with this id. Fails with `conflict` if the secrets were lost or sealed
- * with another key.
+ * Opens an integration. Null if the organization has no integration with this id. Fails with `conflict` if the secrets
+ * were lost or encrypted with another key.
  */
 export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): UnsealedIntegration | null {
   const row = prepared<[string, string], KeptRow>(
@@ -111,7 +111,7 @@ export function openIntegration(db: Db, box: SecretBox, { orgId, id }: Integrati
   return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
 }
 
-/** Names of secrets that were entered or generated; empty if they cannot be unsealed. */
+/** Names of secrets that were entered or generated. Empty if they cannot be decrypted. */
 export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): string[] {
   const sql = 'SELECT secrets FROM integration WHERE id = ? AND orgId = ?'
   const sealed = prepared<[string, string], { secrets: Buffer }>(db, sql).get(id, orgId)?.secrets
@@ -119,7 +119,7 @@ export function secretNamesOf(db: Db, box: SecretBox, { orgId, id }: Integration
     const { [TOKENS]: _, ...secrets } = JSON.parse(sealed?.length ? box.open(sealed) : '{}')
     return Object.keys(secrets)
   } catch {
-    // Secrets must then be entered again.
+    // The user must then enter the secrets again.
     return []
   }
 }
@@ -134,27 +134,27 @@ export function saveTokens(db: Db, box: SecretBox, { id, sealed }: UnsealedInteg
   prepared(db, sql).run(sealedOf(box, secrets, tokens), id, sealed)
 }
 
-/** Enough for keys and cursors, not for messages. */
+/** Maximum size of provider state. It is enough for keys and cursors, but not for messages. */
 const MAX_MEMORY_BYTES = 64 * 1024
 
-/** Serializes provider state. Fails with `invalid` above 64 KiB. */
+/** Serializes provider state. Fails with `invalid` if it exceeds 64 KiB. */
 export function memoryJson(memory: unknown): string {
   const text = JSON.stringify(memory) ?? 'null'
   if (Buffer.byteLength(text) <= MAX_MEMORY_BYTES) return text
   throw new AppError('invalid', `provider state exceeds ${MAX_MEMORY_BYTES} bytes`)
 }
 
-/** Saves the provider's state of an integration. Fails with `invalid` above 64 KiB. */
+/** Saves the provider's state for an integration. Fails with `invalid` if it exceeds 64 KiB. */
 export function saveState(db: Db, id: string, state: unknown): void {
   prepared(db, 'UPDATE integration SET state = ? WHERE id = ?').run(memoryJson(state), id)
 }
 
-/** Sets the token of inbound calls; only its hash is stored. */
+/** Sets the token for inbound calls. Only its hash is stored. */
 export function saveInboundToken(db: Db, id: string, token: string): void {
   prepared(db, 'UPDATE integration SET inboundHash = ? WHERE id = ?').run(secretHash(token), id)
 }
 
-/** Finds the integration of a provider by the token of an inbound call; null if there is none. */
+/** Finds an integration of the provider by the token of an inbound call. Null if there is none. */
 export function findByInboundToken(db: Db, provider: string, token: string): IntegrationKey | null {
   const sql = 'SELECT id, orgId FROM integration WHERE inboundHash = ? AND provider = ?'
   return prepared<[Buffer, string], IntegrationKey>(db, sql).get(secretHash(token), provider) ?? null
@@ -170,7 +170,7 @@ export const countIntegrations = (db: Db, orgId: string): number =>
   prepared<[string], { count: number }>(db, 'SELECT count(*) AS count FROM integration WHERE orgId = ?').get(orgId)
     ?.count ?? 0
 
-/** Sealed secrets of all integrations that have some. */
+/** Sealed secrets of all integrations that have secrets. */
 export function sealedIntegrations(db: Db): { id: string; orgId: string; secret: Buffer }[] {
   return db
     .prepare<[], { id: string; orgId: string; secret: Buffer }>(
@@ -179,12 +179,12 @@ export function sealedIntegrations(db: Db): { id: string; orgId: string; secret:
     .all()
 }
 
-/** Deletes secrets that cannot be unsealed. The integration is unusable until it gets new ones. */
+/** Deletes secrets that cannot be decrypted. The integration is unusable until new secrets are entered. */
 export function clearSecrets(db: Db, id: string): void {
   db.prepare(`UPDATE integration SET secrets = x'', status = 'failing' WHERE id = ?`).run(id)
 }
 
-/** False if its secrets were deleted. Fails with `notFound`. */
+/** False if the integration's secrets were deleted. Fails with `notFound`. */
 export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
   const has = db
     .prepare<[string, string], number>('SELECT length(secrets) > 0 FROM integration WHERE id = ? AND orgId = ?')
@@ -195,8 +195,8 @@ export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
 }
 
 /**
- * Lists integrations after the cursor `after` (an id), oldest first; returns up to `limit + 1` rows, so that the caller
- * sees if more follow.
+ * Lists integrations after the cursor `after` (an id), oldest first. Returns up to `limit + 1` rows, so that the caller
+ * can tell whether more rows follow.
  */
 export function listIntegrations(
   db: Db,
@@ -215,9 +215,9 @@ export function listIntegrations(
 interface NewSettings extends SplitSettings {
   label: string
   status: IntegrationStatus
-  /** The provider's own tokens, if still valid. */
+  /** The provider's own tokens, if they are still valid. */
   tokens: object
-  /** Null: that of `config.url`. */
+  /** Null: the origin of `config.url`. */
   origin: string | null
 }
 
@@ -235,13 +235,16 @@ export function updateIntegration(
   return findIntegration(db, { orgId, id })
 }
 
-/** Deletes an integration. Pending deliveries through it will fail with a reason. Fails with `notFound`. */
+/** Deletes an integration. Its pending deliveries will fail and state the reason. Fails with `notFound`. */
 export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
   const { changes } = db.prepare('DELETE FROM integration WHERE id = ? AND orgId = ?').run(id, orgId)
   if (changes === 0) throw new AppError('notFound', 'the integration does not exist')
 }
 
-/** Marks an integration as complete. `name` replaces a default label. Returns the label. Fails with `notFound`. */
+/**
+ * Marks an integration as complete. `name` replaces the label if it is still the default. Returns the label. Fails with
+ * `notFound`.
+ */
 export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name: string): string {
   const sql = `UPDATE integration SET status = 'connected', label = CASE label WHEN ? THEN ? ELSE label END
     WHERE id = ? AND orgId = ? RETURNING label`
@@ -250,18 +253,18 @@ export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name:
   return row.label
 }
 
-/** Does nothing if the integration was deleted. */
+/** Sets the status. Does nothing if the integration was deleted. */
 export function setIntegrationStatus(db: Db, id: string, status: IntegrationStatus): void {
   db.prepare('UPDATE integration SET status = ? WHERE id = ?').run(status, id)
 }
 
-/** Records the result of the last attempt; a status that requires a user's action is unchanged. */
+/** Records the result of the last attempt. A status that requires a user's action is not changed. */
 export function setLastAttemptStatus(db: Db, id: string, status: 'connected' | 'failing'): void {
   const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
   prepared(db, sql).run(status, id, status)
 }
 
-/** A usable integration; `version` changes whenever it is reconfigured. */
+/** A usable integration. `version` changes whenever the integration is reconfigured. */
 export interface UsableIntegration extends IntegrationKey {
   version: string
 }
@@ -274,8 +277,8 @@ export function usableIntegrations(db: Db, provider: string): UsableIntegration[
 }
 
 /**
- * Updates the status of an integration after an attempt: `connected` or `failing`. A status that requires a user's
- * action is only cleared by a successful test. Does nothing for an address (null).
+ * Updates the status of an integration after an attempt to `connected` or `failing`. A status that requires a user's
+ * action is cleared only by a successful test. Does nothing if the id is null, as for a direct address.
  */
 export function updateIntegrationStatus(db: Db, id: string | null, outcome: Outcome, { isTest = false } = {}): void {
   if (id === null || outcome.verdict === 'wait' || outcome.verdict === 'stopped') return
@@ -290,7 +293,7 @@ interface RecordRow {
   value: string
 }
 
-/** Value a provider stored under a key; null if there is none. */
+/** Value that a provider stored under a key. Null if there is none. */
 export function findRecord(db: Db, integrationId: string, key: string): unknown {
   const sql = 'SELECT value FROM integrationRecord WHERE integrationId = ? AND key = ?'
   const row = prepared<[string, string], { value: string }>(db, sql).get(integrationId, key)
@@ -306,7 +309,8 @@ export function listRecords(db: Db, integrationId: string): { key: string; value
 }
 
 /**
- * Stores a value under a key; does nothing if the integration was deleted. Fails with `invalid` above 64 KiB as JSON.
+ * Stores a value under a key. Does nothing if the integration was deleted. Fails with `invalid` if the value exceeds 64
+ * KiB as JSON.
  */
 export function saveRecord(db: Db, integrationId: string, key: string, value: unknown): void {
   prepared<[object]>(

@@ -6,9 +6,9 @@ import type { AddressGuard } from './transport/address-guard.ts'
 
 /** Parsed target of a channel. */
 export interface Target {
-  /** Null if the target is an address. */
+  /** Null if the target is a direct address. */
   integrationId: string | null
-  /** Part after the colon of `int_…:detail`; null if absent. */
+  /** Part after the colon in `int_…:detail`. Null if there is none. */
   detail: string | null
 }
 
@@ -19,15 +19,17 @@ export function parseTarget(target: string): Target {
   return { integrationId: target.slice(0, colon), detail: target.slice(colon + 1) }
 }
 
-/** Null for a type this version does not support. */
+/** Finds a provider by type. Null if this version does not support the type. */
 export function findProvider(providers: readonly Provider[], type: string): Provider | null {
   return providers.find((provider) => provider.type === type) ?? null
 }
 
-/** A provider that integrations can be created for. */
+/** A provider for which integrations can be created. */
 type ConfiguredProvider = Provider & Required<Pick<Provider, 'configured'>>
 
-/** Fails with `invalid` if this version has no such integrations. */
+/**
+ * Finds a provider for which integrations can be created. Fails with `invalid` if this version has none of this type.
+ */
 export function configuredProvider(providers: readonly Provider[], type: string): ConfiguredProvider {
   const provider = findProvider(providers, type)
   if (provider?.configured) return provider as ConfiguredProvider
@@ -36,12 +38,12 @@ export function configuredProvider(providers: readonly Provider[], type: string)
 
 interface ChannelCheck {
   guard: AddressGuard
-  /** Provider of an integration of the organization; null if it does not exist. */
+  /** Provider of one of the organization's integrations. Null if the integration does not exist. */
   providerOf: (integrationId: string) => string | null
   providers?: readonly Provider[]
 }
 
-/** Fails with `invalid`, naming the field, for the first channel that cannot be delivered to. */
+/** Checks that every channel can be delivered to. Fails with `invalid` for the first that cannot, naming the field. */
 export function checkChannels(channels: readonly Channel[], check: ChannelCheck): void {
   for (const [index, { type, target }] of channels.entries()) {
     const provider = findProvider(check.providers ?? PROVIDERS, type)

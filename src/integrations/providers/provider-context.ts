@@ -9,20 +9,20 @@ export interface CallRequest {
   url: string
   headers?: Record<string, string>
   body?: string
-  /** A larger response body fails the call. Default 64 KiB, at most 32 MiB. */
+  /** Maximum size of the response body. A larger body fails the call. Default 64 KiB, maximum 32 MiB. */
   maxAnswerBytes?: number
-  /** From the DNS lookup to the last byte of the response; default 15 s. */
+  /** Time limit in ms, from the DNS lookup to the last byte of the response. Default 15 s. */
   timeoutMs?: number
 }
 
 export interface CallAnswer {
   status: number
-  /** Names are in lower case. */
+  /** Response headers. Names are in lower case. */
   headers: Record<string, string>
   body: string
 }
 
-/** A server-wide quota: at most `calls` in any window of `windowMs`. */
+/** A server-wide quota that permits at most `calls` in any window of `windowMs`. */
 export interface Quota {
   calls: number
   windowMs: number
@@ -31,69 +31,78 @@ export interface Quota {
 /** An OAuth 2.0 token response: RFC 6749, section 5.1. */
 export interface AccessTokens {
   accessToken: string
-  /** Expiry; null if the provider did not state one. */
+  /** Expiry. Null if the provider did not specify one. */
   until: Instant | null
-  /** Absent: no refresh token, or the current one remains valid. */
+  /** Absent if there is no refresh token or the current one remains valid. */
   refreshToken?: string
 }
 
 /** Settings, state and network access of an integration. */
 export interface IntegrationContext<S extends object = object, T extends object = object, I = unknown> {
   readonly orgId: string
-  /** Null for a plain address. */
+  /** Null for a direct address. */
   readonly integrationId: string | null
   readonly settings: S
-  /** Values of the server-wide settings by name. */
+  /** Values of the server-wide settings, by name. */
   readonly operator: Readonly<Record<string, string>>
-  /** Aborted at shutdown, on timeout, or when the caller disconnects. */
+  /** Aborted at shutdown, after the time limit, or when the caller disconnects. */
   readonly signal: AbortSignal
   now(): Instant
-  /** Sends a request or mail and returns any reply, including errors. Reads at most 64 KiB of a response. */
+  /** Sends a request or e-mail and returns the reply, including an error. Reads at most 64 KiB of a response. */
   send(outbound: Outbound): Promise<Reply>
-  /** Returns the response whatever its status. Fails with `CallFailed` if there is none; the request may have taken effect. */
+  /**
+   * Makes a call and returns the response regardless of its status. Fails with `CallFailed` if there is no response. In
+   * that case the request may still have taken effect.
+   */
   call(request: CallRequest): Promise<CallAnswer>
   /** Like `call`, but also fails with `CallFailed` unless the status is 2xx. */
   callOk(request: CallRequest): Promise<CallAnswer>
-  /** The currently stored tokens. Empty for a plain address. */
+  /** The currently stored tokens. Empty for a direct address. */
   readonly tokens: Partial<T>
   /**
-   * Replaces the tokens, one renewal at a time per integration. `work` runs when its turn comes and can read `tokens` again.
-   * Its result is stored encrypted before this resolves, or dropped if the integration was reconfigured meanwhile.
+   * Replaces the tokens. An integration runs one renewal at a time. `work` runs when the previous renewal has finished
+   * and can read the current `tokens`. Its result is stored encrypted before the promise resolves, or discarded if the
+   * integration was reconfigured during the renewal.
    */
   renew(work: () => Promise<Partial<T>>): Promise<void>
   /**
-   * Requests tokens with a form that holds the grant and the client (RFC 6749, section 3.2). Fails with `Unusable` if the
-   * grant is no longer valid and a user has to sign in again, otherwise as `callOk` does. Call it inside `renew`.
+   * Requests tokens with a form that contains the grant and the client (RFC 6749, section 3.2). Fails with `Unusable`
+   * if the grant is no longer valid and a user has to sign in again. Otherwise fails as `callOk` does. Call this inside
+   * `renew`.
    */
   fetchTokens(url: string, form: Record<string, string>): Promise<AccessTokens>
-  /** Returns the stored access token. If it expires within a minute, one fetch renews it for all waiting callers. */
+  /**
+   * Returns the stored access token. If the token expires within a minute, a single fetch renews it for all waiting
+   * callers.
+   */
   accessToken(fetch: () => Promise<AccessTokens>): Promise<string>
   /**
-   * Makes a call within a server-wide quota that persists across restarts, waiting for a slot if necessary. `waits` is called
-   * with the end of each wait, and with null when waiting is over. Fails as `call` does.
+   * Makes a call within a server-wide quota, waiting for a slot if necessary. The quota persists across restarts.
+   * `waits` is called with the end time of each wait, and with null when the wait is over. Fails as `call` does.
    */
   withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R>
-  /** Saved state of the integration; null if nothing was saved, and for a plain address. */
+  /** Saved state of the integration. Null if nothing was saved, and for a direct address. */
   readonly state: I | null
   /** Resolves once the state is stored. */
   saveState(state: I): Promise<void>
   /** Returns a value saved under a provider-defined key, or null. */
   record(key: string): unknown
   records(): { key: string; value: unknown }[]
-  /** Saves a value of at most 64 KiB of JSON. It is stored when this returns. */
+  /** Saves a value of at most 64 KiB of JSON. The value is stored before this method returns. */
   saveRecord(key: string, value: unknown): void
 }
 
 /** Context for work on one issue. */
 export interface IssueContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IntegrationContext<S, T, I> {
-  /** The part of the target after the colon; null if there is none. */
+  /** The part of the target after the colon. Null if there is none. */
   readonly detail: string | null
-  /** The last saved memory; null if there is none, and for a message that is not about an issue. */
+  /** The most recently saved memory. Null if there is none, and for a message that is not about an issue. */
   readonly memory: M | null
   /**
-   * Saves a checkpoint from which the next attempt continues, even after a crash. Resolves once it is stored. At most 64 KiB
-   * of JSON. `ticketKey` is the provider's key for the issue, shown as the issue's `trackerKey`.
+   * Saves a checkpoint from which the next attempt continues, even after a crash. Resolves once the checkpoint is
+   * stored. The memory is limited to 64 KiB of JSON. `ticketKey` is the provider's key for the issue and is shown as
+   * the issue's `trackerKey`.
    */
   remember(memory: M, ticketKey?: string): Promise<void>
 }
@@ -101,33 +110,35 @@ export interface IssueContext<S extends object = object, M = unknown, T extends 
 /** Context for one delivery. */
 export interface DeliveryContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IssueContext<S, M, T, I> {
-  /** The same for every attempt. */
+  /** Id of the delivery. It is the same for every attempt. */
   readonly deliveryId: string
-  /** True if the delivery succeeded before and was requested again. */
+  /** True if the delivery succeeded before and is being replayed. */
   readonly isReplay: boolean
 }
 
-/** Context for issue openings sent as one message. Memory belongs to the individual members. */
+/** Context for several issue openings that are sent as one message. The memory belongs to the individual members. */
 export type GroupContext<S extends object = object, M = unknown, T extends object = object, I = unknown> = Omit<
   IssueContext<S, M, T, I>,
   'memory' | 'remember'
 >
 
-/** One of several openings sent as one message. `message` and `memory` are read from the store on every access. */
+/**
+ * One of several openings that are sent as one message. `message` and `memory` are read from the store on every access.
+ */
 export interface GroupMember<M = unknown> {
-  /** The same for every attempt. */
+  /** Id of the member's delivery. It is the same for every attempt. */
   readonly deliveryId: string
   readonly issueId: string
-  /** True if the delivery succeeded before and was requested again. */
+  /** True if the delivery succeeded before and is being replayed. */
   readonly isReplay: boolean
   readonly message: Message
-  /** The last saved memory of the issue; null if there is none. */
+  /** The most recently saved memory of the issue. Null if there is none. */
   readonly memory: M | null
   /** See `IssueContext.remember`. */
   remember(memory: M, ticketKey?: string): Promise<void>
 }
 
-/** An issue whose opening was sent in one message with others. */
+/** An issue whose opening was sent in one message together with others. */
 export interface GroupedIssue {
   issueId: string
   status: IssueStatus
@@ -138,13 +149,13 @@ export interface GroupedIssue {
 /** The current status of an issue. */
 export interface StatusChange {
   status: IssueStatus
-  /** Display name of the user who set the status; null if it was set automatically. */
+  /** Display name of the user who set the status. Null if it was set automatically. */
   by: string | null
   /** The most recent opening message with the issue's current state. */
   message: Message
   /**
-   * All issues whose opening was sent in the same message, in order, including this one. Reading this marks the status of all
-   * of them as synchronized, so the reader must show them all.
+   * All issues whose opening was sent in the same message, in order, including this one. If a provider reads this, the
+   * statuses of all these issues are marked as synchronized, so it must show all of them.
    */
   readonly groupedIssues: readonly GroupedIssue[]
 }
@@ -155,38 +166,45 @@ export interface LinkedIssue<M = unknown> {
   status: IssueStatus
   ticketKey: string | null
   memory: M
-  /** Target of the channel: an issue can have two channels of one integration, with different details. */
+  /** Target of the channel. An issue can have two channels of the same integration with different details. */
   target: string
 }
 
-/** Context for incoming calls and polls. */
+/** Context for inbound calls and polls. */
 export interface InboundContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends IntegrationContext<S, T, I> {
-  /** Returns the issue with this ticket key, or null. */
+  /** Returns the issue with this ticket key. Null if there is none. */
   issueByTicket(ticketKey: string): LinkedIssue<M> | null
-  /** Returns at most `limit` issues with a memory, unresolved ones first, then the most recent. */
+  /** Returns at most `limit` issues that have a memory. Unresolved issues come first, then the most recent ones. */
   issues(limit: number): LinkedIssue<M>[]
-  /** Saves the memory of an issue: with `target` only for that channel. `ticketKey` is the provider's key for the issue. */
+  /**
+   * Saves the memory of an issue. If `target` is given, saves it only for that channel. `ticketKey` is the provider's
+   * key for the issue.
+   */
   remember(issueId: string, memory: M, of?: { target?: string; ticketKey?: string }): Promise<void>
   /**
-   * Sets an issue's status as changed at the provider. `by` is a user id, or null for the integration. Returns false if the
-   * issue already has the status or can't have it. The change is not sent back through this integration, or, with `target`,
-   * through that channel of it. It is recorded in the history of an issue with a ticket (`tracker_status`).
+   * Sets an issue's status to one that was set at the provider. `by` is a user id, or null for the integration. Returns
+   * false if the issue already has the status or can't have it. The change is not sent back through this integration
+   * or, if `target` is given, through that channel of the integration. If the issue has a ticket, the change is
+   * recorded in its history (`tracker_status`).
    */
   setStatus(issueId: string, status: IssueStatus, by?: string | null, target?: string): boolean
   /** True if `noteCall` recorded this key within the last 7 days. */
   isRepeat(key: string): boolean
   /** Records a call as handled. */
   noteCall(key: string): void
-  /** Returns the member with this e-mail address who may change issues, or null. */
+  /** Returns the member with this e-mail address if the member may change issues, otherwise null. */
   editorOf(email: string): { userId: string } | null
-  /** Returns the error with secrets redacted, fit for callers. Errors other than `AppError` are returned unchanged. */
+  /** Returns the error to send to the caller, with secrets redacted. */
   refusal(error: unknown): Error
-  /** Records a change of a domain. Repeats of `source` and `ref` and changes of deleted domains are ignored. */
+  /**
+   * Records a change of a domain. Ignores a change with the same `source` and `ref` as an earlier one, and changes of
+   * deleted domains.
+   */
   noteChange(change: ProviderChange): void
   /**
-   * Sets an issue's status as if this member did so in the dashboard. Unlike `setStatus` it is also synchronized to this
-   * integration. `was` is the previous status. Returns null if the organization has no such issue.
+   * Sets an issue's status as if this member had set it in the dashboard. Unlike with `setStatus`, the change is also
+   * synchronized to this integration. `was` is the previous status. Returns null if the organization has no such issue.
    */
   setStatusAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
 }
@@ -203,12 +221,15 @@ export interface ProviderChange {
 /** Context for a long-lived connection. */
 export interface ListeningContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
   extends InboundContext<S, M, T, I> {
-  /** Opens a `ws:` or `wss:` connection, which is closed when `signal` is aborted. Fails as `call` does. */
+  /** Opens a `ws:` or `wss:` connection. The connection is closed when `signal` is aborted. Fails as `call` does. */
   openSocket(url: string): Promise<WebSocketLine>
   /** Reports that the connection works. Repeated calls have no effect. */
   opened(): void
-  /** Returns another integration of this provider, of any organization, if it has the same connection key, or null. */
+  /**
+   * Returns the context of another integration of this provider, in any organization, if it has the same connection
+   * key. Otherwise null.
+   */
   sharedWith(integrationId: string): InboundContext<S, M, T, I> | null
-  /** Reports an error of background work. Never throws. */
+  /** Reports an error in background work. Never throws. */
   report(error: unknown): void
 }

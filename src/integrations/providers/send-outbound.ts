@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf } from '../outcome.ts'
 import type { Outbound } from '../transport/transport.ts'
 import type { IntegrationContext } from './provider-context.ts'
 
-/** Sends one request or mail and derives the outcome from the status of the reply. */
+/** Sends one request or e-mail and derives the outcome from the status of the reply. */
 export async function sendOutbound(
   context: Pick<IntegrationContext, 'send' | 'now'>,
   outbound: Outbound,

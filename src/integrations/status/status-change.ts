@@ -6,7 +6,7 @@ import { actorName } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
 import type { GroupedIssue, StatusChange } from '../providers/provider-context.ts'
 
-/** Current status of an issue, to be shown at a channel. */
+/** Current status of an issue, for display in a channel. */
 export class CurrentStatusChange implements StatusChange {
   private others: readonly GroupedIssue[] | null = null
 
@@ -34,7 +34,7 @@ export class CurrentStatusChange implements StatusChange {
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
-  /** Statuses the other service shows after it accepted the change. */
+  /** Statuses that the other service shows once it has accepted the change. */
   get shown(): readonly Pick<GroupedIssue, 'issueId' | 'status'>[] {
     return this.others?.length ? this.others : [this.itself]
   }
@@ -47,7 +47,7 @@ export class CurrentStatusChange implements StatusChange {
 
 type Present = Pick<StatusChange, 'status' | 'by' | 'message'>
 
-/** Null if the channel was not notified of the opening, or its delivery was deleted. */
+/** Null if the channel was not notified of the opening or the delivery of the opening was deleted. */
 export function currentStatusChange(
   db: Db,
   { issueId, channelType, channelTarget }: IssueChannel,
@@ -76,7 +76,7 @@ function groupedIssues(db: Db, channel: IssueChannel): GroupedIssue[] {
   return groupedOpenings(db, channel).map(({ deliveryId, issueId, status }) => ({
     issueId,
     status,
-    // Loaded on demand, because only some are named.
+    // Loaded on demand because only some of the messages are listed.
     get message() {
       const opened = requireMessage(db, deliveryId)
       return presentOf(db, issueId, opened)?.message ?? opened

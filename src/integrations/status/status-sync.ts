@@ -14,21 +14,21 @@ import { updateIntegrationStatus } from '../store.ts'
 import { findProvider } from '../targets.ts'
 import { type CurrentStatusChange, currentStatusChange } from './status-change.ts'
 
-/** Maximum number of channels per run; the others follow in the next. */
+/** Maximum number of channels per run. Further channels are updated in the next run. */
 const AT_ONCE = 100
-/** Delay before checking again whether an integration has been fixed. */
+/** Delay before checking again whether an unusable integration has been fixed. */
 const MENDED_MS = 5 * MINUTE_MS
 
 /**
- * Updates other services, such as tickets and chat messages, when the status of an issue changes. Only the fact that
- * the status differs from the shown one is stored, so the latest status is sent and a crash loses nothing.
+ * Updates other services, such as tickets and chat messages, when the status of an issue changes. Only a flag that the
+ * shown status is outdated is stored. The latest status is therefore always sent, and a crash loses nothing.
  */
 export class StatusSync {
   private readonly inFlight = new Set<string>()
 
   constructor(private readonly dispatcher: Dispatcher) {}
 
-  /** Starts due updates for which a slot is free, without waiting for them. */
+  /** Starts the due updates for which a slot is free, without waiting for them to finish. */
   start(): void {
     const { db, clock, report, providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
@@ -54,7 +54,7 @@ export class StatusSync {
     const { deps, stopping } = this.dispatcher
     const { orgId, channelTarget: target } = channel
     const change = currentStatusChange(deps.db, channel)
-    // Without a notification of the opening there is nothing to update.
+    // If no notification of the opening was sent, there is nothing to update.
     if (!change) return postponeSync(deps.db, channel, null, false)
     let context: LiveIssueContext | null = null
     let outcome: Outcome | null = null
@@ -68,7 +68,7 @@ export class StatusSync {
     }
     ended(context?.hung ?? false)
     if (stopping.aborted && outcome?.verdict !== 'delivered') return
-    // Without a call nothing is known about the integration.
+    // Without a call, the outcome says nothing about the integration.
     const isInformative = context?.asked || outcome?.verdict !== 'delivered'
     this.record(channel, change, isInformative ? (context?.integrationId ?? null) : null, outcome)
   }
@@ -82,7 +82,7 @@ export class StatusSync {
       for (const one of shown) markSynced(db, one, one.status)
       return
     }
-    // Issues in the same message are postponed as well, because they would be refused too.
+    // Other issues in the same message are postponed as well, because their updates would be rejected too.
     const later = (at: Instant | null, counts: boolean) => {
       for (const one of shown) postponeSync(db, one, at, counts)
     }

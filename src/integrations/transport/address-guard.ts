@@ -12,32 +12,33 @@ import {
 } from '../../core/ip-address.ts'
 import { destinations, judge } from './address-range.ts'
 
-/** Resolves a host name to its IPv4 and IPv6 addresses in order of preference. Throws if there are none. */
+/** Resolves a host name to its IPv4 and IPv6 addresses in order of preference. Throws if it has no addresses. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** A destination that may be connected to, at these addresses only. */
+/** A checked destination. Connections are permitted to these addresses only. */
 interface VettedAddress {
-  /** Host name for the certificate; IPv6 addresses without brackets. */
+  /** Host name for the certificate. IPv6 addresses have no brackets. */
   host: string
   port: number
-  /** Allowed addresses; never empty. Addresses that embed an IPv4 address are given as that. */
+  /** Permitted addresses; at least one. IPv6 addresses that are mapped to IPv4 are converted to IPv4. */
   addresses: { address: string; family: 4 | 6 }[]
 }
 
 /**
- * Decides which URLs the server may call on behalf of users, so that they cannot reach hosts only the server can reach.
- * Errors are `AppError('invalid')` with a message that follows a field name (`must be …`, `host …`).
+ * Decides which URLs the server may call on behalf of users, so that users cannot use the server to reach internal
+ * hosts. Errors are `AppError('invalid')`. Their messages are written to follow a field name (`must be …`, `host …`).
  */
 export interface AddressGuard {
   /**
-   * Checks a URL without DNS and returns it with a normalised host. Allows https, and http for hosts on the allow list
-   * or if plain http is enabled; no credentials; ports 80, 443 and from 1024.
+   * Checks a URL without DNS and returns it with a normalised host. Allows https. Allows http for hosts on the allow
+   * list, or for all hosts if plain http is enabled. Rejects credentials, and ports other than 80, 443, and 1024 and
+   * above.
    */
   checkUrl(text: string): URL
-  /** True if the allow list contains this host, in lower case. */
+  /** True if the allow list contains this host. The host must be in lower case. */
   names(host: string): boolean
   /**
-   * Resolves the host of a URL and fails if one of its addresses is blocked. A name that does not resolve fails with
+   * Resolves the host of a URL. Fails if one of its addresses is blocked. If a name does not resolve, fails with
    * `AppError('upstream')`, because it may resolve later.
    */
   vet(url: URL, resolve?: Resolve): Promise<VettedAddress>
@@ -47,7 +48,7 @@ const MAX_URL_LENGTH = 2000
 const LOCAL_NAMES = /^(?:(?:.+\.)?localhost|metadata\.google\.internal)$/
 const LISTED = 'allow it in TAGWARDEN_OUTBOUND_ALLOW if intended'
 
-/** Uses the system's resolver, including the hosts file. */
+/** Resolves names with the system's resolver, including the hosts file. */
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, order: 'verbatim' })).map(({ address }) => address)
 
@@ -59,10 +60,10 @@ interface AllowList {
 
 /**
  * @param allow Host names, addresses and CIDR blocks that may be reached although they are private or forbidden. A name
- * allows all addresses it resolves to; a block allows its addresses, with http only if the URL contains the address
- * itself. A cloud's metadata address requires an entry for that single address.
- * @param plainHttp Allows http for every host, as in a browser. Default false.
- * @throws Error naming an invalid entry.
+ * allows all addresses that it resolves to. A block allows its addresses, but allows http only if the URL contains the
+ * address itself. A cloud's metadata address requires an entry for that single address.
+ * @param plainHttp Allows http for every host, as a browser does. Default false.
+ * @throws Error if an entry is invalid. The error names the entry.
  */
 export function addressGuard(allow: readonly string[], { plainHttp = false } = {}): AddressGuard {
   const list = { ...parseAllowList(allow), plainHttp }
@@ -93,13 +94,13 @@ function plainName(entry: string): string {
   return name
 }
 
-/** Returns the origin of a URL with a normalised host; empty without a host. */
+/** Returns the origin of a URL with a normalised host. Empty if the URL has no host. */
 export function originOf(text: string): string {
   const url = URL.parse(text)
   return (url && withPlainHost(url)?.origin) ?? ''
 }
 
-/** Normalises the host of a URL: lower case, without a trailing dot. Null if the host is then empty. */
+/** Normalises the host of a URL to lower case without a trailing dot. Null if the host is then empty. */
 function withPlainHost(url: URL): URL | null {
   const host = url.hostname.replace(/\.$/, '')
   if (host === '' || host.endsWith('.')) return null
@@ -165,7 +166,7 @@ function refuseBlocked(host: string, address: Address, nameListed: boolean, list
   for (const place of destinations(address)) {
     const { tier, what, exact } = judge(place)
     if (tier === 'public' || isListed(place, list) || (nameListed && !exact)) continue
-    // Omits the address, which would reveal internal DNS data.
+    // Omits the address because it would reveal internal DNS data.
     const means = parseAddress(host) ? 'is' : 'resolves to'
     throw new AppError('invalid', `host ${host} ${means} ${what}: ${LISTED}`)
   }
@@ -178,7 +179,7 @@ function isListed(place: Address, list: AllowList): boolean {
   )
 }
 
-/** Operating systems send packets for IPv4-mapped addresses over IPv4. */
+/** Returns the address to connect to. Operating systems send packets for IPv4-mapped addresses over IPv4. */
 function reachable(address: Address): { address: string; family: 4 | 6 } {
   const target = unmapped(address)
   return { address: formatAddress(target), family: target.family }

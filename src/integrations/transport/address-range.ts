@@ -2,7 +2,7 @@ import { type Address, contains, parseCidr } from '../../core/ip-address.ts'
 
 /**
  * Kind of address. `private`: private networks. `forbidden`: the machine itself, link-local addresses, cloud metadata
- * services, and everything that is not the address of a single host on the Internet.
+ * services, and every address that does not belong to a single host on the Internet.
  */
 export type Tier = 'public' | 'private' | 'forbidden'
 
@@ -10,14 +10,15 @@ export interface Judgement {
   tier: Tier
   /** Description for error messages: `a loopback address`. */
   what: string
-  /** True for metadata services, which require an entry for that single address. */
+  /** True for metadata services, which require an allow list entry for the single address. */
   exact: boolean
 }
 
 /**
- * Returns the destinations of a packet to `address`. IPv6 addresses that embed an IPv4 address (mapped, compatible,
- * translated, NAT64, 6to4) give that one, Teredo addresses their server and client, all others themselves. Sources: RFC
- * 4291 2.5.5, RFC 2765 2.1, RFC 6052 2.1, RFC 3056 2, RFC 4380 4.
+ * Returns the destinations of a packet to `address`. For an IPv6 address that embeds an IPv4 address (mapped,
+ * compatible, translated, NAT64, 6to4), returns the IPv4 address. For a Teredo address, returns the addresses of its
+ * server and client. Otherwise, returns the address itself.
+ * Sources: RFC 4291 2.5.5, RFC 2765 2.1, RFC 6052 2.1, RFC 3056 2, RFC 4380 4.
  */
 export function destinations(address: Address): Address[] {
   if (address.family === 4) return [address]
@@ -34,12 +35,13 @@ export function destinations(address: Address): Address[] {
 
 type Row = readonly [cidr: string, tier: Tier, what: string]
 
-/** Metadata services of large cloud providers; they may lie inside an allowed block. */
+/** Metadata services of large cloud providers. They may lie inside an allowed block. */
 const METADATA = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254']
 
 /**
- * Special-purpose blocks; the first match applies. Sources: the IANA special-purpose address registries,
- * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry.
+ * Special-purpose blocks. The first match applies.
+ * Sources: the IANA special-purpose address registries, https://www.iana.org/assignments/iana-ipv4-special-registry and
+ * …/iana-ipv6-special-registry.
  */
 const BLOCKS: readonly Row[] = [
   ...METADATA.map((address): Row => [address, 'forbidden', "a cloud's metadata address"]),
@@ -79,7 +81,7 @@ const RANGES = BLOCKS.map(([text, tier, what]) => {
   return { cidr, tier, what, exact: METADATA.includes(text) }
 })
 
-/** Classifies an address as is; call it for each of its `destinations`. */
+/** Classifies an address without decoding embedded addresses. Call it for each of the address's `destinations`. */
 export function judge(address: Address): Judgement {
   const range = RANGES.find(({ cidr }) => contains(cidr, address))
   if (!range) throw new Error('the table of ranges does not cover every address')

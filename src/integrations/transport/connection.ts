@@ -9,9 +9,9 @@ export interface ConnectorOptions {
   /** Default: the system's resolver. */
   resolve?: Resolve
   /**
-   * `http://[user:password@]host:port`. Uses CONNECT for https and absolute-form requests for http. The proxy resolves
-   * names, so only the URL itself is checked here: scheme, port, names and literal addresses. The proxy decides which
-   * addresses a name may resolve to.
+   * URL of the proxy: `http://[user:password@]host:port`. Uses CONNECT for https and absolute-form requests for http.
+   * The proxy resolves names and decides which addresses they may resolve to. Therefore only the URL itself is checked
+   * here: scheme, port, names and literal addresses.
    */
   proxy?: string | null
   /** PEM certificates of additional trusted authorities. */
@@ -19,12 +19,12 @@ export interface ConnectorOptions {
 }
 
 export interface Connector {
-  /** Null without a proxy. */
+  /** Null if no proxy is used. */
   proxy: Proxy | null
   /**
-   * Connects to an address of the URL approved by the guard, with TLS for https, verifying the certificate against the
-   * host name. With a proxy, plain http connects to the proxy itself unless a tunnel is requested. `within`: time limit
-   * in ms; `signal` also aborts it.
+   * Connects to one of the URL's addresses that the guard approved. For https, uses TLS and verifies the certificate
+   * against the host name. With a proxy, plain http connects to the proxy itself unless a tunnel is requested. `within`
+   * is the time limit in ms. `signal` aborts the connection.
    */
   open(url: URL, how: { within: number; signal: AbortSignal; tunnel?: true }): Promise<Socket>
 }
@@ -32,7 +32,7 @@ export interface Connector {
 /** @throws Error if `proxy` is not an http URL. */
 export function connector({ guard, resolve, proxy: given = null, ca }: ConnectorOptions): Connector {
   const proxy = given === null || given === '' ? null : parseProxy(given)
-  // Read once, because reading the system's certificates takes 12 ms.
+  // Read once because reading the system's certificates takes 12 ms.
   const tls: ConnectionOptions = ca ? { secureContext: createSecureContext({ ca: trustedWith(ca) }) } : {}
   return {
     proxy,
@@ -52,8 +52,8 @@ export function connector({ guard, resolve, proxy: given = null, ca }: Connector
 }
 
 /**
- * Error code of a network failure (ECONNREFUSED, CERT_HAS_EXPIRED). Its message is not used, because it may contain
- * sent data.
+ * Error code of a network failure (ECONNREFUSED, CERT_HAS_EXPIRED). The error's message is not used because it may
+ * contain sent data.
  */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
@@ -77,7 +77,7 @@ function parseProxy(text: string): Proxy {
   }
 }
 
-/** Connects to the first address that responds; each gets a share of the time. */
+/** Connects to the first address that responds. Each address gets a share of the time. */
 async function connectAny(
   addresses: readonly { address: string }[],
   port: number,
@@ -98,7 +98,7 @@ async function connectAny(
   throw last
 }
 
-/** Resolves to the socket after `event`. Destroys it if it fails or the signal is aborted first. */
+/** Resolves to the socket after `event`. If the socket fails or the signal is aborted first, destroys the socket. */
 function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const finishOnce = (finish: () => void) => {
@@ -122,17 +122,17 @@ function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', 
   })
 }
 
-/** Starts TLS on a connected socket and verifies the certificate for `host`, a name or an address. */
+/** Starts TLS on a connected socket and verifies the certificate for `host`, which is a name or an address. */
 function secure(socket: Socket, host: string, options: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
   const name = host.replace(/^\[(.*)\]$/, '$1')
-  // TLS does not allow an address as server name (RFC 6066, section 3).
+  // TLS does not allow an address as the server name (RFC 6066, section 3).
   const identity = isIP(name) ? { host: name } : { servername: name, host: name }
   return ready(connectTls({ ...options, ...identity, socket }), 'secureConnect', signal)
 }
 
 const MAX_TUNNEL_REPLY_BYTES = 8192
 
-/** Opens a tunnel through the proxy (RFC 9110, section 9.3.6). Fails unless it responds with 2xx. */
+/** Opens a tunnel through the proxy (RFC 9110, section 9.3.6). Fails unless the proxy responds with 2xx. */
 async function openTunnel(socket: Socket, url: URL, authorization: string | null, signal: AbortSignal): Promise<void> {
   const authority = `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`
   const login = authorization ? `Proxy-Authorization: ${authorization}\r\n` : ''

@@ -8,15 +8,15 @@ interface HttpRequest {
   target?: string
   method: string
   headers: Readonly<Record<string, string>>
-  /** Empty for no body. */
+  /** Request body. Empty for no body. */
   body: string
-  /** Connect timeout in ms. */
+  /** Time limit for connecting, in ms. */
   within: number
 }
 
 /**
  * Sends a request over a new connection, returns the result of `read`, and closes the connection. Does not follow
- * redirects or decode content. Fails if the connection or `read` fails, or `signal` is aborted.
+ * redirects or decode content. Fails if the connection or `read` fails, or if `signal` is aborted.
  */
 export async function sendRequest<T>(
   { open, proxy }: Connector,
@@ -57,7 +57,7 @@ class OneSocket extends Agent {
   }
 }
 
-/** Response headers by lower-case name; repeated ones are joined by commas. */
+/** Response headers by lower-case name. Repeated headers are joined with commas. */
 export function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

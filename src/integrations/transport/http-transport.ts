@@ -8,12 +8,12 @@ export interface HttpTransportOptions extends ConnectorOptions {
   timeoutMs?: number
 }
 
-/** Number of response bytes read if the caller sets no limit. */
+/** Maximum number of response bytes that are read if the caller sets no limit. */
 export const MAX_REPLY_BYTES = 64 * 1024
 
 /**
- * Transport for HTTP requests to addresses approved by the guard. The connection uses the checked address, the
- * certificate is verified for the host name, and redirects are not followed.
+ * Transport for HTTP requests to addresses approved by the guard. It connects to the checked address, verifies the
+ * certificate for the host name, and does not follow redirects.
  * @throws Error if `proxy` is not an http URL.
  */
 export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpTransportOptions) {
@@ -38,15 +38,15 @@ export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpT
       if (signal.aborted) return failure('stopped before a response arrived')
       if (error instanceof AppError)
         return failure(error.message, error.code === 'invalid' || error.code === 'tooLarge')
-      // Error code only, because the message may contain sent data.
+      // Only the error code is used because the message may contain sent data.
       return failure(`the connection failed: ${codeOf(error)}`)
     }
   }
 }
 
 /**
- * Path and query exactly as written, because a signature may cover them; only characters that a request cannot contain
- * are encoded.
+ * Path and query exactly as written, because a signature may cover them. Only characters that are not allowed in a
+ * request are encoded.
  */
 function targetOf(text: string, url: URL): string {
   const written = /^https?:\/\/[^/?#\\]+(\/[!-~]*)$/i.exec(text)?.[1]
@@ -55,7 +55,10 @@ function targetOf(text: string, url: URL): string {
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
-/** Settles like `work`, or fails as soon as the signal is aborted, because a DNS query cannot be cancelled. */
+/**
+ * Settles as `work` does, or fails as soon as the signal is aborted. This is needed because a DNS query cannot be
+ * cancelled.
+ */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
@@ -65,7 +68,10 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** Fails with `tooLarge` above the caller's limit; without a limit, the rest of a long response is not read. */
+/**
+ * Reads the response. Fails with `tooLarge` if it exceeds the caller's limit. Without a limit, the rest of a long
+ * response is not read.
+ */
 async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | undefined): Promise<Reply> {
   const chunks: Buffer[] = []
   let size = 0

@@ -6,24 +6,29 @@ import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 interface MailTransportOptions {
   /**
    * `smtp://user:password@host:port` (STARTTLS if the server offers it) or `smtps://` (implicit TLS). Null or empty:
-   * mail is not configured, and every mail fails permanently.
+   * mail is not configured, and every e-mail fails permanently.
    */
   smtpUrl: string | null
-  /** `Tagwarden <tagwarden@example.com>`, or the address alone. Its domain is used in message ids. */
+  /**
+   * Sender: `Tagwarden <tagwarden@example.com>`, or only the address. The domain of the address is used in message ids.
+   */
   from: string
   timeoutMs?: number
   /** PEM certificates of additional trusted authorities. */
   ca?: string
 }
 
-/** Long, because a server may scan a mail before it responds; giving up early would send the mail twice. */
+/**
+ * Time limit for sending. It is long because a server may scan an e-mail before it responds. Giving up early would send
+ * the e-mail twice.
+ */
 const MAIL_TIMEOUT_MS = 60 * SECOND_MS
 
 /**
- * Transport for mail through an SMTP server. Accepted for at least one recipient counts as sent, and the reply states
- * how many were refused, because a retry would reach the others twice. Refusals with 5xx are permanent (RFC 5321,
- * section 4.2.1); 4xx and lost connections are not.
- * @throws Error if the URL is not an SMTP URL; the message does not contain the URL.
+ * Transport for e-mail through an SMTP server. An e-mail that is accepted for at least one recipient counts as sent,
+ * because a retry would send it twice to these recipients. The reply states how many recipients were refused. 5xx
+ * rejections are permanent (RFC 5321, section 4.2.1). 4xx rejections and lost connections are not.
+ * @throws Error if the URL is not an SMTP URL. The message does not contain the URL.
  */
 export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }: MailTransportOptions) {
   if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
@@ -38,7 +43,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      // Loaded with the first mail, to keep startup fast.
+      // Loaded when the first e-mail is sent, to keep startup fast.
       const { createTransport } = await import('nodemailer')
       const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
         from,
@@ -68,7 +73,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
   }
 }
 
-/** Inline image, not listed as an attachment. */
+/** Inline image that is not listed as an attachment. */
 const attachmentOf = ({ id, name, png }: MailPicture) => ({
   cid: id,
   filename: name,
@@ -79,7 +84,9 @@ const attachmentOf = ({ id, name, png }: MailPicture) => ({
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
-/** Maps a failed submission to a reply. Responses to a sign-in are omitted, because some servers echo credentials. */
+/**
+ * Converts a failed submission to a reply. Responses to a sign-in are omitted because some servers echo credentials.
+ */
 function refusalOf(error: unknown): Reply {
   const facts = (error instanceof Error ? error : {}) as { code?: unknown; responseCode?: unknown; response?: unknown }
   const status = typeof facts.responseCode === 'number' ? facts.responseCode : null
@@ -91,12 +98,12 @@ function refusalOf(error: unknown): Reply {
       `the mail server refused the message: ${withoutAddresses(String(facts.response ?? status))}`,
       permanent,
     )
-  // No valid recipient or sender, which a retry would not change.
+  // There is no valid recipient or sender. A retry would not change that.
   if (facts.code === 'EENVELOPE') return failure('no valid recipient', true)
   return failure(`the mail server cannot be reached: ${typeof facts.code === 'string' ? facts.code : 'unknown error'}`)
 }
 
-/** Removes addresses: servers name recipients, and readers of the log may not be allowed to see them. */
+/** Removes e-mail addresses. Servers name recipients, and readers of the log may not be allowed to see them. */
 function withoutAddresses(text: string): string {
   return oneLine(text.replace(/[^\s<>,;:]+@[^\s<>,;:]+/g, '…'), 200)
 }

@@ -5,21 +5,21 @@ import { headersOf, sendRequest } from './http-request.ts'
 import { SEND_TIMEOUT_MS } from './transport.ts'
 
 interface OperatorFetchOptions {
-  /** `TAGWARDEN_OUTBOUND_PROXY`; empty for none. */
+  /** `TAGWARDEN_OUTBOUND_PROXY`. Empty if no proxy is used. */
   proxy: string
-  /** `TAGWARDEN_OUTBOUND_CA` as PEM; empty for none. */
+  /** `TAGWARDEN_OUTBOUND_CA` as PEM. Empty if there are no additional certificates. */
   ca: string
 }
 
-/** Maximum size of a response; documents, key sets and tokens have a few kilobytes. */
+/** Maximum size of a response. Documents, key sets and tokens have only a few kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 interface Init {
   method: string
   headers: Record<string, string>
-  /** Sent as text; null or absent for no body. */
+  /** Body, which is sent as a string. Null or absent for no body. */
   body?: unknown
-  /** Default: times out after 15 s. */
+  /** Default: a signal that times out after 15 s. */
   signal?: AbortSignal
 }
 
@@ -27,8 +27,8 @@ const ANYWHERE = addressGuard(['0.0.0.0/0', '::/0'])
 
 /**
  * Returns a `fetch` for hosts configured by the server's operator, such as an identity provider. Addresses are not
- * checked; use `httpTransport` for addresses that users can enter. Unlike the runtime's `fetch` it ignores `HTTP_PROXY`
- * and `NO_PROXY` and does not follow redirects.
+ * checked, so use `httpTransport` for addresses that users can enter. Unlike the runtime's `fetch`, it ignores
+ * `HTTP_PROXY` and `NO_PROXY` and does not follow redirects.
  */
 export function operatorFetch({ proxy, ca }: OperatorFetchOptions) {
   const ways = connector({ guard: ANYWHERE, proxy, ca })

@@ -4,11 +4,11 @@ import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.
 
 interface PlainMailDeps {
   transport: Transport
-  /** Called when a mail could not be sent. */
+  /** Called when an e-mail could not be sent. */
   warn(message: string): void
 }
 
-/** Returns a function that sends a mail outside the outbox, with one attempt and in the background. */
+/** Returns a function that sends an e-mail in the background without using the outbox. It makes a single attempt. */
 export function plainMail({ transport, warn }: PlainMailDeps): (to: string, subject: string, text: string) => void {
   return (to, subject, text) => {
     const html = `<pre style="font: inherit; white-space: pre-wrap">${escapeHtml(text)}</pre>`

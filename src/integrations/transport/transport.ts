@@ -8,14 +8,14 @@ export interface HttpOutbound {
   url: string
   method: HttpMethod
   headers: Record<string, string>
-  /** Empty for no body. */
+  /** Request body. Empty for no body. */
   body: string
   /**
-   * Maximum size of the response body; a larger one is an error. Absent: at most the first 64 KiB are read, for callers
-   * that need only the status.
+   * Maximum size of the response body. A larger body is an error. Absent: at most the first 64 KiB are read, for
+   * callers that need only the status.
    */
   maxAnswerBytes?: number
-  /** Time from the first DNS query to the last byte of the response. Default: `SEND_TIMEOUT_MS`. */
+  /** Time limit in ms, from the first DNS query to the last byte of the response. Default: `SEND_TIMEOUT_MS`. */
   timeoutMs?: number
 }
 
@@ -25,18 +25,18 @@ export interface MailOutbound {
   subject: string
   text: string
   html: string
-  /** The same for every attempt; local part of the Message-ID. */
+  /** Local part of the Message-ID. It is the same for every attempt. */
   messageId: string
-  /** Id shared by mails of one thread; null for a single mail. */
+  /** Id shared by the e-mails in one thread. Null for an e-mail outside a thread. */
   threadId: string | null
-  /** Images the HTML embeds with `cid:<id>`; absent: none. */
+  /** Images that the HTML embeds with `cid:<id>`. Absent if there are none. */
   pictures?: readonly MailPicture[]
   /** Additional headers, such as `List-Unsubscribe`. */
   headers?: Readonly<Record<string, string>>
 }
 
 export interface MailPicture {
-  /** Globally unique, like a Message-ID. */
+  /** Content-ID of the image. It is globally unique, like a Message-ID. */
   id: string
   /** File name: `chart.png`. */
   name: string
@@ -44,12 +44,13 @@ export interface MailPicture {
 }
 
 /**
- * Result of a request.
- * `status`: the other service responded. A sent mail has status 250 and a `body` that is empty or states how many
+ * Result of a request. The message is safe for the delivery log: it contains no secrets, personal addresses, or paths
+ * and queries of URLs.
+ *
+ * `status`: the other service responded. A sent e-mail has status 250 and a `body` that is empty or states how many
  * recipients were refused.
- * `error`: it did not respond, or a mail server refused. `permanent`: a retry would be refused again. `hung`: no
- * response in time. The message is safe for the delivery log: it contains no secrets, personal addresses, or paths and
- * queries of URLs.
+ * `error`: the other service did not respond, or a mail server rejected the e-mail. `permanent`: a retry would be
+ * rejected again. `hung`: no response arrived in time.
  */
 export type Reply =
   | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
@@ -57,24 +58,30 @@ export type Reply =
 
 /** A WebSocket connection for text messages. Incoming messages are iterated once, in order. */
 export interface WebSocketLine {
-  /** Ends when either side closes the connection; fails with `upstream` or `unavailable` if it breaks. */
+  /**
+   * Iterates over messages. Ends when either side closes the connection. Fails with `upstream` or `unavailable` if the
+   * connection breaks.
+   */
   [Symbol.asyncIterator](): AsyncIterator<string>
-  /** Does nothing after the connection ended. */
+  /** Sends a message. Does nothing after the connection ended. */
   send(text: string): void
   close(): void
 }
 
 /**
- * Opens a `ws:` or `wss:` URL. Fails with `invalid` if the address is not allowed, else with `upstream` or
+ * Opens a `ws:` or `wss:` URL. Fails with `invalid` if the address is not allowed, otherwise with `upstream` or
  * `unavailable`.
  */
 type OpenSocket = (url: string, signal: AbortSignal) => Promise<WebSocketLine>
 
 /** Transport of outbound requests. */
 export interface Transport {
-  /** Never throws: failures are a `Reply`. Aborting `signal` ends the attempt with an error. */
+  /**
+   * Sends a request or e-mail. Never throws: failures are returned as a `Reply`. Aborting `signal` ends the attempt
+   * with an error.
+   */
   send(outbound: Outbound, signal: AbortSignal): Promise<Reply>
-  /** Opens a connection that stays open until `signal` is aborted. Absent: not supported. */
+  /** Opens a connection that stays open until `signal` is aborted. Absent if WebSockets are not supported. */
   openSocket?: OpenSocket
 }
 

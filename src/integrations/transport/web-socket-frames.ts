@@ -19,12 +19,10 @@ const broken = (what: string) => new AppError('upstream', `WebSocket protocol er
 export class FrameReader {
   private waiting: Buffer = Buffer.alloc(0)
 
-  /** @param maxBytes Longer frames are rejected before they are received. */
+  /** @param maxBytes Maximum length of a frame. Longer frames are rejected before their payload is received. */
   constructor(private readonly maxBytes: number) {}
 
-  /**
-   * Returns frames completed by this chunk. Fails with `upstream` for invalid frames and for frames that are too long.
-   */
+  /** Returns the frames completed by this chunk. Fails with `upstream` if a frame is invalid or too long. */
   read(chunk: Buffer): Frame[] {
     this.waiting = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
     const frames: Frame[] = []
@@ -53,7 +51,7 @@ interface Head {
   at: number
 }
 
-/** Null until the header is complete. */
+/** Parses a frame header. Null until the header is complete. */
 function headOf(bytes: Buffer): Head | null {
   const [first, second] = bytes
   if (first === undefined || second === undefined) return null
@@ -69,7 +67,7 @@ function headOf(bytes: Buffer): Head | null {
   return { isLast, opcode, length, at }
 }
 
-/** Encodes a complete, masked client frame. */
+/** Encodes a complete client frame, which is masked. */
 export function clientFrame(opcode: number, payload: Buffer): Buffer {
   const mask = randomBytes(MASK_BYTES)
   const { length } = payload
@@ -89,7 +87,8 @@ export class MessageReader {
   constructor(private readonly maxBytes: number) {}
 
   /**
-   * Returns the text if this frame completes a message, else null. Fails with `upstream` if it is not valid UTF-8 text.
+   * Returns the text if this frame completes a message, otherwise null. Fails with `upstream` if the message is not
+   * valid UTF-8 text.
    */
   read({ isLast, opcode, payload }: Frame): string | null {
     const continues = this.parts.length > 0

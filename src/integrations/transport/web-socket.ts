@@ -8,8 +8,8 @@ import { clientFrame, type Frame, FrameReader, MessageReader, OPCODES } from './
 
 export interface WebSocketOptions extends ConnectorOptions {
   /**
-   * Time without incoming data, including responses to our pings, after which the connection is considered broken.
-   * Default 30 s.
+   * Time without incoming data after which the connection is considered broken. Responses to pings count as incoming
+   * data. Default 30 s.
    */
   quietMs?: number
   timeoutMs?: number
@@ -18,14 +18,14 @@ export interface WebSocketOptions extends ConnectorOptions {
 const QUIET_MS = 30 * SECOND_MS
 const MAX_MESSAGE_BYTES = 1024 * 1024
 const MAX_HEAD_BYTES = 16 * 1024
-/** Maximum number of unread messages before reading pauses. */
+/** Maximum number of unread messages. Reading pauses when it is reached. */
 const MAX_WAITING = 32
-/** GUID of the handshake (RFC 6455, section 1.3). */
+/** GUID for the handshake (RFC 6455, section 1.3). */
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
  * Opens WebSockets (RFC 6455) to addresses approved by the guard, through the proxy if there is one. `wss:` is treated
- * like `https:`, `ws:` like `http:`.
+ * like `https:`, and `ws:` like `http:`.
  * @throws Error if `proxy` is not an http URL.
  */
 export function webSockets({ quietMs = QUIET_MS, timeoutMs = SEND_TIMEOUT_MS, ...options }: WebSocketOptions) {
@@ -48,7 +48,8 @@ export function webSockets({ quietMs = QUIET_MS, timeoutMs = SEND_TIMEOUT_MS, ..
 }
 
 /**
- * Performs the handshake and returns data received after the response. Destroys the socket if the handshake is refused.
+ * Performs the handshake and returns the data received after the response. If the handshake is rejected, destroys the
+ * socket.
  */
 async function shakeHands(socket: Socket, url: URL, signal: AbortSignal): Promise<Buffer> {
   const key = randomBytes(16).toString('base64')
@@ -71,9 +72,7 @@ async function shakeHands(socket: Socket, url: URL, signal: AbortSignal): Promis
   throw new AppError('upstream', `the WebSocket handshake was refused: HTTP ${code ?? 'error'}`)
 }
 
-/**
- * Reads the head of a response, without its empty line, and data received after it. The socket is paused afterwards.
- */
+/** Reads the head of a response, without its empty line, and the data received after it. Leaves the socket paused. */
 function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; rest: Buffer }> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
@@ -112,7 +111,7 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
 }
 
 interface Opened {
-  /** Data received with the handshake. */
+  /** Data received together with the handshake. */
   rest: Buffer
   quietMs: number
   signal: AbortSignal
@@ -123,7 +122,7 @@ class OpenLine implements WebSocketLine {
   private readonly messages = new MessageReader(MAX_MESSAGE_BYTES)
   private readonly waiting: string[] = []
   private wake = Promise.withResolvers<void>()
-  /** Reason why it ended; null while it is open. */
+  /** Reason why the connection ended. Null while it is open. */
   private end: { fault: AppError | null } | null = null
   private heard = true
   private readonly timer: ReturnType<typeof setInterval>

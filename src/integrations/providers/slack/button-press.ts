@@ -21,7 +21,7 @@ interface PressedAction {
   action_ts?: unknown
 }
 
-/** The user who pressed a button, and the message that contains it. */
+/** The user who pressed a button, with the message that contains the button. */
 interface Presser {
   userId: string
   channel: string
@@ -29,10 +29,13 @@ interface Presser {
   responseUrl: string | null
 }
 
-/** Maximum number of issues searched for those of a message. */
+/** Maximum number of issues searched to find those of a message. */
 const MAX_ISSUES = 5000
 
-/** Handles a button press on behalf of the member who pressed it. Users without permission get a private reply. */
+/**
+ * Handles a button press on behalf of the member who pressed the button. Users without permission receive a private
+ * reply.
+ */
 export async function handlePress(context: SlackListening, given: unknown): Promise<void> {
   const payload = (typeof given === 'object' && given !== null ? given : {}) as Payload
   const presser = presserOf(payload)
@@ -40,7 +43,7 @@ export async function handlePress(context: SlackListening, given: unknown): Prom
   const actions = Array.isArray(payload.actions) ? payload.actions : []
   for (const { action_id, value, action_ts } of actions as PressedAction[]) {
     const press = parsePress(action_id, value)
-    // Accept buttons of other integrations only if they share this app's connection.
+    // Accept buttons of other integrations only if those integrations share this app's connection.
     const inbound = press && context.sharedWith(press.integrationId)
     if (!inbound) continue
     const key = `press ${presser.userId} ${presser.ts} ${String(value)} ${String(action_ts)}`
@@ -74,7 +77,7 @@ async function applyPress(inbound: SlackInbound, presser: Presser, { status, iss
 const NOT_A_MEMBER =
   'No change: only members of the Tagwarden organization can do this, and their Tagwarden e-mail address must be the one they use in Slack.'
 
-/** Ids of the issues of a message. */
+/** Ids of the issues in a message. */
 const issuesOf = (inbound: SlackInbound, { channel, ts }: Presser) =>
   inbound
     .issues(MAX_ISSUES)
@@ -91,7 +94,10 @@ interface SlackUser {
   profile?: { email?: unknown }
 }
 
-/** Returns the e-mail address of a user of the own workspace. Addresses of users from other workspaces can't be trusted. */
+/**
+ * Returns the e-mail address of a user in the app's own workspace. Addresses of users from other workspaces can't be
+ * trusted.
+ */
 async function emailOf(inbound: SlackInbound, { userId }: Presser): Promise<string | { fault: string }> {
   try {
     const { user } = await readMethod(inbound, 'users.info', { user: userId })
@@ -116,7 +122,7 @@ function isOwn(
   return Array.isArray(enterprise_user?.teams) && enterprise_user.teams.includes(teamId)
 }
 
-/** Replies privately to the user who pressed. */
+/** Sends a private reply to the user who pressed the button. */
 async function replyPrivately(
   inbound: SlackInbound,
   { channel, userId, responseUrl }: Presser,
@@ -126,7 +132,7 @@ async function replyPrivately(
     await callMethod(inbound, 'chat.postEphemeral', { channel, user: userId, text })
   } catch (error) {
     if (!(error instanceof Refused) || responseUrl === null) throw error
-    // The app can post to the channel without being a member of it, and then can't post ephemeral messages.
+    // The app can post to a channel without being a member of it, but then it can't post ephemeral messages.
     await inbound.callOk({
       method: 'POST',
       url: responseUrl,

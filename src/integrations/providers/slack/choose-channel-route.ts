@@ -12,7 +12,7 @@ import { Refused } from './slack-errors.ts'
 
 type Tools = ProviderTools<SlackSettings, SlackMemory, Record<never, never>, SlackState>
 
-/** Sets the channel that a bot posts to, after a test message was posted there. */
+/** Route that sets the channel that a bot posts to, after posting a test message there. */
 export function channelRoute(tools: Tools): Route {
   return route({
     id: 'chooseTeamChatChannel',
@@ -60,7 +60,7 @@ async function postTest(context: SlackContext, channel: string, message: Message
   }
 }
 
-/** Slack also accepts a channel name and returns the id. */
+/** Returns the state to save. Slack also accepts a channel name in requests, and its response contains the id. */
 function stateOf({ channel, message }: SlackAnswer, asked: string): SlackState {
   const team = (message as { team?: unknown } | undefined)?.team
   return {

@@ -5,7 +5,7 @@ import { Refused } from './slack-errors.ts'
 
 const EVENT_TYPE = 'tagwarden'
 
-/** Metadata stored with a Slack message, which identifies its deliveries and issues. */
+/** Metadata stored with a Slack message. It identifies the message's deliveries and issues. */
 export function metadataOf(members: readonly { deliveryId: string; issueId: string | null }[]) {
   const ids = (list: readonly string[]) => list.slice(0, MAX_IDS).join(',')
   return {
@@ -17,7 +17,7 @@ export function metadataOf(members: readonly { deliveryId: string; issueId: stri
   }
 }
 
-/** Keeps the metadata below Slack's limit of 16 KB. */
+/** Maximum number of ids, which keeps the metadata below Slack's limit of 16 KB. */
 const MAX_IDS = 200
 
 /** Tolerance for clock differences. */
@@ -25,7 +25,7 @@ const CLOCK_TOLERANCE_MS = 5 * MINUTE_MS
 const PAGE_SIZE = 200
 const MAX_PAGES = 5
 
-/** Errors that mean that the app can't read the channel. */
+/** Errors returned if the app can't read the channel. */
 const UNREADABLE = [
   'missing_scope',
   'not_in_channel',
@@ -41,13 +41,13 @@ const UNREADABLE = [
 /** A message posted by Tagwarden. */
 interface PostedMessage {
   ref: MessageRef
-  /** The first 200 deliveries of the message. */
+  /** Ids of the first 200 deliveries in the message. */
   deliveryIds: readonly string[]
 }
 
 /**
- * Searches for a message whose response was lost. Returns null if it was not posted or the app can't read the channel. Fails
- * as `readMethod` does on any other error.
+ * Searches for a message after its response was lost. Returns null if the message was not posted or the app can't read
+ * the channel. Fails as `readMethod` does on any other error.
  */
 export async function findPosted(context: SlackApiContext, posting: UncertainPost): Promise<PostedMessage | null> {
   const { channel, thread, since, key } = posting

@@ -6,7 +6,7 @@ export interface Block {
   [field: string]: unknown
 }
 
-/** The target of a message's buttons: one issue, or with a null `issueId` all issues of the message. */
+/** The target of a message's buttons. If `issueId` is null, the target is all issues in the message. */
 export interface ButtonTarget {
   integrationId: string
   issueId: string | null
@@ -24,7 +24,7 @@ const BUTTONS: readonly { status: Reached; label: string; all: string; from: rea
 
 const plainText = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
-/** Returns the buttons that would change at least one issue with these statuses. Empty if there are none. */
+/** Returns the buttons that would change at least one issue, given the issues' statuses. May be empty. */
 export function buttonsFor(statuses: readonly IssueStatus[], { integrationId, issueId }: ButtonTarget): Block[] {
   const isOne = issueId !== null
   const elements = BUTTONS.filter(({ from }) => statuses.some((status) => from.includes(status))).map(
@@ -46,7 +46,7 @@ const confirmation = (all: string) => ({
   deny: plainText('Cancel'),
 })
 
-/** Parses a pressed button. Null if it is not one of Tagwarden's. */
+/** Parses a button press. Null if Tagwarden did not create the button. */
 export function parsePress(actionId: unknown, value: unknown): (ButtonTarget & { status: Reached }) | null {
   const button = BUTTONS.find(({ status }) => actionId === PREFIX + status)
   const [integrationId, issueId = null, more] = typeof value === 'string' ? value.split(':') : []

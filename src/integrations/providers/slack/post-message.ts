@@ -12,7 +12,7 @@ import type { SlackContext, SlackDelivery, SlackIssue } from './slack-context.ts
 import { EMPTY_MEMORY, type MessageRef, type SlackMemory } from './slack-context.ts'
 import { isUncertain, meaningOf, outcomeOfRefusal, outcomeOfWebhook, Refused } from './slack-errors.ts'
 
-/** One issue of a message. A test message has no issue. */
+/** A message's member, which represents one issue. A test message has a member without an issue. */
 type Member = Omit<GroupMember<SlackMemory>, 'issueId'> & { readonly issueId: string | null }
 
 /** Posts a message about one issue. */
@@ -56,14 +56,14 @@ async function postToWebhook(context: SlackContext, url: string, members: readon
   return outcomeOfWebhook(answer, context.now())
 }
 
-/** Renders the message. An opening shows its issues' status, and buttons if the app can receive presses. */
+/** Renders the message. An opening shows the status of its issue, and buttons if the app can receive button presses. */
 function render(context: SlackContext, members: readonly Member[], isOpening: boolean): Rendered {
   const [first] = members
   if (!first) throw new Error('a message needs at least one member')
   if (members.length > 1) {
     const named = members.map((member) => ({
       status: 'open' as const,
-      // Lazy: only the listed members are rendered, and there can be thousands.
+      // Loaded on demand: only the listed members are rendered, and there can be thousands of members.
       get message() {
         return member.message
       },
@@ -75,7 +75,7 @@ function render(context: SlackContext, members: readonly Member[], isOpening: bo
   return renderOne(message, status && { status, by: null }, buttonTargetFor(context, issueId))
 }
 
-/** Null if the app can't receive button presses. */
+/** Target of the message's buttons. Null if the app can't receive button presses. */
 function buttonTargetFor({ settings, integrationId }: SlackContext, issueId: string | null): ButtonTarget | null {
   return settings.appToken !== undefined && integrationId !== null ? { integrationId, issueId } : null
 }
@@ -103,7 +103,10 @@ async function postAsBot(context: SlackContext, members: readonly Member[]): Pro
   return DELIVERED
 }
 
-/** True if a thread can't be continued: the message was deleted, or it is in a former channel that is closed. */
+/**
+ * True if a thread can't be continued because its message was deleted, or because it is in a former channel that is
+ * closed.
+ */
 function isGone({ code }: Refused, opening: MessageRef, channel: string): boolean {
   return GONE.includes(code) || (opening.channel !== channel && CLOSED.includes(code))
 }
@@ -111,7 +114,7 @@ function isGone({ code }: Refused, opening: MessageRef, channel: string): boolea
 const GONE = ['thread_not_found', 'message_not_found', 'cannot_reply_to_message', 'restricted_action_thread_locked']
 const CLOSED = ['channel_not_found', 'is_archived', 'not_in_channel', 'restricted_action_read_only_channel']
 
-/** Returns the members not posted yet. Destination a response was lost, asks Slack whether the message exists. */
+/** Returns the members that were not posted yet. If a response was lost, asks Slack whether the message exists. */
 async function findUnposted(context: SlackContext, members: readonly Member[]): Promise<Member[]> {
   const missing: Member[] = []
   await forEachYielding(members, (member) => {
@@ -130,10 +133,10 @@ async function findUnposted(context: SlackContext, members: readonly Member[]): 
   return others
 }
 
-/** Number of members for which a started post is saved; these suffice to find the message again. */
+/** Number of members for which a started post is saved. This is sufficient to find the message again. */
 const MAX_MARKED = 20
 
-/** Runs `work` for one member after another, yielding to the event loop. */
+/** Runs `work` for each member in sequence and yields to the event loop regularly. */
 async function forEachYielding(members: readonly Member[], work: (member: Member) => unknown): Promise<void> {
   const yielder = new Yielder()
   for (const member of members) {
@@ -142,7 +145,7 @@ async function forEachYielding(members: readonly Member[], work: (member: Member
   }
 }
 
-/** Saves that a member was posted. A null `opening` leaves the current opening. */
+/** Records that a member was posted. A null `opening` leaves the current opening unchanged. */
 function markPosted(member: Member, opening: MessageRef | null): Promise<void> {
   const before = member.memory ?? EMPTY_MEMORY
   return member.remember({
@@ -153,17 +156,17 @@ function markPosted(member: Member, opening: MessageRef | null): Promise<void> {
   })
 }
 
-/** True if the message becomes the opening of its issues. */
+/** True if the message becomes the opening message of its issues. */
 const becomesOpening = (members: readonly Member[]) =>
   members.length > 1 || members[0]?.message.kind !== 'delivery_failed'
 
 interface Destination {
   channel: string
-  /** Null: not in a thread. */
+  /** Null if the message is not in a thread. */
   thread: string | null
 }
 
-/** Posts a message. Saves each step before the next, so that a crash can't duplicate the message. */
+/** Posts a message. Each step is saved before the next begins, so that a crash can't cause a duplicate message. */
 async function post(
   context: SlackContext,
   members: readonly Member[],
@@ -184,7 +187,7 @@ async function post(
       markPosted(member, thread === null && becomesOpening(members) ? ref : null),
     )
   } catch (error) {
-    // A definite refusal means that nothing was posted.
+    // A definite rejection means that nothing was posted.
     const isSure = error instanceof Refused && !isUncertain(error.code)
     if (isSure) for (const member of marked) await mark(member, false)
     throw error
@@ -211,31 +214,31 @@ async function send(
   try {
     return await postMessage({ ...base, blocks, metadata })
   } catch (error) {
-    // The plain text says the same: better a message without blocks than none.
+    // The plain text contains the same information, and a message without blocks is better than none.
     if (error instanceof Refused && BLOCKS.test(error.code)) return postMessage({ ...base, metadata })
     if (error instanceof Refused && METADATA.test(error.code)) return postMessage({ ...base, blocks })
     throw error
   }
 }
 
-/** Errors for unacceptable blocks or metadata. */
+/** Error codes for blocks or metadata that Slack does not accept. */
 const BLOCKS = /^(?:msg_blocks_too_long|invalid_blocks(?:_format)?)$/
 const METADATA = /^(?:metadata_too_large|invalid_metadata_(?:format|schema)|metadata_must_be_sent_from_app)$/
 
-/** Slack accepts one message per second and channel: https://docs.slack.dev/apis/web-api/rate-limits */
+/** Slack accepts one message per second in each channel: https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = SECOND_MS
-/** Maximum number of channels in `lastAt`; the least recently used is dropped. */
+/** Maximum number of channels in `lastAt`. Beyond this, the least recently used channel is removed. */
 const MAX_CHANNELS = 10_000
 
 const lastAt = new Map<string, Instant>()
 
 /**
- * Reserves a channel's next posting slot and returns 0, or returns the time until it is free, in ms. Slots are not kept across
- * restarts; Slack's own rate limit covers that.
+ * Reserves a channel's next posting slot. Returns 0 if the slot was reserved, otherwise the time in ms until one is
+ * free. Slots are not preserved across restarts, where Slack's own rate limit applies.
  */
 function reserveSlot(channel: string, now: Instant): number {
   const last = lastAt.get(channel)
-  // A future time means that the clock was set back.
+  // A time in the future means that the clock was set back.
   const waitMs = last === undefined || last > now ? 0 : last + POST_INTERVAL_MS - now
   if (waitMs > 0) return waitMs
   lastAt.delete(channel)
@@ -245,7 +248,7 @@ function reserveSlot(channel: string, now: Instant): number {
   return 0
 }
 
-/** Updates the opening to the current status of its issues. Messages in its thread are not changed. */
+/** Updates the opening message to the current status of its issues. Messages in its thread are unchanged. */
 export async function updateOpening(context: SlackIssue, change: StatusChange): Promise<Outcome> {
   const opening = context.memory?.opening
   if (!opening || context.settings.webhookUrl !== undefined) return DELIVERED
@@ -255,7 +258,7 @@ export async function updateOpening(context: SlackIssue, change: StatusChange): 
     return DELIVERED
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    // Slack accepts about 50 edits a minute. Exceeding that is not a failure of the integration.
+    // Slack accepts about 50 edits a minute. Exceeding this limit does not count as a failure of the integration.
     if (RATE_LIMITED.includes(error.code)) return { verdict: 'wait', waitMs: error.retryAfterMs ?? DEFAULT_WAIT_MS }
     const isFormerChannel = channel !== context.state?.channelId && meaningOf(error.code) === 'channel'
     return NOT_EDITABLE.includes(error.code) || isFormerChannel ? DELIVERED : outcomeOfRefusal(error)
@@ -264,7 +267,7 @@ export async function updateOpening(context: SlackIssue, change: StatusChange): 
 
 function renderOpening(context: SlackIssue, { status, by, message, groupedIssues }: StatusChange): Rendered {
   if (groupedIssues.length > 1) return renderGroup(groupedIssues, buttonTargetFor(context, null))
-  // The reopening was posted in the thread, so the opening keeps its original headline.
+  // The reopening was posted in the thread, so the opening message keeps its original headline.
   const opened = message.kind === 'reopened' ? { ...message, kind: 'opened' as const } : message
   return renderOne(opened, { status, by }, buttonTargetFor(context, message.issue?.id ?? null))
 }
@@ -272,7 +275,7 @@ function renderOpening(context: SlackIssue, { status, by, message, groupedIssues
 const RATE_LIMITED = ['ratelimited', 'rate_limited']
 const DEFAULT_WAIT_MS = 10 * SECOND_MS
 
-/** The message was deleted or can't be edited. */
+/** Errors returned if the message was deleted or can't be edited. */
 const NOT_EDITABLE = [
   'message_not_found',
   'cant_update_message',

@@ -6,8 +6,8 @@ import { oneLine } from '../../message/one-line.ts'
 import { type Block, type ButtonTarget, buttonsFor } from './message-buttons.ts'
 
 /**
- * A message as blocks and as text. Slack shows the text in notifications; Slack-compatible products without blocks show only
- * the text. Together at most 13,200 characters, in at most 50 blocks of at most 3,000.
+ * A message as blocks and as text. Slack shows the text in notifications. Slack-compatible products without blocks show
+ * only the text. Both together have at most 13,200 characters, in at most 50 blocks of at most 3,000 characters each.
  * Sources: https://docs.slack.dev/reference/block-kit/blocks and https://github.com/slackapi/bolt-js/issues/2509
  */
 export interface Rendered {
@@ -18,11 +18,11 @@ export interface Rendered {
 /** The issue status shown in an opening. */
 interface ShownStatus {
   status: IssueStatus
-  /** Display name of the user who set the status; null if it was set automatically. */
+  /** Display name of the user who set the status. Null if it was set automatically. */
   by: string | null
 }
 
-/** Limits in characters of JSON. */
+/** Limits in characters after JSON encoding. */
 const MAX = { sentence: 900, fields: 4200, field: 300, part: 1100, line: 400, text: 3000 }
 const FIELDS_PER_BLOCK = 10
 const FIELD_OVERHEAD = 60
@@ -45,8 +45,8 @@ const headline = ({ kind, issue }: Message) => `${KIND_TITLES[kind]}${issue ? ` 
 
 /**
  * Renders a message about one issue, or a test message.
- * @param shown status shown in an opening, which is edited when it changes; null for other messages
- * @param target what the buttons act on; null: no buttons
+ * @param shown Status shown in an opening, which is edited when the status changes. Null for other messages.
+ * @param target Target of the buttons. Null: no buttons.
  */
 export function renderOne(message: Message, shown: ShownStatus | null, target: ButtonTarget | null = null): Rendered {
   const parts = message.kind === 'resolved' ? [] : verbatimBlocks(message)
@@ -63,7 +63,7 @@ export function renderOne(message: Message, shown: ShownStatus | null, target: B
   }
 }
 
-/** The chart and the events, escaped. */
+/** The chart and the events, with mark-up escaped. */
 const verbatimBlocks = (message: Message): TextBlock[] =>
   textBlocksOf(message).map(({ title, lines }) => ({
     title: plain(title, MAX.line),
@@ -103,7 +103,7 @@ interface ListedIssue {
 const MAX_LINES_LENGTH = 6500
 const LINES_PER_BLOCK = 5
 
-/** Renders one message about at least two issues: up to 20 are listed, the rest counted. */
+/** Renders one message about at least two issues. Up to 20 issues are listed, and the others are counted. */
 export function renderGroup(issues: readonly ListedIssue[], target: ButtonTarget | null = null): Rendered {
   const { sentence: title } = summarizeGroup(issues)
   const all = issues.slice(0, MAX_NAMED).map(lineOf)
@@ -133,7 +133,7 @@ export function renderGroup(issues: readonly ListedIssue[], target: ButtonTarget
   }
 }
 
-/** `https://watch.example/issues/iss_1` → `https://watch.example/issues` */
+/** Returns the URL of the issue list: `https://watch.example/issues/iss_1` → `https://watch.example/issues`. */
 const listUrl = ({ url }: Message) => url.slice(0, url.lastIndexOf('/'))
 
 function lineOf({ message, status }: ListedIssue): string {
@@ -160,7 +160,7 @@ function textLines(issues: readonly ListedIssue[], max: number): string[] {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Zero-width space that breaks up mark-up without being visible. */
+/** Zero-width space, which breaks up mark-up and is invisible. */
 const ZERO_WIDTH_SPACE = '\u200b'
 
 /**
@@ -175,16 +175,18 @@ export function escapeMrkdwn(text: string): string {
     .replaceAll('`', 'ˋ')
 }
 
-/** Length of a text in JSON without its quotes. */
+/** Length of a string in JSON, without its quotes. */
 export const jsonLength = (text: string) => JSON.stringify(text).length - 2
 
-/** Returns untrusted text as one escaped line of at most `max` characters of JSON; longer text is cut with `…`. */
+/**
+ * Returns untrusted text as one escaped line of at most `max` characters in JSON. Longer text is truncated with `…`.
+ */
 export function plain(text: string, max: number): string {
   for (let length = max; length > 0; ) {
     const escaped = escapeMrkdwn(oneLine(text, length))
     const over = jsonLength(escaped) - max
     if (over <= 0) return escaped
-    // A character becomes at most six.
+    // One character becomes at most six after escaping.
     length -= Math.ceil(over / 6)
   }
   return ''
@@ -192,7 +194,7 @@ export function plain(text: string, max: number): string {
 
 const NEW_LINE_LENGTH = 2
 
-/** Returns as many leading lines as fit into `max` characters of JSON. */
+/** Returns as many leading lines as fit into `max` characters in JSON. */
 function fitting(lines: readonly string[], max: number): string[] {
   let left = max
   const end = lines.findIndex((line) => {
@@ -202,11 +204,11 @@ function fitting(lines: readonly string[], max: number): string[] {
   return end === -1 ? [...lines] : lines.slice(0, end)
 }
 
-/** Like `fitting`, with `…` in place of omitted lines. */
+/** Like `fitting`, but with `…` in place of omitted lines. */
 function firstLines(lines: readonly string[], max: number): string[] {
   const kept = fitting(lines, max - NEW_LINE_LENGTH - 1)
   return kept.length < lines.length ? [...kept, '…'] : kept
 }
 
-/** A link. Only for Tagwarden's own URLs; `text` must be escaped. */
+/** A link. Use it for Tagwarden's own URLs only. `text` must be escaped. */
 const link = (url: string, text: string) => `<${url.replace(/[<>|]/g, encodeURIComponent)}|${text}>`

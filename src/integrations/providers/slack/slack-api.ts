@@ -4,7 +4,7 @@ import type { IntegrationContext } from '../provider-context.ts'
 import { apiUrl, type SlackSettings, type SlackState } from './slack-config.ts'
 import { isCode, Refused } from './slack-errors.ts'
 
-/** The context required by a Web API call. */
+/** The part of the context that is required for a Web API call. */
 export type SlackApiContext = Pick<
   IntegrationContext<SlackSettings, Record<never, never>, SlackState>,
   'settings' | 'operator' | 'call' | 'now'
@@ -31,7 +31,7 @@ export function callMethod(
   return ask(context, method, token, { type: 'application/json; charset=utf-8', body: JSON.stringify(args) })
 }
 
-/** Calls a read method, which only accepts forms. Fails as `callMethod` does. */
+/** Calls a read method. Read methods accept only forms. Fails as `callMethod` does. */
 export function readMethod(
   context: SlackApiContext,
   method: string,

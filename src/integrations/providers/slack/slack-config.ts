@@ -2,22 +2,22 @@ import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 
-/** Either an incoming webhook or an app's bot. */
+/** Settings for either an incoming webhook or an app's bot. */
 export interface SlackSettings {
   webhookUrl?: string
   botToken?: string
-  /** Enables Socket Mode, and with it buttons. */
+  /** Enables Socket Mode, which is required for buttons. */
   appToken?: string
 }
 
-/** Saved state of an integration with a bot: where it posts. */
+/** Saved state of an integration with a bot, including the channel it posts to. */
 export interface SlackState {
   channelId: string
   /** The bot's workspace; null until Slack has returned it. */
   teamId: string | null
 }
 
-/** Target of alerts that name a webhook instead of an integration. */
+/** Target of alerts that use a webhook URL instead of an integration. */
 export const WEBHOOK_TARGET = Text(1, 2000, {
   title: 'Incoming webhook',
   description: 'URL of a Slack-compatible incoming webhook',
@@ -47,7 +47,7 @@ export const SlackConfigSchema = Closed(
 
 const parse = parser(SlackConfigSchema)
 
-/** Checks that a token can be sent in a header and is not one of the other kind. */
+/** Checks that a token can be sent in a header and is not a token of the other kind. */
 function checkToken(name: 'botToken' | 'appToken', token: string | undefined, wrongKind: RegExp, hint: string): void {
   if (token === undefined) return
   if (!/^[\x21-\x7e]+$/.test(token)) throw new AppError('invalid', `config.${name}: must be a token without spaces`)
@@ -57,8 +57,8 @@ function checkToken(name: 'botToken' | 'appToken', token: string | undefined, wr
 const BOT_FIELDS = ['botToken', 'appToken']
 
 /**
- * Fails with `invalid`, naming the field but never quoting a secret.
- * @param given fields present in the request: stored secrets of the other method are dropped
+ * Validates and completes a configuration. Fails with `invalid`, naming the field but never quoting a secret.
+ * @param given Fields present in the request. Stored secrets of the other method are discarded.
  */
 export function prepareSlack(input: object, guard: AddressGuard, given: object): SlackSettings {
   const dropped = [
@@ -88,7 +88,7 @@ export const apiUrl = (operator: Readonly<Record<string, string>>) =>
 
 export const DEFAULT_URL = 'https://slack.com/api'
 
-/** Returns why a text is not an http or https URL without query and fragment, or null. */
+/** Returns the reason why a text is not an http or https URL without query and fragment. Null if it is one. */
 export function faultOfUrl(text: string): string | null {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''

@@ -16,7 +16,7 @@ export type SlackIssue = IssueContext<SlackSettings, SlackMemory, None, SlackSta
 export type SlackInbound = InboundContext<SlackSettings, SlackMemory, None, SlackState>
 export type SlackListening = ListeningContext<SlackSettings, SlackMemory, None, SlackState>
 
-/** A posted message, which Slack identifies by channel and timestamp. */
+/** Reference to a posted message. Slack identifies a message by channel and timestamp. */
 export interface MessageRef {
   channel: string
   ts: string
@@ -24,9 +24,9 @@ export interface MessageRef {
 
 /** Stored memory of an issue. */
 export interface SlackMemory {
-  /** The message that opened the issue and whose thread holds the later ones; null: none was posted yet. */
+  /** The message that opened the issue. Its thread contains the later messages. Null if no message was posted yet. */
   opening: MessageRef | null
-  /** A post that was started and not confirmed. */
+  /** A post that was started but not confirmed. */
   posting: UncertainPost | null
   /** The most recently posted delivery. */
   postedId: string | null
@@ -35,10 +35,10 @@ export interface SlackMemory {
 /** A message that may have been posted although no response arrived. */
 export interface UncertainPost {
   deliveryId: string
-  /** The first delivery of the message, by which it is found. */
+  /** Id of the first delivery in the message, which is used to find the message. */
   key: string
   channel: string
-  /** Timestamp of the thread's first message; null: not in a thread. */
+  /** Timestamp of the thread's first message. Null if the message is not in a thread. */
   thread: string | null
   since: Instant
   /** Number of issues in the message. */

@@ -5,8 +5,9 @@ import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.t
 import type { CallAnswer } from '../provider-context.ts'
 
 /**
- * Meaning of a Slack error code for a delivery. `retry`: temporary. `reauth`: the app or its token must be fixed.
- * `channel`: another channel must be chosen, or the app must be invited. `broken`: this message is not accepted.
+ * Meaning of a Slack error code for a delivery. `retry`: the error is temporary. `reauth`: the app or its token must be
+ * fixed. `channel`: another channel must be chosen, or the app must be invited. `broken`: Slack does not accept this
+ * message.
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage#errors,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors
  */
@@ -28,7 +29,7 @@ const REAUTH = [
   'token_expired',
   'token_revoked',
   'two_factor_setup_required',
-  // Incoming webhooks that have to be created again.
+  // These incoming webhooks have to be created again.
   'action_prohibited',
   'invalid_token',
   'no_active_hooks',
@@ -114,7 +115,7 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...RETRY.map((code) => [code, 'retry'] as const),
 ])
 
-/** Unknown codes are retried: they may occur during an outage. */
+/** Meaning of an error code. Unknown codes are retried because they may occur during an outage. */
 export const meaningOf = (code: string): Meaning => MEANINGS.get(code) ?? 'retry'
 
 /** True if the call may have taken effect despite the error. */
@@ -148,7 +149,7 @@ export class Refused extends Error {
 /** True if a text looks like a Slack error code. */
 export const isCode = (text: string) => /^[a-z_]{2,80}$/.test(text)
 
-/** The outcome of a bot's delivery that Slack refused. */
+/** The outcome of a bot's delivery that Slack rejected. */
 export function outcomeOfRefusal({ code, message: reason, retryAfterMs }: Refused): Outcome {
   const meaning = meaningOf(code)
   if (meaning === 'retry') return { verdict: 'retry', reason, retryAfterMs }
@@ -157,8 +158,8 @@ export function outcomeOfRefusal({ code, message: reason, retryAfterMs }: Refuse
 }
 
 /**
- * The outcome of a post to an incoming webhook, whose response body is the error code. Channel problems do not make the
- * integration `incomplete`: they are fixed in Slack, where the webhook was created.
+ * The outcome of a post to an incoming webhook. The error code is in the response body. Channel problems do not make
+ * the integration `incomplete`, because they are fixed in Slack, where the webhook was created.
  */
 export function outcomeOfWebhook(answer: CallAnswer, now: Instant): Outcome {
   const code = codeIn(answer.body)
@@ -177,7 +178,7 @@ function codeIn(body: string): string | null {
   return typeof error === 'string' && isCode(error) ? error : null
 }
 
-/** The error for a refusal that a user must fix; null for others. */
+/** Returns the error for a rejection that a user must fix. Null for other rejections. */
 export function unusable(refused: Refused): Unusable | null {
   const outcome = outcomeOfRefusal(refused)
   if (outcome.verdict !== 'broken' || !outcome.status) return null

@@ -16,7 +16,10 @@ import {
 import type { SlackMemory } from './slack-context.ts'
 import { listen } from './socket-mode.ts'
 
-/** Slack, through an app's bot or an incoming webhook; also products that accept Slack webhooks, such as Mattermost. */
+/**
+ * Slack, through an app's bot or an incoming webhook. Also supports products that accept Slack webhooks, such as
+ * Mattermost.
+ */
 export const slack = provider<SlackSettings, SlackMemory, Record<never, never>, SlackState>({
   type: 'team_chat',
   title: 'Slack',

@@ -7,7 +7,10 @@ import { callMethod } from './slack-api.ts'
 import type { SlackListening } from './slack-context.ts'
 import { Refused, unusable } from './slack-errors.ts'
 
-/** Slack refreshes connections every few hours. Several consecutive shorter ones count as a failure. */
+/**
+ * Minimum lifetime of a connection. Slack refreshes connections every few hours. Several consecutive connections that
+ * are shorter than this count as a failure.
+ */
 const MIN_LIFETIME_MS = 10 * SECOND_MS
 const MAX_SHORT_LIVED = 3
 /** Maximum number of button presses handled concurrently. */
@@ -21,9 +24,9 @@ interface Envelope {
 }
 
 /**
- * Receives button presses through an outbound Socket Mode connection, so Slack needs no inbound access. When Slack requests a
- * refresh, the new connection is opened before the old one is closed, so no event is lost. Fails when the connection ends or
- * is aborted.
+ * Receives button presses through an outbound Socket Mode connection, so that Slack needs no inbound access. When Slack
+ * requests a refresh, the new connection is opened before the old one is closed, so no event is lost. Fails when the
+ * connection ends or is aborted.
  * Source: https://docs.slack.dev/apis/events-api/using-socket-mode
  */
 export async function listen(context: SlackListening): Promise<void> {
@@ -58,8 +61,8 @@ async function openConnection(context: SlackListening): Promise<WebSocketLine> {
 }
 
 /**
- * Handles envelopes, and resolves when Slack requests a refresh. Envelopes that still arrive on this connection are handled
- * until it ends. Fails if it ends before a refresh is requested.
+ * Handles envelopes, and resolves when Slack requests a refresh. After that, envelopes that still arrive on this
+ * connection are handled until it ends. Fails if the connection ends before a refresh is requested.
  */
 function serveUntilRefresh(
   context: SlackListening,
@@ -90,7 +93,8 @@ async function handleEnvelope(
     if (envelope.reason === 'link_disabled') throw new AppError('upstream', 'Socket Mode is disabled for the app')
     return true
   }
-  // Acknowledge within three seconds whatever the result, or Slack shows an error and resends the envelope.
+  // Acknowledge within three seconds, regardless of the result. Otherwise, Slack shows an error and resends the
+  // envelope.
   if (typeof envelope.envelope_id === 'string') connection.send(JSON.stringify({ envelope_id: envelope.envelope_id }))
   if (envelope.type !== 'interactive') return false
   while (running.size >= MAX_CONCURRENT) await Promise.race(running)

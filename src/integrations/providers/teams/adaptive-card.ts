@@ -17,25 +17,28 @@ import {
   subjectOf,
 } from '../../message/message-text.ts'
 
-/** Maximum size of a Teams message: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages */
+/**
+ * Maximum size of a Teams message in bytes:
+ * https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages
+ */
 export const MAX_BYTES = 28_672
 
 /** A message with a card, for bots and workflows. */
 export interface CardMessage {
   type: 'message'
-  /** Text of notifications. */
+  /** Text shown in notifications. */
   summary: string
   attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive'; contentUrl: null; content: object }]
 }
 
-/** Maximum lengths of texts in UTF-16 units, and of lists in rows. */
+/** Maximum lengths of texts in UTF-16 code units, and maximum numbers of rows in lists. */
 export interface SizeLimits {
   text: number
   sample: number
   rows: number
 }
 
-/** Tried in order until a message fits; any message fits with the last. */
+/** Limits that are tried in order until a message fits. Every message fits with the last limits. */
 const SIZE_LIMITS: readonly SizeLimits[] = [
   { text: 1000, sample: 300, rows: 30 },
   { text: 500, sample: 120, rows: 30 },
@@ -55,8 +58,8 @@ export function fitCard(make: (cut: SizeLimits) => object): string {
 }
 
 /**
- * Escapes untrusted text so that a card shows it literally, without Markdown, dates (`{{DATE(…)}}`), entities and mentions.
- * https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
+ * Escapes untrusted text so that a card shows it literally. Markdown, dates (`{{DATE(…)}}`), entities and mentions are
+ * not interpreted. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
  */
 export function escapeCardText(text: string): string {
   return text
@@ -65,7 +68,7 @@ export function escapeCardText(text: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, String.raw`$1\$2`)
 }
 
-/** Removes possible mark-up: notifications do not support escapes. */
+/** Removes characters that may be mark-up, because notifications do not support escapes. */
 const withoutMarkup = (text: string) => text.replaceAll(/[<>&{}]/g, ' ')
 
 type Block = Record<string, unknown>
@@ -81,7 +84,7 @@ function facts(rows: readonly MessageRow[], most: number): Block[] {
   return [{ type: 'FactSet', facts: shown }]
 }
 
-/** The violating event compared with a valid one if both are known, with differences marked. */
+/** The violating event. If a valid event is known as well, both are compared and differences are marked. */
 function sampleBlocks(message: Message, cut: SizeLimits): Block[] {
   const compared = comparedRowsOf(message)
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
@@ -138,7 +141,7 @@ function envelope(subject: string, body: Block[], link: { title: string; url: st
 
 const TITLE: Block = { size: 'Medium', weight: 'Bolder' }
 
-/** @param by display name of the user who set the current status; null if it was set automatically */
+/** @param by Display name of the user who set the current status. Null if it was set automatically. */
 export function cardOf(message: Message, cut: SizeLimits, by: string | null = null): CardMessage {
   const { issue, sentence, url } = message
   const subject = cutText(subjectOf(message), cut.text, '…')
@@ -153,7 +156,7 @@ export function cardOf(message: Message, cut: SizeLimits, by: string | null = nu
   return envelope(subject, body, { title: issue ? 'Open the issue' : 'Open Tagwarden', url })
 }
 
-/** A card about issues that opened together, with a line of current status for each listed one. */
+/** A card about issues that opened together. Each listed issue has a line with its current status. */
 export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cut: SizeLimits): CardMessage {
   const lines = named.map(({ issue, sentence, url }) => {
     const state = issue && issue.status !== 'open' ? `**${statusText(issue.status, issue.resolvedBy)}** ` : ''

@@ -7,7 +7,7 @@ import { isKnownService, stateOf, type TeamsState } from './bot-installations.ts
 import { type Bot, operatorBase, type TeamsSettings } from './teams-config.ts'
 
 export interface TeamsTokens extends AccessTokens {
-  /** The bot that the token belongs to: `<tenant>/<appId>`. */
+  /** The bot that the token was issued to: `<tenant>/<appId>`. */
   of: string
 }
 
@@ -16,7 +16,7 @@ export type TeamsContext = IntegrationContext<TeamsSettings, TeamsTokens, TeamsS
 /** Tenant that issues the tokens of multi-tenant bots. */
 const ANY_TENANT = 'botframework.com'
 
-/** @param refused a rejected token, which is replaced; null: none */
+/** @param refused A rejected token that must be replaced. Null if no token was rejected. */
 async function tokenFor(context: TeamsContext, bot: Bot, refused: string | null): Promise<string> {
   const tenant = bot.tenantId ?? ANY_TENANT
   const of = `${tenant}/${bot.appId}`
@@ -40,9 +40,9 @@ async function tokenFor(context: TeamsContext, bot: Bot, refused: string | null)
 
 interface BotCall {
   method: 'POST' | 'PUT'
-  /** The team's service URL. Only URLs received with a verified token are accepted. */
+  /** The team's service URL. Only URLs that were received with a verified token are accepted. */
   serviceUrl: string
-  /** Known installations; absent: the integration's saved state. */
+  /** Known installations. Absent: those in the integration's saved state. */
   known?: TeamsState
   path: string
   /** JSON. */
@@ -50,8 +50,8 @@ interface BotCall {
 }
 
 /**
- * Calls the Bot Connector as the bot and returns the response whatever its status. On 401 retries once with a new token, then
- * fails with `Unusable`.
+ * Calls the Bot Connector as the bot and returns the response regardless of its status. After a 401, retries once with
+ * a new token. Fails with `Unusable` if the new token is rejected too.
  */
 export async function callService(
   context: TeamsContext,
@@ -81,7 +81,7 @@ interface Refusal {
   message: string
 }
 
-/** Parses an error response: `{"error": {"code", "message"}}`. Missing texts are empty. */
+/** Parses an error response: `{"error": {"code", "message"}}`. Missing values become empty strings. */
 function refusalIn({ body }: CallAnswer): Refusal {
   try {
     const { code, message } = JSON.parse(body).error
@@ -96,7 +96,7 @@ function statusTextOf(answer: CallAnswer): string {
   return `HTTP ${answer.status}${code ? ` ${code}` : ''}`
 }
 
-/** Describes an error response for admins, with the message of the Bot Connector if there is one. */
+/** Describes an error response for admins. Includes the message of the Bot Connector if there is one. */
 export function reasonOf(answer: CallAnswer): string {
   const { message } = refusalIn(answer)
   return message ? `${statusTextOf(answer)}: ${message}` : statusTextOf(answer)
@@ -110,11 +110,12 @@ const BROKEN_CODES = new Map([
   ['NotEnoughPermissions', 'the bot may not post to this channel'],
 ])
 
-/** Returns the response if it is a success, otherwise fails. */
+/** Returns a successful response. Fails for any other response. */
 export function requireSuccess(answer: CallAnswer): CallAnswer {
   const { status } = answer
   if (status >= 200 && status < 300) return answer
-  // Concurrent posts to one conversation: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit
+  // Caused by concurrent posts to one conversation:
+  // https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit
   if (status === 412) throw new AppError('unavailable', statusTextOf(answer))
   const meaning = BROKEN_CODES.get(refusalIn(answer).code)
   if (meaning) throw new AppError('forbidden', `${statusTextOf(answer)}: ${meaning}`)
@@ -123,7 +124,7 @@ export function requireSuccess(answer: CallAnswer): CallAnswer {
 
 export const isGone = ({ status }: CallAnswer) => status === 404 || status === 410
 
-/** The ids of a posted message. Null if the response contains none. */
+/** The ids of a posted message. Null if the response does not contain them. */
 export function postedMessageIn({ body }: CallAnswer): { conversationId: string; activityId: string | null } | null {
   const { id, activityId } = jsonObject(body) ?? {}
   if (typeof id !== 'string' || id === '') return null

@@ -3,11 +3,11 @@ import type { TeamsSettings } from './teams-config.ts'
 
 /** A team in which the bot is installed. */
 interface Team {
-  /** Also the id of its General channel. */
+  /** Id of the team, which is also the id of its General channel. */
   id: string
   name: string | null
   tenantId: string | null
-  /** URL of the team's Bot Connector service, received with a verified token. */
+  /** URL of the team's Bot Connector service. It was received with a verified token. */
   serviceUrl: string
   /** The conversation of the most recent activity. */
   conversationId: string | null
@@ -25,7 +25,7 @@ export interface Destination {
 export interface TeamsState {
   /** The bot that the state belongs to. */
   appId: string
-  /** In order of installation, oldest first. */
+  /** Teams in order of installation, oldest first. */
   teams: Team[]
   channel: Destination | null
 }
@@ -37,7 +37,7 @@ const MAX_ID = 150
 const MAX_SERVICE_URL = 300
 const MAX_NAME = 50
 
-/** The state of the configured bot; empty if the saved state belongs to another bot. */
+/** The state of the configured bot. Empty if the saved state belongs to another bot. */
 export function stateOf({ appId = '' }: TeamsSettings, state: TeamsState | null): TeamsState {
   return state?.appId === appId ? state : { appId, teams: [], channel: null }
 }
@@ -53,7 +53,7 @@ const nameIn = (value: unknown): string | null => {
   return typeof name === 'string' && name !== '' ? oneLine(name, MAX_NAME) : null
 }
 
-/** The tenant of an activity, or null. */
+/** The tenant of an activity. Null if there is none. */
 const tenantOf = (activity: Json): string | null => idIn(fieldsOf(activity.channelData).tenant)
 
 /** True for an http or https URL to which a path can be appended. */
@@ -64,7 +64,8 @@ function isServiceUrl(text: unknown): text is string {
 }
 
 /**
- * Returns the state after an activity whose token was verified. Null if the activity does not concern an installation.
+ * Returns the state after an activity. The activity's token must have been verified. Null if the activity does not
+ * concern an installation.
  * https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/subscribe-to-conversation-events
  */
 export function afterActivity(state: TeamsState, activity: Json): TeamsState | null {
@@ -108,7 +109,10 @@ function channelsAfter(channels: Team['channels'], { channel, eventType }: Json)
   return [...others, { id, name }]
 }
 
-/** Keeps the oldest teams with their most recent channels, so that new teams can't displace existing ones. */
+/**
+ * Keeps the oldest teams and their most recent channels within the limits, so that new teams can't displace existing
+ * ones.
+ */
 function fitting(teams: Team[]): Team[] {
   let left = MAX_CHANNELS
   return teams.slice(0, MAX_TEAMS).map((team) => {
@@ -118,18 +122,21 @@ function fitting(teams: Team[]): Team[] {
   })
 }
 
-/** The service URL for a channel: that of its team, otherwise that of the first. Null if the bot is not installed. */
+/**
+ * The service URL for a channel: that of the channel's team, or otherwise that of the first team. Null if the bot is
+ * not installed.
+ */
 export function serviceFor({ teams }: TeamsState, channelId: string): string | null {
   const isIn = ({ id, channels }: Team) => id === channelId || channels.some((one) => one.id === channelId)
   return (teams.find(isIn) ?? teams[0])?.serviceUrl ?? null
 }
 
-/** True for a service URL received with a verified token. The bot's token is sent to no other URL. */
+/** True if the service URL was received with a verified token. The bot's token is never sent to any other URL. */
 export function isKnownService({ teams, channel }: TeamsState, serviceUrl: string): boolean {
   return channel?.serviceUrl === serviceUrl || teams.some((team) => team.serviceUrl === serviceUrl)
 }
 
-/** Extracts the channel id from a link of "Get link to channel" in Teams. Returns any other text unchanged. */
+/** Extracts the channel id from a link copied with "Get link to channel" in Teams. Returns any other text unchanged. */
 export function channelIdIn(text: string): string {
   const path = /^https:\/\/[^/]+\/l\/channel\/([^/?#]+)/.exec(text.trim())?.[1]
   try {

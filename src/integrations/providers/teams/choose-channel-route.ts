@@ -11,7 +11,7 @@ import { type Bot, botOf, type TeamsSettings } from './teams-config.ts'
 
 type Tools = ProviderTools<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>
 
-/** The route that sets a bot's channel, after a test message was posted there. */
+/** The route that sets a bot's channel after posting a test message there. */
 export const routes = (tools: Tools): Route[] => [
   route({
     id: 'chooseOfficeChatChannel',
@@ -38,7 +38,7 @@ export const routes = (tools: Tools): Route[] => [
         throw new AppError('conflict', 'the bot is not installed in any team: add it to one first')
       const channel: Destination = { id: channelId, name, serviceUrl }
       await tools.runAttempt(context, () => postTest(context, bot, channel, known))
-      // Read again: activities may have arrived meanwhile.
+      // Read the state again because activities may have arrived during the test.
       await context.saveState({ ...knownTo(tools, context, orgId), channel })
       return { ok: true, label: tools.complete(context, name) }
     },
@@ -46,7 +46,10 @@ export const routes = (tools: Tools): Route[] => [
   }),
 ]
 
-/** The integration's known installations. If it was created after the bot was installed, those of another with the same bot. */
+/**
+ * The integration's known installations. If it has none because it was created after the bot was installed, uses those
+ * of another integration with the same bot.
+ */
 function knownTo(tools: Tools, { settings, state, signal }: TeamsContext, orgId: string): TeamsState {
   const own = stateOf(settings, state)
   if (own.teams.length > 0) return own

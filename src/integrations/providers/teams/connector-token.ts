@@ -16,13 +16,13 @@ interface ReadToken {
 
 const MAX_TOKEN_LENGTH = 16 * 1024
 const ALGORITHMS = ['RS256', 'RS384', 'RS512']
-/** Headers that the Bot Connector never sends: embedded keys, and those that change how a token is parsed. */
+/** Headers that the Bot Connector never sends: those that embed keys, and those that change how a token is parsed. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc']
 
 const unauthorized = (why: string) => new AppError('unauthorized', `the connector token ${why}`)
 const forbidden = (why: string) => new AppError('forbidden', `the connector token ${why}`)
 
-/** Parses a connector token. Fails with `unauthorized` if there is none or it is malformed. */
+/** Parses a connector token. Fails with `unauthorized` if the token is missing or malformed. */
 export function readToken({ headers }: Pick<InboundCall, 'headers'>): ReadToken {
   const given = headers.get('authorization') ?? ''
   const token = given.length > MAX_TOKEN_LENGTH ? undefined : /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(given)?.[1]
@@ -39,7 +39,7 @@ export function readToken({ headers }: Pick<InboundCall, 'headers'>): ReadToken 
   return { token, alg, kid, claims }
 }
 
-/** Decodes a base64url JSON object. Duplicate names are refused because parsers disagree on them. */
+/** Decodes a base64url JSON object. Duplicate names are rejected because parsers treat them differently. */
 function objectIn(part: string): Json {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'))
@@ -48,14 +48,14 @@ function objectIn(part: string): Json {
       return value as Json
     }
   } catch {
-    // Refused below.
+    // The result is rejected below.
   }
   throw unauthorized('can not be read')
 }
 
 /**
  * True if a name occurs twice in the outermost object.
- * @param text valid JSON of an object
+ * @param text Valid JSON of an object.
  */
 export function hasDuplicateName(text: string): boolean {
   const seen = new Set<unknown>()
@@ -75,7 +75,7 @@ interface TokenCheck {
   key: SigningKey
   issuer: string
   appId: string
-  /** Body of the call. */
+  /** Parsed body of the call. */
   activity: Json
   now: Instant
 }
@@ -90,7 +90,7 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
   try {
     await compactVerify(token, await importJWK(key.jwk, alg), { algorithms: [alg] })
   } catch {
-    // The error of jose may quote the token.
+    // The error thrown by jose may quote the token.
     throw unauthorized('has an invalid signature')
   }
   if (claims.iss !== issuer) throw forbidden('is from another issuer')
@@ -103,7 +103,10 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
 }
 
 const SKEW_MS = 5 * MINUTE_MS
-/** Tokens are valid for an hour or a day. A much longer lifetime indicates a time that is not in seconds. */
+/**
+ * Maximum lifetime of a token. Tokens are valid for an hour or a day. A much longer lifetime indicates that the time is
+ * not in seconds.
+ */
 const MAX_LIFETIME_MS = 7 * DAY_MS
 
 function checkTimes({ exp, nbf, iat }: Json, now: Instant): void {
@@ -115,7 +118,7 @@ function checkTimes({ exp, nbf, iat }: Json, now: Instant): void {
   }
 }
 
-/** The claim has two spellings, which must not disagree. */
+/** Checks the service URL. The claim can be spelled in two ways, and their values must be equal. */
 function checkService({ serviceurl, serviceUrl = serviceurl }: Json, activity: Json): void {
   const claimed = serviceurl ?? serviceUrl
   const isSame = typeof claimed === 'string' && claimed !== '' && serviceUrl === claimed

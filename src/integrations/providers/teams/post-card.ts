@@ -18,9 +18,9 @@ import { type Destination, isKnownService, stateOf, type TeamsState } from './bo
 import { type Bot, botOf, type TeamsSettings } from './teams-config.ts'
 
 interface PostRecord {
-  /** The most recently posted delivery, which is not posted again after a crash. */
+  /** The most recently posted delivery. It is not posted again after a crash. */
   postedId?: string
-  /** The opening was posted in one message with others. */
+  /** True if the opening was posted in one message together with others. */
   isGroup?: true
 }
 
@@ -30,13 +30,16 @@ interface Thread extends PostRecord {
   channelId: string
   serviceUrl: string
   conversationId: string
-  /** Null: Teams returned none, so the message can't be edited. */
+  /** Null if Teams returned no id. The message then can't be edited. */
   activityId: string | null
 }
 
-/** Memory of an issue posted through a workflow, which returns no id, so its messages can't be edited. */
+/**
+ * Memory of an issue that was posted through a workflow. A workflow returns no message id, so its messages can't be
+ * edited.
+ */
 interface WorkflowMemory extends PostRecord {
-  /** The status most recently posted. */
+  /** The most recently posted status. */
   told: IssueStatus
 }
 
@@ -66,7 +69,7 @@ export async function deliver(context: Delivery, message: Message): Promise<Outc
   return DELIVERED
 }
 
-/** Posts several openings as one message. Later messages about any of them are replies to it. */
+/** Posts several openings as one message. Later messages about any of the issues are replies to it. */
 export async function deliverGroup(context: Group, members: readonly Member[]): Promise<Outcome> {
   const posted = members.find(({ memory, deliveryId }) => memory?.postedId === deliveryId)?.memory
   const told = posted ?? (await postGroup(context, members))
@@ -96,7 +99,7 @@ function workflowRequest({ webhookUrl = '' }: TeamsSettings, body: string) {
   return { kind: 'http', method: 'POST', url: webhookUrl, headers, body } as const
 }
 
-/** The thread of an issue. Null if there is none or this bot can't post in it. */
+/** The thread of an issue. Null if there is no thread or this bot can't post in it. */
 function threadOf({ memory, state, settings }: Issue, bot: Bot): Thread | null {
   if (!memory || !('conversationId' in memory) || memory.appId !== bot.appId) return null
   return isKnownService(stateOf(settings, state), memory.serviceUrl) ? memory : null
@@ -112,7 +115,10 @@ function destinationOf({ settings, state }: TeamsContext): Destination {
 const activitiesOf = ({ conversationId }: Thread) =>
   `/v3/conversations/${encodeURIComponent(conversationId)}/activities`
 
-/** Replies in a thread. Returns false if the thread is gone, or is in a former channel that no longer accepts the bot. */
+/**
+ * Replies in a thread. Returns false if the thread no longer exists, or is in a former channel that no longer accepts
+ * the bot.
+ */
 async function reply(context: TeamsContext, bot: Bot, thread: Thread, body: string): Promise<boolean> {
   const { serviceUrl } = thread
   const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: activitiesOf(thread), body })
@@ -136,7 +142,10 @@ async function post(
   return posted && { appId: bot.appId, channelId: id, serviceUrl, ...posted }
 }
 
-/** Updates the opening to the current status. Through a workflow, posts status changes that no delivery reports. */
+/**
+ * Updates the opening message to the current status. If messages are sent through a workflow, posts the status changes
+ * that no delivery reports.
+ */
 export async function syncStatus(context: Issue, change: StatusChange): Promise<Outcome> {
   const bot = botOf(context.settings)
   if (!bot) return notifyStatus(context, change)
@@ -152,7 +161,7 @@ export async function syncStatus(context: Issue, change: StatusChange): Promise<
   return DELIVERED
 }
 
-/** The card of the opening. A reopening is a reply and does not change its headline. */
+/** The card for the opening message. A reopening is sent as a reply, so it does not change the headline. */
 function currentCard(change: StatusChange, { isGroup }: Thread, cut: SizeLimits): CardMessage {
   const { message, by } = change
   if (isGroup && change.groupedIssues.length > 1) return groupCardOf(summarizeGroup(change.groupedIssues), cut)

@@ -8,7 +8,7 @@ import { operatorUrl } from './teams-config.ts'
 /** A public key for verifying calls. */
 export interface SigningKey {
   jwk: JWK
-  /** Channels for which the key may sign. */
+  /** Channels for which the key can sign. */
   endorsements: readonly string[]
 }
 
@@ -17,7 +17,7 @@ type Context = Pick<IntegrationContext, 'callOk' | 'now' | 'operator' | 'signal'
 const FRESH_MS = DAY_MS
 /** Minimum time between fetches caused by unknown key ids. */
 const UNKNOWN_RETRY_MS = HOUR_MS
-/** The list also contains certificates. */
+/** Maximum size of the key list, which also contains certificates. */
 const MAX_KEYS_BYTES = 1024 * 1024
 
 /** Cached keys of one cloud. */
@@ -30,7 +30,7 @@ class SigningKeys {
   /** Returns the key with this id, or null. Fails as `callOk` does if no keys are available. */
   async find(context: Context, kid: string): Promise<SigningKey | null> {
     const now = context.now()
-    // A future time means that the clock was set back.
+    // A time in the future means that the clock was set back.
     const ageOf = (at: Instant) => (at > now ? Number.POSITIVE_INFINITY : now - at)
     const isFresh = this.fetchedAt !== null && ageOf(this.fetchedAt) < FRESH_MS
     const mayTry = this.fetchedAt === null || ageOf(this.triedAt) >= UNKNOWN_RETRY_MS
@@ -39,8 +39,8 @@ class SigningKeys {
   }
 
   /**
-   * Fetches the keys once for all concurrent callers. If the fetching caller disconnects, another one starts over. After a
-   * failure the cached keys remain.
+   * Fetches the keys once for all concurrent callers. If the caller that fetches disconnects, another caller repeats
+   * the fetch. If the fetch fails, the cached keys remain.
    */
   private async load(context: Context): Promise<void> {
     this.loading ??= this.begin(context)
@@ -71,7 +71,8 @@ class SigningKeys {
       this.fetchedAt = now
       this.triedAt = now
     } catch (error) {
-      // A caller that disconnects must not count as an attempt, or it could block the others from refreshing.
+      // A fetch whose caller disconnects does not count as an attempt. Otherwise, it could prevent other callers from
+      // refreshing.
       if (!context.signal.aborted) this.triedAt = now
       throw error
     }
@@ -95,10 +96,13 @@ function readKey(value: unknown): [string, SigningKey][] {
   return [[kid, { jwk: { kid, kty, n, e }, endorsements: channels }]]
 }
 
-/** One cache per set of server-wide settings. */
+/** Caches by set of server-wide settings. */
 const known = new WeakMap<object, SigningKeys>()
 
-/** Returns the key with this id, or null. Keys are fetched once a day, and for an unknown id at most once an hour. */
+/**
+ * Returns the key with this id, or null. Keys are fetched once a day, and additionally at most once an hour for an
+ * unknown id.
+ */
 export function signingKey(context: Context, kid: string): Promise<SigningKey | null> {
   const keys = known.get(context.operator) ?? new SigningKeys()
   known.set(context.operator, keys)

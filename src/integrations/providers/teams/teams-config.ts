@@ -3,7 +3,7 @@ import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { OperatorSetting } from '../provider.ts'
 
-/** Either the URL of a workflow or a bot. */
+/** Settings with either the URL of a workflow or a bot. */
 export interface TeamsSettings {
   webhookUrl?: string
   appId?: string
@@ -13,10 +13,10 @@ export interface TeamsSettings {
 
 /** A bot: an app registration with a client secret. */
 export interface Bot {
-  /** In lower case if it is a GUID, as in tokens. */
+  /** App id, in lower case if it is a GUID, as it is in tokens. */
   appId: string
   appPassword: string
-  /** Null: a multi-tenant bot. */
+  /** Null for a multi-tenant bot. */
   tenantId: string | null
 }
 
@@ -29,7 +29,7 @@ const WORKFLOW = {
   description: 'URL of a Teams workflow that posts webhook requests; alternative to a bot',
 }
 
-/** Target of alerts that name a workflow instead of an integration. */
+/** Target of alerts that use a workflow URL instead of an integration. */
 export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'URL of a Teams workflow' })
 
 /** A null secret counts as absent. */
@@ -55,8 +55,8 @@ const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const normal = (id: string) => (GUID.test(id) ? id.toLowerCase() : id)
 
 /**
- * Fails with `invalid`, naming the field.
- * @param given fields present in the request: the stored secret of the other method is dropped
+ * Validates and completes a configuration. Fails with `invalid`, naming the field.
+ * @param given Fields present in the request. The stored secret of the other method is discarded.
  */
 export function prepareTeams(input: object, guard: AddressGuard, given = input): TeamsSettings {
   const dropped = [
@@ -78,7 +78,10 @@ export function prepareTeams(input: object, guard: AddressGuard, given = input):
   return { appId: normal(appId), appPassword, ...(tenantId ? { tenantId: normal(tenantId) } : {}) }
 }
 
-/** Refuses URLs that would be sent in another spelling, because the signature in a workflow URL covers its exact characters. */
+/**
+ * Rejects URLs that would be sent with a different spelling, because the signature in a workflow URL covers its exact
+ * characters.
+ */
 export function checkWorkflowUrl(text: string, guard: AddressGuard): void {
   guard.checkUrl(text)
   if (text.includes('#')) throw new AppError('invalid', 'must not have a fragment')

@@ -18,7 +18,9 @@ import {
   WORKFLOW_TARGET,
 } from './teams-config.ts'
 
-/** Integrations whose bot is the token's audience. Several can share one bot, each with its own channel. */
+/**
+ * Integrations whose bot is the audience of the token. Several integrations can share a bot and use different channels.
+ */
 function addressees(call: InboundCall, integrations: readonly Addressee[]): string[] {
   const { claims } = readToken(call)
   const bots = integrations.filter(({ config }) => typeof config.appId === 'string')
@@ -28,7 +30,7 @@ function addressees(call: InboundCall, integrations: readonly Addressee[]): stri
   return found.map(({ id }) => id)
 }
 
-/** Verifications in progress or done: each call is verified once for all integrations of a bot. */
+/** Verifications in progress or finished. Each call is verified once for all integrations that share the bot. */
 const checked = new WeakMap<InboundCall, { appId: string; done: Promise<void> }>()
 
 type Context = Parameters<typeof signingKey>[0]
@@ -41,7 +43,7 @@ async function checkCall(context: Context, call: InboundCall, appId: string): Pr
   await checkToken(read, { key, issuer, appId, activity: call.body, now: context.now() })
 }
 
-/** The bot's messaging endpoint. It learns in which teams the bot is installed and their service URLs. */
+/** The bot's messaging endpoint. Its calls report the teams in which the bot is installed and their service URLs. */
 const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
   path: 'messages',
   summary: 'Messaging endpoint of the Teams bot',
@@ -67,7 +69,10 @@ const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = 
   },
 }
 
-/** Microsoft Teams, through a workflow URL or a bot that updates its messages. See `docs/connect/microsoft-teams.md` */
+/**
+ * Microsoft Teams, through a workflow URL or through a bot that updates its messages. See
+ * `docs/connect/microsoft-teams.md`.
+ */
 export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
   type: 'office_chat',
   title: 'Microsoft Teams',

@@ -44,30 +44,30 @@ const TYPES: Record<MessageKind, string> = {
 const PREFIX = 'whsec_'
 const newSecret = () => PREFIX + randomBytes(32).toString('base64')
 
-/** How long a replaced secret continues to sign. */
+/** Period during which a replaced secret is still used to sign. */
 const ROTATION_MS = 24 * HOUR_MS
-/** Maximum number of replaced secrets that still sign. */
+/** Maximum number of replaced secrets that are still used to sign. */
 const MAX_FORMER = 4
 
-/** Replaced secrets that still sign. */
+/** Replaced secrets that are still used to sign. */
 interface WebhookTokens {
   former: { secret: string; until: Instant }[]
 }
 
-/** The key of a secret. Null if it does not have the format of Standard Webhooks. */
+/** The key encoded in a secret. Null if the secret does not have the format of Standard Webhooks. */
 function keyOf(secret: string): Buffer | null {
   const text = secret.slice(PREFIX.length)
   const key = Buffer.from(text, 'base64')
-  // Buffer ignores invalid base64, so the key is encoded again and compared.
+  // `Buffer` ignores invalid base64, so the decoded key is encoded again and compared.
   const same = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')
   return secret.startsWith(PREFIX) && same && key.length >= 24 && key.length <= 64 ? key : null
 }
 
 /**
- * `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined with dots.
+ * Returns `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined with dots.
  * Source: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks
- * @param sentAtS seconds since the epoch of this attempt
- * @throws AppError `invalid` if the secret is malformed; the message does not contain it.
+ * @param sentAtS Time of this attempt, in seconds since the epoch.
+ * @throws AppError `invalid` if the secret is malformed. The message does not contain the secret.
  */
 export function signature(secret: string, id: string, sentAtS: number, body: string): string {
   const key = keyOf(secret)
@@ -75,7 +75,10 @@ export function signature(secret: string, id: string, sentAtS: number, body: str
   return `v1,${createHmac('sha256', key).update(`${id}.${sentAtS}.${body}`).digest('base64')}`
 }
 
-/** Body of a request: less than 20 kB, and the same bytes for every attempt. `timestamp` is the time of the event. */
+/**
+ * Body of a request. It is smaller than 20 kB and has the same bytes for every attempt. `timestamp` is the time of the
+ * event.
+ */
 export function webhookBody(message: Message): string {
   const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
   const { changes = [] } = message
@@ -94,7 +97,7 @@ export function webhookBody(message: Message): string {
 
 const parse = parser(WebhookConfigSchema)
 
-/** The request of an attempt, signed with the secret and all `former` ones. `at` is the time of the attempt. */
+/** The request of an attempt, signed with the secret and with all `former` secrets. `at` is the time of the attempt. */
 export function webhookRequest(
   message: Message,
   { url, secret }: WebhookConfig,
@@ -126,7 +129,7 @@ export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfi
   return { url, secret }
 }
 
-/** Signed JSON by POST, following Standard Webhooks 1.0.0. */
+/** Webhooks: signed JSON sent by POST, following Standard Webhooks 1.0.0. */
 export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   type: 'webhook',
   title: 'Webhook',
@@ -153,7 +156,7 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
     const outbound = webhookRequest(message, settings, { deliveryId, at, former })
     const reply = await context.send(outbound)
     const outcome = outcomeOf(outbound, reply, context.now())
-    // Standard Webhooks: with 410 a receiver unsubscribes.
+    // In Standard Webhooks, a receiver unsubscribes with a 410.
     const isGone = outcome.verdict === 'broken' && reply.kind === 'status' && reply.status === 410
     return isGone && integrationId !== null ? { ...outcome, status: 'disabled' } : outcome
   },
