@@ -19,7 +19,7 @@ const ConfigSchema = Closed({
 })
 const parse = parser(ConfigSchema)
 
-/** All its secrets are optional. */
+/** A provider whose secrets are all optional. */
 const lenient = provider<Settings>({
   type: 'team_chat',
   title: 'Lenient',

@@ -117,7 +117,7 @@ describe('an integration', () => {
     expect(await secretsOf(made.id, as('member'))).toBeNull()
     const changed = await admin('PUT', `/v1/integrations/${made.id}`, webhook)
     expect(changed.body.secrets).toEqual(['secret'])
-    // Lost, or sealed with another key.
+    // The secrets were lost, or are sealed with another key.
     for (const secrets of ['', 'x'.repeat(40)]) {
       db.prepare('UPDATE integration SET secrets = CAST(? AS BLOB)').run(secrets)
       expect(await secretsOf(made.id)).toEqual([])

@@ -4,7 +4,7 @@ import { outboxFixture } from '../delivery/outbox.fixture.ts'
 import { shiftAfterClockStep } from '../delivery/outbox.ts'
 import { pendingSyncs, saveMemory } from './issue-memory.ts'
 
-/** Issues with a due status sync at a channel. */
+/** Database with issues whose status sync to a channel is due. */
 function toShow() {
   const world = outboxFixture()
   const { db, clock } = world

@@ -70,7 +70,7 @@ describe('the log of a delivery', () => {
     for (const caller of ['member', 'viewer', 'readOnly'] as const) {
       const { log } = await read(id, caller)
       expect(log).toEqual([expect.objectContaining({ outcome: 'broken', reason: 'HTTP 403' })])
-      // A read-only key of an owner sees what an owner sees.
+      // The read-only key belongs to an owner, so it has an owner's view.
       expect(log[0].answer).toBe(caller === 'readOnly' ? 'who are you?' : null)
     }
     expect((await read(id, 'viewer')).channel.target).toBe('')

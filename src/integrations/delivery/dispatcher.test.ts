@@ -23,7 +23,7 @@ import { sendTest } from './send-test.ts'
 const guard = addressGuard(['127.0.0.0/8'])
 
 interface Options {
-  /** Port of the mail server; absent: mail is not configured. */
+  /** Port of the mail server. Absent: mail is not configured. */
   smtpPort?: number
   jitter?: number
   timeoutMs?: number
@@ -63,7 +63,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture()
     attempts++
     return send(...args)
   }
-  /** Sends until nothing is due or in flight. Returns the number of attempts. */
+  /** Sends until no delivery is due or in flight. Returns the number of attempts. */
   const deliver = async () => {
     const before = attempts
     dispatcher.start()
@@ -73,7 +73,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture()
   return { ...world, delivering, dispatcher, stopping, reported, hookAt, integrate, deliver }
 }
 
-/** Implemented from the specification, independent of the tested code. */
+/** Implemented from the specification, independently of the tested code. */
 function signatureOf(secret: string, { headers, body }: Received): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -386,7 +386,10 @@ test('a row that cannot be sent fails with its reason without affecting others',
 })
 
 describe('at one origin', () => {
-  /** A receiver that answers nothing until `enough` requests to `/held` are under way, and counts them. */
+  /**
+   * A receiver that holds requests to `/held` until `enough` of them are in progress. It records the maximum number of
+   * concurrent ones.
+   */
   function counting(enough: number) {
     const full = Promise.withResolvers<void>()
     let underWay = 0
@@ -442,7 +445,7 @@ describe('at one origin', () => {
 })
 
 describe('killed', () => {
-  /** Runs in a database file that outlives the program that opened it. */
+  /** Runs `work` with a database file that persists after the process that opened it. */
   async function inFile(work: (path: string) => Promise<void>) {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-outbox-'))
     try {
@@ -461,7 +464,7 @@ describe('killed', () => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.tell('opened', before.issue(), { channels: [before.hookAt(server.url)] })
       if (sentBefore) {
-        // The store is gone when the answer comes: nothing is settled.
+        // The database is closed when the response arrives, so the outcome is not recorded.
         const send = before.delivering.transport.send
         before.delivering.transport.send = async (outbound, signal) => {
           const reply = await send(outbound, signal)
@@ -537,7 +540,7 @@ test('the first message to a new receiver is sent immediately while others hang'
     const { deliver, dispatcher, issue, tell, deliveries } = setUp({ timeoutMs: 30_000 })
     const tellAt = (id: string, url: string) =>
       tell('opened', issue(id), { channels: [{ type: 'webhook', target: url }] })
-    // Two of them answered before, and get two attempts at a time.
+    // Two of the receivers respond first, so that they get two concurrent attempts each.
     for (const [index, { url }] of hanging.slice(0, 2).entries()) tellAt(`iss_up_${index}`, `${url}/up`)
     await deliver()
     for (const [index, { url }] of hanging.entries())

@@ -12,7 +12,7 @@ function setUp(smtpPort?: number) {
   const { db, clock, orgId, tell, issue, deliveries } = world
   const alertTelling = (channels: Channel[]) =>
     createAlert(db, clock, orgId, { name: 'Purchase', alertType: 'data_validation', period: '1h', channels }).id
-  /** Opens an issue of an alert and notifies one of its channels. */
+  /** Opens an issue of an alert and attempts to notify one of the alert's channels. */
   const lose = async (issueId: string, alertId: string, channel: Channel) => {
     issue(issueId, alertId)
     tell('opened', issueId, { channels: [channel] })

@@ -19,16 +19,16 @@ export interface GroupFixtureOptions {
   /** Default: an in-memory database. */
   db?: Db
   people?: Cast
-  /** Port of the mail server; absent: mail is not configured. */
+  /** Port of the mail server. Absent: mail is not configured. */
   smtpPort?: number
   timeoutMs?: number
-  /** Replace the providers of the same type. */
+  /** Additional providers, which replace built-in ones of the same type. Default: the fake chat and tracker. */
   providers?: readonly Provider[]
-  /** Settings of the operator. */
+  /** Provider settings of the operator. */
   operator?: Readonly<Record<string, string>>
 }
 
-/** Outbox and dispatcher, with a fake chat and tracker among the providers. */
+/** An outbox and a dispatcher whose providers include a fake chat and a fake tracker. */
 export function groupFixture({
   db,
   people,
@@ -55,7 +55,7 @@ export function groupFixture({
   const statusSync = new StatusSync(dispatcher)
   const tell = (transition: Transition, issueId?: string, values: Partial<Notice> = {}) =>
     world.tell(transition, issueId, { providers, ...values })
-  /** Opens an issue and notifies the channels. */
+  /** Opens an issue and notifies its channels. */
   const open = (issueId: string, channels: readonly Channel[] = [hook], values: Partial<Notice> = {}) =>
     tell('opened', world.issue(issueId), { channels, ...values })
   /** Sends due deliveries until nothing is in flight. */

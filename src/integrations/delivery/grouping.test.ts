@@ -162,7 +162,7 @@ test('openings held back by the throttle are sent together when it has room', as
   clock.advance(30 * SECOND_MS)
   await deliver()
   expect(server.messages).toHaveLength(2)
-  // A deleted alert has no throttle.
+  // The alert was deleted, so no throttle applies.
   clock.advance(30 * SECOND_MS)
   expect(release()).toBe(3)
   await deliver()
@@ -240,7 +240,7 @@ test('a change of status updates the grouped message with all its issues', async
   await follow()
   expect(server.messages[0]?.shows).toEqual(['iss_1 resolved'])
   expect(server.messages[1]?.shows).toEqual(['iss_2 resolved', 'iss_3 resolved', 'iss_4 resolved'])
-  // Each message is updated once, however many of its issues changed.
+  // Each message is updated once, regardless of how many of its issues changed.
   expect(patches()).toHaveLength(3)
 })
 

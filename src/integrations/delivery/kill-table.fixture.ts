@@ -12,30 +12,32 @@ import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
 import { recoverInterrupted } from './queues.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
-  /** Absent: one of `PROVIDERS`. */
+  /** Provider to test. Absent: one of `PROVIDERS`. */
   provider?: Provider
   type: Channel['type']
-  /** The other service, started again for each kill. */
+  /** Starts the other service. Called for every kill. */
   server(): Promise<Server> | Server
-  /** Settings of an integration for it. Absent: `target` is notified. */
+  /** Settings of an integration that uses the server. Absent: notifications are sent to `target`. */
   integration?(server: Server): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(server: Server): string
   detail?: string
   state?: unknown | ((server: Server) => unknown)
   /** Port of the mail server. */
   smtpPort?(server: Server): number
-  /** Items the other service must have exactly once after any kill, such as labels of tickets. */
+  /** Items that must exist exactly once in the other service after any kill, such as ticket labels. */
   once?(server: Server): readonly string[]
   operator?(server: Server): Record<string, string>
 }
 
 type World = ReturnType<typeof groupFixture>
 
-/** Three issues open, one is resolved, one is acknowledged: expected notifications in order. */
+/**
+ * Opens three issues, resolves one and acknowledges another. The resulting notifications are expected in this order.
+ */
 async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
   const { clock, open, tell, follow, db, people } = world
   const channels = [channel]
-  // Chats accept one message per second.
+  // Advances the clock because chats accept one message per second.
   const deliver = async () => {
     for (let seconds = 0; seconds < 3; seconds++) {
       clock.advance(SECOND_MS)
@@ -72,9 +74,12 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
 }
 
 /**
- * Kills the server at each step while issues open, are resolved, acknowledged and reopened, and restarts it from the
- * stored state: nothing is lost, nothing is sent under two ids, and no resolution without an opening. Steps are before
- * and after each outgoing call, and each read of the clock: before something is claimed, remembered and recorded.
+ * Tests crash safety. The server is killed at each step while issues open and are resolved, acknowledged and reopened.
+ * It is then restarted from the stored state. Verifies that no notification is lost or sent under two ids, and that no
+ * resolution is sent without an opening.
+ *
+ * A step is reached before and after each outgoing call and at each read of the clock, which occurs before anything is
+ * claimed, remembered or recorded.
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
   test(`killed at each step, ${name} is notified of everything under the same ids`, async () => {
@@ -93,14 +98,17 @@ interface Fresh {
   like: Db
 }
 
-/** Image of a database on disk at one moment. */
+/** Opens a copy of an on-disk database from an image of its content. */
 export function openImage(image: Buffer, like: Db): Db {
   const db = new (like.constructor as new (image: Buffer) => Db)(image)
   db.pragma('foreign_keys = ON')
   return db
 }
 
-/** @param killAt Number of the step; null: never. Returns the number of steps. */
+/**
+ * Runs the scenario and returns the number of steps.
+ * @param killAt Number of the step at which the server is killed. Null: never.
+ */
 async function play<Server extends AsyncDisposable>(
   table: KillTable<Server>,
   { image, people, like }: Fresh,
@@ -143,14 +151,14 @@ function channelOf<Server extends AsyncDisposable>(
   return { type, target: detail ? `${id}:${detail}` : id }
 }
 
-/** Counts the steps and captures the database at the given one. */
+/** Counts the steps and copies the database at step `killAt`. */
 function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null) {
   const killed: { steps: string[]; image: Buffer | null } = { steps: [], image: null }
   let seen = ''
   let calls = 0
   const reach = (what: string) => {
     const state = `${calls} ${db.prepare('SELECT total_changes()').pluck().get()}`
-    // Skips a kill if nothing was stored or sent since the previous step.
+    // Ignores steps at which nothing was stored or sent since the previous step.
     if (killed.image !== null || state === seen) return
     seen = state
     killed.steps.push(what)
@@ -158,7 +166,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
     killed.image = db.serialize()
     stopping.abort()
   }
-  // Nothing after the kill is observed or sent.
+  // After the kill, nothing is observed or sent.
   const call = (what: string) => {
     reach(what)
     if (killed.image !== null) throw new Error('killed')
@@ -181,7 +189,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
   return killed
 }
 
-/** Continues from the stored state. */
+/** Continues from the stored state and verifies the result. */
 async function goOn(name: string, world: World, now: number): Promise<void> {
   const { db, clock, deliver, follow, deliveries, reported } = world
   const before = deliveries().map(({ id, issueId, transition }) => ({ id, issueId, transition }))

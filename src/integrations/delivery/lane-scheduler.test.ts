@@ -112,7 +112,7 @@ const health = fc
   .array(fc.tuple(lane, fc.constantFrom(-1, 0, 1), fc.constantFrom(0, 1, 2)), { maxLength: 12 })
   .map((list) => new Map(list.map(([one, until, hangs]) => [healthKey(one), { until, hangs }])))
 
-/** Attempts in flight result from earlier choices. */
+/** Attempts in flight that result from earlier choices of the scheduler. */
 const some = fc
   .record({ before: fc.array(lane, { maxLength: 80 }), waiting: fc.array(lane, { maxLength: 120 }), health })
   .map(({ before, waiting, health }) => {
@@ -174,7 +174,7 @@ describe('with any pending, running and hanging attempts', () => {
   test('a first attempt at a new origin gets a slot while up to four others hang', () => {
     const hanging = fc.record({
       waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
-      // Some of these have responded before, some were paused.
+      // Some of these origins have responded before, and some were paused.
       hangs: fc.array(fc.constantFrom(0, 1, undefined), { minLength: 4, maxLength: 4 }),
     })
     fc.assert(
@@ -198,7 +198,7 @@ describe('with any pending, running and hanging attempts', () => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
         const mails = counts.flatMap((count, index) => times(count, mail(`hostile${index}`)))
         let inFlight: Lane[] = []
-        // Also if they come one after the other, each taking all it can get.
+        // Lanes are added one at a time, and each takes every slot it can get.
         for (const one of [...hanging, ...mails.slice(0, 300)])
           inFlight = [...inFlight, ...chooseNext([one], traffic(inFlight))]
         expect(mayStart(hook('good', 'good.example'), traffic(inFlight))).toBe(true)

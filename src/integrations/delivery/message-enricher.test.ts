@@ -13,7 +13,7 @@ import { hook, mail, outboxFixture } from './outbox.fixture.ts'
 const history: MessageHistory = { ...NO_HISTORY, cause: { sentence: 'The release did it.' } }
 const never = new AbortController().signal
 
-/** Two channels notified of one opening. `ask` replaces the event history. */
+/** Two channels that are notified of the same opening. `ask` replaces the event history. */
 function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory | null>) {
   const world = outboxFixture()
   const reported: unknown[] = []

@@ -89,7 +89,7 @@ test('`capReached` is cleared when the alert may notify again or has no throttle
 })
 
 describe('an opening that the throttle held back', () => {
-  /** Issues of one alert limited to one notification an hour, opened a minute apart. */
+  /** Issues that opened a minute apart, for one alert that is limited to one notification per hour. */
   function held(names: readonly string[], more: Partial<AlertInput> = {}) {
     const world = outboxFixture()
     const { db, clock, orgId } = world

@@ -31,7 +31,7 @@ const finding: Finding = {
 
 const FIRST = `SELECT * FROM delivery WHERE status = 'pending' AND behind = 0 ORDER BY dueAt, seq LIMIT 1`
 
-/** A database with users, and helpers for tests of the outbox. */
+/** A database with users, and helpers for testing the outbox. */
 export function outboxFixture(path?: Db, known?: Cast) {
   const db = path ?? memoryDb()
   const clock = testClock()
@@ -39,7 +39,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
   const { orgId } = people
   let instance = 0
 
-  /** Opens an issue of an alert without a notification. */
+  /** Opens an issue of an alert without sending a notification. */
   function issue(id = 'iss_1', alertId = 'alr_1'): string {
     const now = clock.now()
     applyChanges(
@@ -78,7 +78,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
     return id
   }
 
-  /** Enqueues a notification of a transition; a new instance each time unless one is given. */
+  /** Enqueues a notification of a transition. Each call is a new instance, unless `values` contains one. */
   function tell(transition: Transition, issueId = 'iss_1', values: Partial<Notice> = {}): Enqueued {
     const facts = issueFacts(db, issueId)
     if (!facts) throw new Error(`there is no ${issueId}`)
@@ -99,7 +99,9 @@ export function outboxFixture(path?: Db, known?: Cast) {
     })
   }
 
-  /** Claims up to `limit` due deliveries, longest due first, regardless of concurrency limits. */
+  /**
+   * Claims up to `limit` due deliveries, regardless of concurrency limits. Those that have been due longest come first.
+   */
   function take(limit = 100): DeliveryRecord[] {
     withdrawExpired(db, clock.now())
     const taken: DeliveryRecord[] = []
@@ -115,7 +117,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
   /** Every delivery, oldest first. */
   const deliveries = (): DeliveryRecord[] => listDeliveries(db, orgId, {}, { after: null, limit: 1000 }).reverse()
 
-  /** `opened delivered`, `resolved pending`, … oldest first. */
+  /** Transition and status of each delivery, oldest first: `opened delivered`, `resolved pending`. */
   const summary = () => deliveries().map(({ transition, status }) => `${transition} ${status}`)
 
   const history = (issueId = 'iss_1') =>

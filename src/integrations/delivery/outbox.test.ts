@@ -22,7 +22,7 @@ function setUp() {
     if (!delivery) throw new Error('there is no delivery')
     recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
   }
-  /** Sends due deliveries with the same outcome for all, and returns them in order. */
+  /** Sends the due deliveries with the same outcome for each, and returns them in order. */
   const send = (outcome: Outcome = ok) => {
     const sent: string[] = []
     for (let batch = take(); batch.length > 0; batch = take()) {
@@ -474,7 +474,7 @@ describe('after a crash', () => {
     clock.advance(1)
     const again = take()
     expect(again.map(({ id, attempts }) => [id, attempts])).toEqual([[first?.id ?? '', 1]])
-    // A late write of the crashed process is ignored.
+    // A late write by the crashed process is ignored.
     end(first, no)
     expect(summary()).toEqual(['opened sending', 'opened delivered'])
     end(again[0], ok)

@@ -11,51 +11,54 @@ import { claimNext, laneOf } from './queues.ts'
 
 /** Expected status of a delivery after one attempt. */
 export interface Expected {
-  /** `wait`: retried without counting the attempt. */
+  /** `wait`: the delivery is retried without counting the attempt. */
   verdict: 'delivered' | 'retry' | 'broken' | 'wait'
   /** Delay until the next attempt. Default for `retry`: 5 s. */
   waitMs?: number
-  /** Part of the reason. */
+  /** Substring of the reason. */
   reason?: string
-  /** Status of the integration afterwards. Default: `connected` if delivered or waiting, else `failing`. */
+  /**
+   * Status of the integration afterwards. Default: `connected` if the verdict is `delivered` or `wait`, otherwise
+   * `failing`.
+   */
   status?: IntegrationStatus
 }
 
 export interface Row extends Expected {
-  /** Response of the other service to the tested call, as in its reference. */
+  /** Response of the other service to the tested call, as documented in its reference. */
   what: string
   answer(now: Instant): Response
 }
 
 export interface OutcomeTable {
   provider: Provider
-  /** Settings and secrets of an integration for a server at `url`. Absent: `target` is used. */
+  /** Settings and secrets of an integration that uses a server at `url`. Absent: notifications are sent to `target`. */
   integration?(url: string): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(url: string): string
   /** Part of the target after the integration's id. */
   detail?: string
-  /** State of the provider, if the integration must be complete. */
+  /** State of the provider. Required if the integration must be complete. */
   state?: unknown | ((url: string) => unknown)
-  /** Responds to other calls (tokens, searches); null for the tested call. */
+  /** Responds to other calls (tokens, searches). Returns null for the tested call. */
   answers?(request: Received): Response | Promise<Response> | null
   /** Successful response to the tested call. */
   success(): Response
   /**
-   * Expected outcomes of statuses that differ from the default: 2xx is delivered, 408, 425, 429 and 5xx are retried,
-   * others fail.
+   * Expected outcome of a status. Null for the default: 2xx is delivered. 408, 425, 429 and 5xx are retried. Others
+   * fail.
    */
   expected?(status: number): Expected | null
-  /** Error responses. */
+  /** Error responses with their expected outcomes. */
   rows?: readonly Row[]
-  /** Expected outcome of a broken connection. Default `retry`. */
+  /** Expected outcomes of broken connections. Default: `retry`. */
   faults?: Partial<Record<FaultName, Expected>>
-  /** Settings of the operator for it. */
+  /** Provider settings of the operator for a server at `url`. */
   operator?(url: string): Record<string, string>
 }
 
 const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 
-/** Possible ends of a connection after the complete request was received. */
+/** Ways in which a connection can end after the complete request was received. */
 const FAULTS = {
   'closed without an answer': (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),
@@ -86,10 +89,10 @@ const STATUSES = [
   ...[...range(500, 511), ...range(520, 530), 561, 598, 599],
 ]
 
-/** Outcome of one attempt; `status` is null for an address. */
+/** Outcome of one attempt. `status` is null for a direct address. */
 type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
 
-/** Sends openings through a provider, each the first of its channel. */
+/** Sends openings through a provider. Each opening is the first in its channel. */
 function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   const world = groupFixture({
     ...{ timeoutMs, providers: [table.provider] },
@@ -111,7 +114,7 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   }
   const integrationId = table.integration ? make() : null
 
-  /** Outcome of another opening. */
+  /** Sends another opening and returns the outcome. */
   async function attempt(): Promise<Became> {
     clock.advance(HOUR_MS)
     dispatcher.forget()
@@ -152,14 +155,14 @@ function hold(what: string, became: Became, expected: Expected) {
   ])
 }
 
-/** Server with a configurable response to the tested call. */
+/** A server whose response to the tested call can be set. */
 function chosen(table: OutcomeTable) {
   const choice = { answer: (): Response => table.success() }
   const server = receiver((request) => table.answers?.(request) ?? choice.answer())
   return { ...server, choice }
 }
 
-/** Reads a request and ends the connection as configured. */
+/** A server that reads a request and ends the connection in a configurable way. */
 async function breaking() {
   const choice = { fault: (_socket: Socket): unknown => undefined }
   const sockets = new Set<Socket>()
@@ -182,8 +185,9 @@ async function breaking() {
 }
 
 /**
- * Tests the outcome of deliveries through a provider for every HTTP status, its error responses and broken connections:
- * delivered, retried and when, or failed. Call it in the provider's test.
+ * Tests the outcomes of deliveries through a provider for every HTTP status, for its error responses and for broken
+ * connections. Verifies whether a delivery is delivered, retried (and when), or failed. Call this in the provider's
+ * test.
  */
 export function testOutcomes(name: string, table: OutcomeTable): void {
   describe(`outcomes of deliveries through ${name}`, () => {
@@ -247,7 +251,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
   })
 }
 
-/** A closed port. */
+/** Returns a port on which nothing listens. */
 async function freePort(): Promise<number> {
   await using server = await breaking()
   return server.port

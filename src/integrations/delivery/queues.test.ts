@@ -85,7 +85,7 @@ describe('a round', () => {
     for (let round = 0; round < 22; round++) {
       const waiting = rounds.next(clock.now())
       expect(waiting.length).toBeLessThanOrEqual(1000)
-      // The other organization is in every round.
+      // Every round includes the other organization.
       expect(waiting.filter((one) => one.orgId === neighbour)).toHaveLength(1)
       for (const { queue } of waiting) seen.add(queue.channelTarget)
     }

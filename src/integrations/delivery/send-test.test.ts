@@ -6,7 +6,7 @@ import { Dispatcher } from './dispatcher.ts'
 import { outboxFixture } from './outbox.fixture.ts'
 import { testIntegration } from './send-test.ts'
 
-/** It does not send notifications, and its test waits until it is ended. */
+/** A provider that sends no notifications and whose connection test waits until it is aborted. */
 const patient = provider({
   ...{ type: 'tag_manager', title: 'Patient', help: 'Waits.', connect: { by: 'none' } },
   configured: { schema: Closed({}), prepare: () => ({}) },

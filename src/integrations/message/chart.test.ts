@@ -19,7 +19,7 @@ const drawn = (values: readonly number[], expected: number | null = null): Messa
   series: values.map((value, hour) => ({ at: start + hour * HOUR_MS, value, expected })),
 })
 
-/** Colours of each bar at its base and a quarter above it, in the middle of its column. */
+/** Colours of each bar, sampled in the middle of its column at the given share of the height. */
 function coloursOf(message: Message, share: number): string[] {
   const { width, height, rgba } = decodePng(chartOf(message))
   const count = message.series?.length ?? 0
@@ -97,7 +97,10 @@ describe('text of a chart', () => {
   })
 })
 
-/** Written from the specification: chunks with their lengths, and lines that each begin with a filter. */
+/**
+ * PNG decoder written from the specification: a PNG consists of chunks with their lengths, and each row begins with a
+ * filter.
+ */
 export function decodePng(png: Buffer): Picture {
   expect([...png.subarray(0, 8)]).toEqual([137, 80, 78, 71, 13, 10, 26, 10])
   const chunks = new Map<string, Buffer>()

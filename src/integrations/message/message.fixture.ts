@@ -51,7 +51,7 @@ export const PURCHASE_FACTS: MessageFacts = {
   openNow: 3,
 }
 
-/** An issue about single events, with all data of the event history. */
+/** A message about an issue with individual events. It includes all data from the event history. */
 export function purchaseMessage(facts: Partial<MessageFacts> = {}): Message {
   const start = Date.UTC(2026, 0, 4, 13)
   return withHistory(buildMessage({ ...PURCHASE_FACTS, ...facts }), {
@@ -71,7 +71,7 @@ export function purchaseMessage(facts: Partial<MessageFacts> = {}): Message {
   })
 }
 
-/** An issue about a dropped count. */
+/** A message about an issue with a drop in the number of events. */
 export function fallMessage(facts: Partial<MessageFacts> = {}): Message {
   const start = Date.UTC(2026, 0, 3, 12)
   const daily = (hour: number) => Math.round(420 + 310 * Math.sin(((hour - 8) / 24) * 2 * Math.PI))

@@ -243,7 +243,7 @@ test('a failure message names the notification and the reason', () => {
   expect(rowsOf(message)).toEqual(rowsOf(lost))
 })
 
-/** Hostile text: markup, line breaks, control characters, lone surrogates, very long. */
+/** Hostile text: mark-up, line breaks, control characters, lone surrogates and very long text. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 600 }),
   fc.constantFrom(
@@ -289,7 +289,7 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
   openNow: fc.nat(),
 })
 
-/** Serialised and parsed, as in the outbox. */
+/** Returns the message after JSON serialization and parsing, as it is in the outbox. */
 const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
 
 describe('with hostile names of alerts, events and pages', () => {
@@ -322,7 +322,7 @@ describe('with hostile names of alerts, events and pages', () => {
     )
   })
 
-  /** The styles of pages about what is called as it should be, of every kind. */
+  /** All styles in pages with harmless names, for every kind of message. */
   const ourStyles = new Set(
     (['opened', 'reopened', 'repeated', 'resolved'] as const).flatMap((transition) =>
       (['low', 'critical'] as const).flatMap((severity) =>
@@ -343,7 +343,7 @@ describe('with hostile names of alerts, events and pages', () => {
         for (const [, name, attributes = ''] of tags) {
           expect(known).toContain(name ?? '')
           expect(attributes).not.toMatch(/\b(src|on\w+|background)\s*=/i)
-          // Styles are ours: none loads anything, and none has text of others.
+          // Every style comes from the template, so none loads resources or contains external text.
           for (const [, style = ''] of attributes.matchAll(/style="([^"]*)"/g)) expect(ourStyles).toContain(style)
         }
         expect(page.match(/[<>]/g)?.length).toBe(tags.length * 2)

@@ -3,7 +3,7 @@ import { displayTypeOf } from './google-tag-manager/tag-list.ts'
 import { Refused } from './slack/slack-errors.ts'
 import { requireSuccess } from './teams/bot-connector.ts'
 
-/* Codes and types from providers can be equal to a property that every JavaScript object inherits. */
+/* Codes and types from providers can have the same name as a property that every JavaScript object inherits. */
 
 test('an unknown Slack error code has no hint', () => {
   expect(new Refused('constructor', null).message).toBe('Slack refused: constructor')

@@ -4,7 +4,7 @@ import { addressGuard, type Resolve, systemResolve } from './address-guard.ts'
 
 const strict = addressGuard([])
 
-/** Normalised URL, or the error message. */
+/** Returns the normalised URL or the error message. */
 function check(url: string, allow: string[] = []): string {
   try {
     return addressGuard(allow).checkUrl(url).href
@@ -13,7 +13,7 @@ function check(url: string, allow: string[] = []): string {
   }
 }
 
-/** A resolver for these names. */
+/** A resolver that knows these names. */
 const resolver =
   (names: Record<string, string[]>): Resolve =>
   async (host) => {

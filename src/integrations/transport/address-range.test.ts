@@ -9,13 +9,13 @@ function address(text: string): Address {
   return parsed
 }
 
-/** Strictest tier of all destinations of an address. */
+/** The strictest tier among all destinations of an address. */
 function tierOf(text: string): Tier {
   const tiers = destinations(address(text)).map((place) => judge(place).tier)
   return tiers.includes('forbidden') ? 'forbidden' : tiers.includes('private') ? 'private' : 'public'
 }
 
-/** First and last address of each block, and the neighbours outside it. */
+/** The first and last addresses of each block, and the adjacent addresses outside the block. */
 const RANGES: [block: string, tier: Tier, inside: string[], outsideIsPublic: string[]][] = [
   ['0.0.0.0/8', 'forbidden', ['0.0.0.0', '0.255.255.255'], ['1.0.0.0']],
   ['10.0.0.0/8', 'private', ['10.0.0.0', '10.255.255.255'], ['9.255.255.255', '11.0.0.0']],

@@ -23,7 +23,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A server that responds with these bytes. */
+/** A server whose responses are written to the socket by `answer`. */
 async function raw(answer: (socket: Socket) => void) {
   const server = await rawServer(answer)
   return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server[Symbol.dispose]() }
@@ -275,7 +275,7 @@ describe.skipIf(!openssl)('https', () => {
   })
 })
 
-/** Lets everything through to one port. */
+/** A proxy that forwards every connection to one port. */
 async function forwardProxy(port: number) {
   const seen: (string | undefined)[][] = []
   const note = ({ method, url, headers }: IncomingMessage) => seen.push([method, url, headers['proxy-authorization']])

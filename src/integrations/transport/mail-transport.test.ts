@@ -17,7 +17,7 @@ const mail: MailOutbound = {
 
 const at = (port: number, login = '') => `smtp://${login}127.0.0.1:${port}`
 
-/** Header lines as a mail program reads them: folded lines joined. */
+/** Header lines as an e-mail client reads them, with folded lines joined. */
 function headersOf(source: string): string[] {
   const [head = ''] = source.split('\r\n\r\n')
   return head.replace(/\r\n[ \t]+/g, ' ').split('\r\n')

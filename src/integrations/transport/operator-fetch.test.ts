@@ -3,7 +3,7 @@ import { operatorFetch } from './operator-fetch.ts'
 
 const get = { method: 'GET', headers: {} }
 
-/** A server on this machine that records what it is asked. */
+/** A local server that records the requests it receives. */
 function server(answer: (request: Request) => Response) {
   const asked: string[] = []
   const running = Bun.serve({

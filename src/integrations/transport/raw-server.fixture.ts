@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 
-/** A server on 127.0.0.1 that answers the first bytes of a connection as `answer` writes it. */
+/** A server on 127.0.0.1 that calls `answer` when the first bytes of a connection arrive. It stops when disposed. */
 export async function rawServer(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {

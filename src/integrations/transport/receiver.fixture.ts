@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** A request as a receiver in a test got it. */
+/** A request as received by a test receiver. */
 export interface Received {
   method: string
   path: string
@@ -9,7 +9,7 @@ export interface Received {
   body: string
 }
 
-/** An HTTP server on the loopback address that writes down what it gets. Stops at the end of its block. */
+/** An HTTP server on the loopback address that records the requests it receives. It stops when disposed. */
 export function receiver(
   answer: (request: Received, index: number) => Response | Promise<Response> = () => new Response('ok'),
   hostname = '127.0.0.1',
@@ -41,11 +41,14 @@ export function receiver(
 interface ReceivedMail {
   from: string
   to: string[]
-  /** Headers and body as they came. */
+  /** Headers and body as received. */
   source: string
 }
 
-/** An SMTP server on the loopback address that writes down what it accepts. Without TLS; stops at the end of its block. */
+/**
+ * An SMTP server on the loopback address that records the e-mails it accepts. It does not support TLS and stops when
+ * disposed.
+ */
 export async function mailbox(options: SMTPServerOptions = {}) {
   const mails: ReceivedMail[] = []
   const server = new SMTPServer({
@@ -77,7 +80,7 @@ export async function mailbox(options: SMTPServerOptions = {}) {
   }
 }
 
-/** Returns the response of an SMTP server to a command it refuses. */
+/** Returns the error that makes a test SMTP server reject a command. */
 export function smtpRefusal(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode })
 }

@@ -13,7 +13,7 @@ const guard = addressGuard(['127.0.0.0/8', 'chat.example.com'])
 const open = (url: string, options: Partial<WebSocketOptions> = {}, signal = never) =>
   webSockets({ guard, ...options })(url, signal)
 
-/** A server of others: it says back what it hears, and closes when it hears `bye`. */
+/** A third-party server that echoes every message and closes the connection when it receives `bye`. */
 function echo(options: { compress?: boolean } = {}) {
   let pings = 0
   const server: Bun.Server<undefined> = Bun.serve({
@@ -108,7 +108,7 @@ test('goes through a proxy by CONNECT, plain too', async () => {
   proxy.close()
 })
 
-/** A server that answers a handshake with these bytes. */
+/** A server that responds to a handshake with these bytes. */
 async function answering(answer: (socket: Socket) => void) {
   const server = await rawServer(answer)
   return { url: `ws://127.0.0.1:${server.port}/`, [Symbol.dispose]: () => server[Symbol.dispose]() }
@@ -141,7 +141,7 @@ test('a server that says nothing is given up', async () => {
 test('a connection on which nothing comes any more is broken, and one that answers pings is not', async () => {
   await using server = echo()
   const line = await open(server.url, { quietMs: 300 })
-  // After three without anything the connection is broken.
+  // After three intervals without data, the connection would be considered broken.
   await until('more pings', () => server.pings() > 3)
   line.send('still here')
   line.send('bye')
@@ -159,7 +159,7 @@ test('a stop ends it', async () => {
 })
 
 describe('frames', () => {
-  /** As a server sends them: unmasked. */
+  /** A frame as a server sends it, without a mask. */
   const frame = (opcode: number, payload: Buffer, isLast = true) => {
     const short = payload.length < 126
     const extra = Buffer.alloc(short ? 0 : 2)

@@ -15,7 +15,7 @@ export function deskServer() {
   const refreshTokens: string[] = []
   const behaviour = {
     expiresIn: 3600,
-    /** Replaces a response; null: the normal response. */
+    /** Replaces a response. Null: the normal response is sent. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
 
@@ -68,7 +68,7 @@ export function deskServer() {
   }
 
   const server = receiver(answer)
-  /** The browser's part: gives consent and is redirected back. */
+  /** Acts as the browser: gives consent and follows the redirect. */
   function consent(authorizeUrl: string): string {
     const { searchParams } = new URL(authorizeUrl)
     const code = `c0de-${challenges.size}`

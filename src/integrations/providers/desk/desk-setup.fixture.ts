@@ -25,10 +25,10 @@ export type DeskServer = ReturnType<typeof deskServer>
 export const SIGNING_SECRET = 's1gning-secret'
 const publicUrl = 'https://watch.example'
 
-/** All providers, with the fictitious tracker instead of Jira. */
+/** All providers, with the fictitious tracker in place of Jira. */
 const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
 
-/** The integrations of a server with the fictitious tracker, or with other providers. */
+/** The integrations of a server with the fictitious tracker or other given providers. */
 export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
   const fixture = outboxFixture(db, people)
   const reported: unknown[] = []
@@ -76,19 +76,19 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
   const make = (server: DeskServer, more: object = {}) =>
     call('POST', '/v1/integrations', { as: ada.key, body: input(server, more) })
 
-  /** Starts a sign-in and returns what the browser then has. */
+  /** Starts a sign-in and returns the URL and the cookie for the browser. */
   async function startSignIn(id: string) {
     const { status, body, headers } = await call('POST', `/v1/integrations/${id}/connect`, { as: ada.key })
     return { status, url: String(body.url), cookie: headers.get('set-cookie')?.split(';')[0] ?? '' }
   }
 
-  /** Returns the browser from the sign-in; yields the redirect. */
+  /** Sends the browser back from the sign-in and returns the resulting redirect. */
   async function returnFromSignIn(url: string, cookie: string) {
     const response = await pages.handle(new Request(url, { headers: { cookie } }))
     return { status: response.status, location: response.headers.get('location') ?? '' }
   }
 
-  /** A signed-in integration. */
+  /** Creates an integration and signs in. */
   async function connected(server: DeskServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
     const { body } = await make(server, more)
     const { url, cookie } = await startSignIn(body.id)

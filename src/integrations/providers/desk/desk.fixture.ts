@@ -36,7 +36,7 @@ const parse = parser(ConfigSchema)
 
 const client = ({ settings }: Desk) => ({ client_id: settings.clientId, client_secret: settings.clientSecret })
 
-/** A call as the signed-in user; the token is renewed if necessary. */
+/** Makes a call as the signed-in user. Renews the token if necessary. */
 async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & { path: string; json?: object }) {
   const { path, json, headers, ...rest } = request
   const { url } = context.settings
@@ -57,7 +57,10 @@ async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & {
 
 const jsonOf = ({ body }: CallAnswer) => JSON.parse(body)
 
-/** Finds or creates the issue's ticket. It is searched by its label first, so a lost response creates no duplicate. */
+/**
+ * Finds or creates the issue's ticket. It searches for the ticket's label first, so that a lost response does not cause
+ * a duplicate.
+ */
 async function ticketOf(context: IssueContext<Settings, Ticket, AccessTokens>, message: Message): Promise<Ticket> {
   if (context.memory) return context.memory
   const label = `tagwarden-${message.issue?.id}`

@@ -10,8 +10,8 @@ import { recoverInterrupted } from '../../delivery/queues.ts'
 import { BOOK, type DeskServer, deskFixture, deskServer, SIGNING_SECRET } from './desk-setup.fixture.ts'
 
 /*
- * A fictitious tracker that uses every feature of the provider interface, with its own server. It proves that a new provider
- * needs only its folder and its entry in the list.
+ * A fictitious tracker with its own server. It uses every feature of the provider interface and proves that a new
+ * provider requires only its own folder and an entry in the list of providers.
  */
 
 type Fixture = ReturnType<typeof deskFixture>
@@ -215,7 +215,7 @@ test('a delivery interrupted between two steps continues from there', async () =
   before.tell('opened', before.issue(), { channels: [channel(id)] })
   before.dispatcher.start()
   await reached.promise
-  // The database as a crash leaves it, without later writes.
+  // Copies the database in the state that a crash leaves, without later writes.
   const copy = join(folder, 'copy.db')
   before.db.prepare('VACUUM INTO ?').run(copy)
   server.behaviour.instead = () => null

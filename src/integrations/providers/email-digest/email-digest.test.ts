@@ -6,7 +6,7 @@ const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const REFUSED: Reply = { kind: 'error', message: 'the mail server refused: 550', permanent: true }
 const DOWN: Reply = { kind: 'error', message: 'the mail server cannot be reached', permanent: false }
 
-/** Sends a test digest to these addresses, which get the given replies in order. */
+/** Sends a test digest to these e-mail addresses. The mail server returns the given replies in order. */
 async function tried(to: string[], answers: Reply[] = []) {
   const mails: MailOutbound[] = []
   const context = {

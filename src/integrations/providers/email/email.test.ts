@@ -13,7 +13,7 @@ interface Became {
   reason: string | null
 }
 
-/** Outcome of one mail, and the time of the next attempt. */
+/** Returns the outcome of one e-mail and the time of the next attempt. */
 async function outcomeAt(smtpPort: number | undefined): Promise<Became> {
   const { open, deliver, deliveries, clock } = groupFixture({ timeoutMs: 300, ...(smtpPort ? { smtpPort } : {}) })
   open('iss_1', [mail])
@@ -68,7 +68,7 @@ describe('a mail refused by the server', () => {
   })
 })
 
-/** An SMTP server that sends a greeting and then handles each line as given. */
+/** An SMTP server that sends a greeting and then calls `reply` for each line. */
 async function talking(reply: (line: string, socket: Socket) => void, greeting = '220 mail.example ESMTP\r\n') {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -83,7 +83,7 @@ async function talking(reply: (line: string, socket: Socket) => void, greeting =
   }
 }
 
-/** Responds normally up to a command, and then as `at` says. */
+/** Responds normally until `command`, which `at` handles. */
 const upTo = (command: string, at: (socket: Socket) => void) => (line: string, socket: Socket) => {
   if (line.startsWith(command)) at(socket)
   else

@@ -33,7 +33,7 @@ const KINDS: Record<Kind, { field: string; id: string }> = {
 
 interface Space extends Record<Kind, FakeEntity[]> {
   about: FakeEntity
-  /** The version that it was created from or synced to. */
+  /** The version that the workspace was created from or last synced to. */
   base: string
   conflicts: Json[]
 }
@@ -54,15 +54,15 @@ const notFound = () => refusal(404, 'notFound', 'Not found or permission denied.
 /** A fake Google Tag Manager with one container and a token endpoint. It stops when disposed. */
 export function tagManagerServer(clock: Clock) {
   const behaviour = {
-    /** Accepted calls per 100 s. */
+    /** Maximum number of accepted calls per 100 s. */
     quota: 25,
     pageSize: 20,
     mostWorkspaces: 3,
     audience: '',
-    /** Replaces a response before the call takes effect; null: the normal response. */
+    /** Replaces a response before the call takes effect. Null: the normal response is sent. */
     instead: (_method: string, _path: string): Response | null => null,
     grant: (_form: URLSearchParams): Response | null => null,
-    /** True: the call takes effect, but the connection stays open without a response. */
+    /** True if the call takes effect but the connection stays open without a response. */
     hangs: (_method: string, _path: string): boolean => false,
   }
   const asked: RecordedRequest[] = []
@@ -93,7 +93,7 @@ export function tagManagerServer(clock: Clock) {
     return space
   }
 
-  /** Adds an entity to every workspace, as if it were part of the latest version. */
+  /** Adds an entity to every workspace as if the latest version contained it. */
   function give(kind: Kind, fields: Json & { name: string }): string {
     const id = String(++ids)
     const thing = { accountId: '6', containerId: '71', ...fields, [KINDS[kind].id]: id, fingerprint: stamp(), path: '' }

@@ -13,7 +13,7 @@ import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './
 
 const publicUrl = 'https://watch.example'
 
-/** Database, users and time left by a killed server. */
+/** The database, users and time that remain after a server was killed. */
 interface SavedState {
   db: Db
   people: Cast
@@ -39,7 +39,7 @@ export interface FixtureOptions {
   timeoutMs?: number
 }
 
-/** The integrations of a server connected to a fake Tag Manager. */
+/** The integrations of a server that is connected to a fake Tag Manager. */
 function integrationsFixture(
   server: TagManagerServer,
   { saved, callsPerMinute = 15, operator, timeoutMs = 5000 }: FixtureOptions,
@@ -53,9 +53,9 @@ function integrationsFixture(
   const changes: (ProviderChange & { orgId: string })[] = []
   const http = httpTransport({ guard, timeoutMs })
   const network = {
-    /** Replaces a call; null: the call is made. */
+    /** Replaces a call. Null: the call is made. */
     instead: (_outbound: HttpOutbound): Reply | null => null,
-    /** Replaces the response of a call that was made. */
+    /** Replaces the response to a call that was made. */
     afterCall: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
   }
   const deps = {
@@ -92,17 +92,17 @@ function integrationsFixture(
     (await call('GET', `/v1/integrations/tag_manager/deploy?containerPath=${CONTAINER}`, { as: ada.key })).body
   const list = () => call('GET', `/v1/integrations/tag_manager/tags?containerPath=${CONTAINER}`, { as: ada.key })
 
-  /** Repeats a deployment request until it is finished. */
+  /** Repeats a deployment request until the deployment is finished. */
   async function deployAll(more: object = {}) {
     for (;;) {
       const answer = await deploy(more)
-      // A stopped server returns 503 forever.
+      // A server that is shutting down always returns 503.
       if (answer.status !== 503 || stopping.signal.aborted) return answer
       if (!answer.headers.get('retry-after')) throw new Error('when to ask again is not said')
     }
   }
 
-  /** Advances the clock by a second every few milliseconds until `work` is done. */
+  /** Advances the clock by one second every few milliseconds until `work` is done. */
   async function passing<T>(work: Promise<T>): Promise<T> {
     const timer = setInterval(() => clock.advance(1000), 2)
     try {

@@ -103,7 +103,7 @@ describe('a deployment', () => {
   })
 })
 
-/** A container with 60 tags to select, and others that must not change. */
+/** Adds 60 tags that can be selected to a container, and others that must not change. */
 function large(server: ReturnType<typeof tagManagerFixture>['server']) {
   const selected = Array.from({ length: 60 }, (_, n) =>
     server.give('tags', {
@@ -119,7 +119,7 @@ function large(server: ReturnType<typeof tagManagerFixture>['server']) {
   return { selected, others, selectedTags: Object.fromEntries(selected.map((id) => [id, ['Page URL']])) }
 }
 
-/** A tag's fields that Tagwarden does not manage. */
+/** The fields of a tag that Tagwarden does not manage. */
 function rest({
   monitoringMetadata: _a,
   monitoringMetadataTagNameKey: _b,
@@ -129,7 +129,7 @@ function rest({
   return JSON.stringify(others)
 }
 
-/** Maximum number of calls in any 100 s. */
+/** Maximum number of calls in any period of 100 s. */
 const mostInWindow = (asked: readonly RecordedRequest[]) =>
   Math.max(...asked.map(({ at }) => asked.filter((one) => one.at >= at && one.at < at + 100_000).length))
 
@@ -248,7 +248,7 @@ test('after a crash before or after any call, a repeated request creates nothing
   expect(calls).toBeGreaterThan(12)
 })
 
-/** Starts a server in which the integration is already connected. */
+/** Returns a factory for the saved state of a server whose integration is connected. */
 async function connectedImage() {
   await using env = tagManagerFixture()
   const { connect, db, people, clock } = env.start()

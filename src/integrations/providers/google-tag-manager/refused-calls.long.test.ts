@@ -3,7 +3,7 @@ import type { HttpOutbound, Reply } from '../../transport/transport.ts'
 import { type FixtureOptions, tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, type FakeEntity, KEY_FILE, OAUTH } from './google-tag-manager-server.fixture.ts'
 
-/** A quota that is never reached. */
+/** A server with a quota that is never reached. */
 function withoutQuota(options: FixtureOptions = {}) {
   const env = tagManagerFixture()
   env.server.behaviour.quota = 10_000

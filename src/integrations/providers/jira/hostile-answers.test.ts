@@ -4,7 +4,7 @@ import type { JiraContext } from './jira-client.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 import { searchTickets } from './search-tickets.ts'
 
-/** A server that returns this response to every request. */
+/** A server that returns this body in response to every request. */
 const answering = (body: string) =>
   ({
     settings: { url: 'https://jira.example', email: 'ann@example.com', apiToken: 'token', project: 'OPS' },

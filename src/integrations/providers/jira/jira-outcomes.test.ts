@@ -5,7 +5,7 @@ import type { Received } from '../../transport/receiver.fixture.ts'
 import { jira } from './jira.ts'
 import { API_TOKEN, EMAIL, jiraServer } from './jira-server.fixture.ts'
 
-/* Outcomes of Jira deliveries: every status and failure, and a crash at every step. */
+/* Outcomes of Jira deliveries for every status and failure, and for a crash at every step. */
 
 const cloud = (url: string) => ({
   config: { url, email: EMAIL, project: 'OPS', issueType: 'Task' },
@@ -16,7 +16,7 @@ const dataCenter = (url: string) => ({
   secrets: { apiToken: API_TOKEN },
 })
 
-/** Responses to all calls except the creation: searches find nothing, and the created ticket exists. */
+/** Responds to all calls except ticket creation. Searches find nothing, and the created ticket exists. */
 function others({ method, path }: Received): Response | null {
   if (method === 'POST' && path.endsWith('/issue')) return null
   if (path.includes('/search')) return Response.json({ issues: [], total: 0, isLast: true })
@@ -57,7 +57,7 @@ for (const [name, integration] of [
     answers: others,
     success: made,
     rows,
-    // The ticket may exist, so it is searched before another is created.
+    // The ticket may exist, so Tagwarden searches for it before creating another.
     expected: (status) =>
       [204, 205].includes(status) ? { verdict: 'retry', reason: 'Jira returned no key for the new ticket' } : null,
   })

@@ -4,7 +4,7 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 
 export const EMAIL = 'tags@example.com'
 export const API_TOKEN = 'ATATT3xFf-t0ken'
-/** The account of the token, and another user's. */
+/** The account that owns the token, and the account of another user. */
 export const US = { accountId: '712020:us', key: 'JIRAUSER10001', name: 'tagwarden', displayName: 'Tagwarden' }
 const ANN = { accountId: '712020:ann', key: 'JIRAUSER10002', name: 'ann', displayName: 'Ann' }
 
@@ -18,11 +18,11 @@ export interface FakeWay {
   to: string
   /** Fields of the transition's screen in Jira's format. */
   fields?: Record<string, { required: boolean; hasDefaultValue?: boolean; schema?: object; allowedValues?: unknown[] }>
-  /** Offered, but refused with this message. */
+  /** Message with which Jira rejects the transition although it is available. */
   refusal?: string
 }
 
-/** To do, in progress and done, each one transition from the next. */
+/** A workflow with the statuses to do, in progress and done. Each status is one transition away from the next. */
 export const PLAIN: { statuses: FakeStatus[]; ways: FakeWay[] } = {
   statuses: [
     { id: '1', name: 'To Do', category: 'new' },
@@ -46,7 +46,7 @@ interface FakeTicket {
   createdAt: Instant
   updatedAt: Instant
   isDeleted: boolean
-  /** Keys from before a move to another project, which still find the ticket. */
+  /** Keys that the ticket had before it was moved to another project. They still identify the ticket. */
   formerKeys?: string[]
 }
 
@@ -69,13 +69,13 @@ const UNSEEN = 'Issue does not exist or you do not have permission to see it.'
 const REMOVED =
   'The requested API has been removed. Please migrate to the /rest/api/3/search/jql API. A full migration guideline is available at https://developer.atlassian.com/changelog/#CHANGE-2046'
 
-/** A fake Jira with the clock of the test. It stops when disposed. */
+/** A fake Jira that uses the test's clock. It stops when disposed. */
 export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'before 8.4' = 'cloud', port = 0) {
   const isCloud = edition === 'cloud'
   const root = `/rest/api/${isCloud ? 3 : 2}`
   const tickets: FakeTicket[] = []
   const behaviour = {
-    /** Replaces a response before the request takes effect; null: the normal response. */
+    /** Replaces a response before the request takes effect. Null: the normal response is sent. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
     /** Replaces a response after the request took effect. */
     after: (_request: Received, response: Response): Response | Promise<Response> => response,
@@ -110,7 +110,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
 
   function stranger(path: string): Response {
     const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }
-    // Cloud responds as to an anonymous user: nothing found.
+    // Cloud treats the request as anonymous and finds nothing.
     if (isCloud && path.startsWith('/search')) return Response.json({ issues: [], isLast: true }, { headers })
     if (isCloud) return new Response('Client must be authenticated to access this resource.', { status: 401, headers })
     return new Response('<html><title>Unauthorized (401)</title></html>', { status: 401, headers })

@@ -7,7 +7,7 @@ import { API_TOKEN, EMAIL, type jiraServer } from './jira-server.fixture.ts'
 
 export type JiraServer = ReturnType<typeof jiraServer>
 
-/** The integrations of a server together with a fake Jira. */
+/** The integrations of a server with a fake Jira. */
 export function jiraFixture(db?: Db, people?: Cast) {
   const fixture = deskFixture(db, people, PROVIDERS)
   const { ada, alice, call, clock, enqueue, deliver } = fixture
@@ -25,7 +25,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
       body: { provider: 'issue_tracker', label: 'Jira', config: config(server, more) },
     })
 
-  /** Creates an integration with this Jira. */
+  /** Creates an integration with the fake Jira. */
   async function connected(server: JiraServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
     const { status, body } = await create(server, more)
     if (status !== 201) throw new Error(JSON.stringify(body))
@@ -38,7 +38,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
     issueId = 'iss_1',
   ) => fixture.tell(transition, issueId, { channels: [{ type: 'issue_tracker', target }] })
 
-  /** Opens an issue and delivers the message. */
+  /** Opens an issue and delivers its message. */
   async function opened(target: string, issueId = 'iss_1') {
     enqueueTransition(target, 'opened', fixture.issue(issueId))
     await deliver()

@@ -8,7 +8,7 @@ import { recoverInterrupted } from '../../delivery/queues.ts'
 import { asked, isCreate, type JiraFixture, jiraFixture } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
-/** No need to survive a power failure, so writes are not synced. */
+/** Opens a database without syncing writes, because these tests do not simulate power failures. */
 function opened(file: string) {
   const db = openDatabase(file)
   db.pragma('synchronous = OFF')
@@ -104,11 +104,11 @@ describe('a ticket is created once', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Kills the server when `reached` and restarts it; null if it finished before. */
+  /** Kills the server when `reached` resolves, and restarts it. Null if the server finished before. */
   async function killed(fixture: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
     const isReached = await Promise.race([reached.then(() => true), fixture.deliver().then(() => false)])
     if (!isReached) return null
-    // The database as a crash leaves it, without later writes.
+    // Copies the database in the state that a crash leaves, without later writes.
     fixture.db.prepare('VACUUM INTO ?').run(file)
     fixture.stopping.abort()
     await fixture.dispatcher.idle()

@@ -5,7 +5,7 @@ import { adfOf, adfText, bodyOf, escapeWiki, plainOf, summaryOf } from './ticket
 
 const HOSTILE = '[~admin] {code}{noformat}*x* !http://evil.example/p.png! @here <b>'
 
-/** A message in which all untrusted text is this. */
+/** A message in which every untrusted field contains this text. */
 function messageOf(text: string, fields = 3): Message {
   const sample = Object.fromEntries(Array.from({ length: fields }, (_, index) => [`${text}${index}`, text]))
   return buildMessage({
@@ -51,7 +51,7 @@ describe('untrusted text', () => {
     expect(body).toContain('\\[\\~admin\\] \\{code\\}\\{noformat\\}\\*x\\*')
     const outside = body.split('{noformat}').filter((_, index) => index % 2 === 0)
     for (const active of [/\[~/, /(?<!\\)[{}!@]/, /http:\/\/evil/]) expect(outside.join('')).not.toMatch(active)
-    // Mentions are interpreted even in verbatim blocks.
+    // Jira interprets mentions even in verbatim blocks.
     expect(body).not.toContain('[~admin')
     expect(body.match(/\{noformat\}/g)).toHaveLength(2)
   })
@@ -86,11 +86,14 @@ describe('untrusted text', () => {
   })
 })
 
-/** How Jira interprets a backslash: com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent. */
+/**
+ * Characters that Jira escapes with a backslash, as in
+ * com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent.
+ */
 const ESCAPED = /(?<!\\)\\[-#*_+?^~|%{}[\]()!@]/g
-/** Replaces an escaped character: a letter that occurs in no emoticon such as "(x)". */
+/** Stands in for an escaped character. The letter occurs in no emoticon such as "(x)". */
 const PLAIN = 'w'
-/** Mark-up that must not remain. */
+/** Mark-up that must not remain in the text. */
 const MEANS_SOMETHING = [
   /[{}[\]|!\\]/,
   /(?<![\p{L}\p{Nd}\\])[-_+^~*](?=\S)(?:.*?\S)?[-_+^~*](?![\p{L}\p{Nd}])/u,

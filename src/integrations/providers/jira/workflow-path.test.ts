@@ -5,7 +5,7 @@ import { GOALS, nextStep, type Transition } from './workflow-path.ts'
 
 const CATEGORY = fc.constantFrom<Category | null>('new', 'indeterminate', 'done', null)
 
-/** A workflow of up to seven statuses. */
+/** A random workflow with up to seven statuses. */
 const workflow = fc.integer({ min: 2, max: 7 }).chain((count) =>
   fc.record({
     categories: fc.array(CATEGORY, { minLength: count, maxLength: count }),
@@ -27,7 +27,7 @@ function offersIn(
   })
 }
 
-/** Moves a ticket step by step and returns the statuses it passes through. */
+/** Moves a ticket step by step and returns the statuses that it passes through. */
 function walk({ categories, ways, goal }: typeof workflow extends fc.Arbitrary<infer T> ? T : never, most: number) {
   const known = new Map<string, Transition[]>()
   const path = ['0']
@@ -44,7 +44,7 @@ function walk({ categories, ways, goal }: typeof workflow extends fc.Arbitrary<i
   return { path, isReached: GOALS[goal].isReached(categoryOf(path.at(-1) ?? '0')) }
 }
 
-/** True if a path of any length exists. */
+/** True if there is a path to the goal, regardless of its length. */
 function hasWay({ categories, ways, goal }: Parameters<typeof walk>[0]): boolean {
   const seen = new Set(['0'])
   for (const at of seen) {
@@ -78,7 +78,7 @@ describe('the path through a workflow', () => {
   test('is found in any workflow with return transitions, given enough steps', () => {
     fc.assert(
       fc.property(workflow, (one) => {
-        // The way back to the start is not a path if the start is done.
+        // If the initial status is done, a path to an in-progress status must not lead back through it.
         fc.pre(one.goal !== 'acknowledged' || one.categories[0] !== 'done')
         const both = {
           ...one,

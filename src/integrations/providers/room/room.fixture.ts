@@ -19,7 +19,7 @@ async function ask(context: IntegrationContext<Settings>, method: CallRequest['m
   return JSON.parse(body) as Posted
 }
 
-/** A fictitious chat with group messages, threads, and openings that show the current status. */
+/** A fictitious chat with group messages and threads. Its opening messages show the current status. */
 export const room = provider<Settings, Posted>({
   type: 'team_chat',
   title: 'Room',
@@ -54,13 +54,13 @@ export const room = provider<Settings, Posted>({
   },
 })
 
-/** A message stored by the chat server. */
+/** A message stored by the fictitious chat's server. */
 interface RoomMessage {
   ts: string
   ids: string[]
   text: string
   thread?: string
-  /** Most recently shown status of its issues. */
+  /** The most recently shown status of each of the message's issues. */
   shows?: string[]
 }
 
@@ -68,7 +68,7 @@ interface RoomMessage {
 export function roomServer() {
   const messages: RoomMessage[] = []
   const behaviour = {
-    /** Replaces a response; null: the normal response. */
+    /** Replaces a response. Null: the normal response is sent. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
   const server = receiver(async (request) => {

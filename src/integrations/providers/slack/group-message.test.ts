@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Many issues opening at once: one message for the first, and one for those that follow within 30 s. */
+/* Many issues open at once. One message is sent for the first issue, and one for those that follow within 30 s. */
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `iss_${index + 1}`)
 
-/** Opens issues within a second and delivers until the outbox is empty. */
+/** Opens several issues within a second and delivers until the outbox is empty. */
 async function opened(fixture: SlackFixture, id: string, count: number) {
   const channels = [{ type: 'team_chat' as const, target: id }]
   for (const issueId of idsOf(count)) fixture.tell('opened', fixture.issue(issueId), { channels })

@@ -3,7 +3,7 @@ import type { Channel } from '../../../alerts/alert.ts'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, BOT_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Incoming webhooks of Slack, and of compatible products without Block Kit. */
+/* Incoming webhooks of Slack and of compatible products without Block Kit. */
 
 async function tell(fixture: SlackFixture, target: string, transition: 'opened' | 'resolved' = 'opened') {
   fixture.clock.advance(SECOND_MS)

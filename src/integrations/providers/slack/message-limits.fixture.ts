@@ -18,13 +18,16 @@ interface AnyMessage {
 
 const lengthOf = (text: Text | undefined) => text?.text?.length ?? 0
 
-/** Returns the error code with which Slack would reject a message, or null. Sources: see `render-message.ts`. */
+/**
+ * Returns the error code with which Slack would reject a message. Null if Slack would accept it. Sources: see
+ * `render-message.ts`.
+ */
 export function faultOfMessage({ text, blocks, metadata }: AnyMessage): string | null {
   const all = blocks as AnyBlock[]
   if (text === '' && all.length === 0) return 'no_text'
   if (text.length > 40_000) return 'msg_too_long'
   if (all.length > 50 || all.some((block) => !isGood(block))) return 'invalid_blocks'
-  // Slack counts more than the texts of blocks; the exact rule is not documented.
+  // Slack counts more than the text in the blocks. The exact rule is not documented.
   if (JSON.stringify(all).length + 100 * all.length > 13_200) return 'msg_blocks_too_long'
   return metadata !== null && JSON.stringify(metadata).length > 16_384 ? 'metadata_too_large' : null
 }

@@ -9,7 +9,7 @@ import { escapeMrkdwn, jsonLength, plain, type Rendered, renderGroup, renderOne 
 const pressed = { integrationId: 'int_01ke7jnz804g7v2q9j3k5d8s6w', issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }
 const standing = { status: 'open', by: null } as const
 
-/** All mrkdwn text of the blocks. */
+/** All mrkdwn text in the blocks. */
 const shownIn = ({ text, blocks }: Rendered) => `${text}\n${JSON.stringify(blocks)}`
 
 test('a message contains everything both as blocks and as text', () => {

@@ -5,7 +5,7 @@ import { type Expected, type Row, testOutcomes } from '../../delivery/outcome-ta
 import { slack } from './slack.ts'
 import { BOT_TOKEN, CHANNEL, slackServer, WEBHOOK_PATH } from './slack-server.fixture.ts'
 
-/* Outcomes of Slack deliveries: every status, error code and failure, and a crash at every step. */
+/* Outcomes of Slack deliveries for every status, error code and failure, and for a crash at every step. */
 
 const bot = { config: {}, secrets: { botToken: BOT_TOKEN } }
 const state = { channelId: CHANNEL, teamId: null }
@@ -43,7 +43,7 @@ testOutcomes("Slack's bot", {
   operator,
   success: () => Response.json({ ok: true, channel: CHANNEL, ts: '1.000001' }),
   answers: () => null,
-  // A response from Slack has `ok`, whatever its status.
+  // Slack's responses contain `ok`, regardless of the status.
   expected: (status) =>
     [204, 205].includes(status) ? { verdict: 'retry', reason: 'the response is not from Slack' } : null,
   rows: [
@@ -137,7 +137,7 @@ testOutcomes('an incoming webhook', {
   ],
 })
 
-/** The start of test clocks, so that everything later is found. */
+/** Fixed time at which the test clocks start, so that searches find all later messages. */
 const clock = { now: () => TEST_START + MINUTE_MS }
 
 testKills("Slack's bot", {

@@ -44,14 +44,14 @@ const SCOPES = [
 ]
 
 /**
- * A fake Slack: the Web API with scopes, limits and error codes, incoming webhooks, and Socket Mode. It records all posts and
- * stops when disposed.
+ * A fake Slack with the Web API (including scopes, limits and error codes), incoming webhooks and Socket Mode. It
+ * records all posts and stops when disposed.
  */
 export function slackServer(clock: Clock) {
   const calls: SlackCall[] = []
   const messages: SlackMessage[] = []
   const ephemerals: { channel: string; user: string; text: string }[] = []
-  /** Bodies posted to the `response_url` of a press. */
+  /** Bodies posted to the `response_url` of a button press. */
   const responses: object[] = []
   const webhooks: { path: string; body: Record<string, unknown> }[] = []
   const channels = new Map<string, SlackChannel>([
@@ -66,9 +66,9 @@ export function slackServer(clock: Clock) {
     scopes: [...SCOPES],
     /** The first message on each connection. */
     greeting: { type: 'hello' } as object,
-    /** Refuses more than one message per second. */
+    /** If true, messages are limited to one per second. */
     isPaced: true,
-    /** Replaces the response to a method call; null: the normal response. */
+    /** Replaces the response to a method call. Null: the normal response is sent. */
     instead: (_method: string, _args: SlackCall['args']): Response | Promise<Response> | null => null,
   }
   let counter = 0

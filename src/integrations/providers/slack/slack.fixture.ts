@@ -17,7 +17,7 @@ import { APP_TOKEN, BOT_TOKEN, CHANNEL, type SlackServer, slackServer } from './
 
 export { APP_TOKEN, BOT_TOKEN, CHANNEL }
 
-/** The integrations of a server together with a fake Slack. */
+/** The integrations of a server with a fake Slack. */
 export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const fixture = outboxFixture(db, people)
   const slack = known ?? slackServer(fixture.clock)
@@ -26,7 +26,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
-  /** True: the call takes effect, but its response is lost. */
+  /** `losesResponse`: true if a call takes effect but its response is lost. */
   const network = { losesResponse: (_outbound: HttpOutbound): boolean => false, quietMs: 60_000 }
   const deps = {
     db: fixture.db,
@@ -63,7 +63,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const choose = (id: string, channelId = CHANNEL, channelName = '#web') =>
     call('POST', `/v1/integrations/team_chat/${id}/channel`, { as: ada.key, body: { channelId, channelName } })
 
-  /** Creates a bot integration and chooses its channel; forgets the test message. */
+  /** Creates a bot integration and chooses its channel. The resulting test message is removed. */
   async function connected(config: object = {}): Promise<string> {
     const { body } = await make({ botToken: BOT_TOKEN, ...config })
     const { status, body: chosen } = await choose(body.id)

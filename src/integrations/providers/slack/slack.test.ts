@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, BOT_TOKEN, CHANNEL, slackFixture } from './slack.fixture.ts'
 
-/* The Slack provider against a fake Slack server. */
+/* Tests of the Slack provider against a fake Slack server. */
 
 describe('a bot', () => {
   test('needs a channel, and gets its label from it', async () => {

@@ -4,11 +4,11 @@ import { until as waitUntil } from '../../../../test/run-program.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Button presses, received through an outbound connection. */
+/* Button presses that are received through an outbound connection. */
 
 const until = (isTrue: () => boolean | Promise<boolean>) => waitUntil('the condition', isTrue)
 
-/** A bot with an open connection, and an open issue. */
+/** Sets up a bot with an open connection, and an open issue. */
 async function listening(fixture: SlackFixture, issues = ['iss_1']) {
   const { slack, listeners } = fixture
   const id = await fixture.connected({ appToken: APP_TOKEN })
@@ -37,7 +37,7 @@ const buttonsOf = (message: { blocks: { type: string; elements?: unknown }[] } |
 
 let envelopes = 0
 
-/** The envelope Slack sends when a user presses a button. */
+/** The envelope that Slack sends when a user presses a button. */
 function pressed(fixture: SlackFixture, label: string, values: { user?: string; index?: number; more?: object } = {}) {
   const { user = 'U0BOB', index = 0, more = {} } = values
   const message = fixture.slack.messages[index]
@@ -62,7 +62,7 @@ function pressed(fixture: SlackFixture, label: string, values: { user?: string; 
 const acknowledged = ({ slack }: SlackFixture, { envelope_id }: { envelope_id: string }) =>
   until(() => slack.acknowledged.includes(envelope_id))
 
-/** A TCP proxy that can be frozen: it then forwards nothing and closes nothing. */
+/** A TCP proxy that can be frozen. While frozen, it neither forwards data nor closes connections. */
 async function frozenRelay(to: number) {
   const sockets = new Set<Socket>()
   let isFrozen = false

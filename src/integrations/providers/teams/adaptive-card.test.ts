@@ -15,7 +15,7 @@ import {
 
 const cut: SizeLimits = { text: 1000, sample: 300, rows: 30 }
 
-/** All texts of a card. */
+/** All texts in a card. */
 function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(textsOf)
   if (typeof value !== 'object' || value === null) return []
@@ -25,7 +25,9 @@ function textsOf(value: unknown): string[] {
 }
 const read = (body: string): CardMessage => JSON.parse(body)
 
-/** Parses card Markdown with an independent implementation: undoes escapes and treats everything else as mark-up. */
+/**
+ * Parses card Markdown with an independent implementation that removes escapes and treats everything else as mark-up.
+ */
 function markupIn(text: string): string[] {
   const withoutEscapes = text.replaceAll(/\\[\\`*_~[\]<>&{+.#)-]/g, 'x')
   const found = withoutEscapes.match(/[`*_~[\]<>&]|\{\{|^[-+#] |^\d+[.)] /g)
@@ -83,7 +85,7 @@ describe('untrusted text', () => {
       const { summary, attachments } = read(body)
       expect(summary).not.toMatch(/[<>&]/)
       for (const text of textsOf(attachments)) {
-        // Links of a group card point to Tagwarden.
+        // All links in a group card point to Tagwarden.
         const others = text.replaceAll(/ \[Open\]\(https:\/\/tags\.company\.example\/issues\/\w+\)$/g, '')
         expect([others, markupIn(others)]).toEqual([others, []])
       }

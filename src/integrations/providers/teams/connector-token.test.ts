@@ -13,14 +13,14 @@ const base64 = (value: unknown) =>
 interface Forgery {
   token: string | null
   activity?: object
-  /** Replaces `Bearer <token>`. */
+  /** Value of the `Authorization` header. Default: `Bearer <token>`. */
   authorization?: string
 }
 
 type Make = (server: Server, now: number) => Forgery | Promise<Forgery>
 const S = (now: number) => Math.floor(now / 1000)
 
-/** Signed with the right key, but with other claims. */
+/** A token that is signed with the correct key but has other claims. */
 const claiming =
   (more: (now: number, server: Server) => object, activity?: (server: Server) => object): Make =>
   async (server, now) => ({
@@ -28,7 +28,7 @@ const claiming =
     ...(activity ? { activity: activity(server) } : {}),
   })
 
-/** Signed with another key and header. */
+/** A token that is signed with another key and has another header. */
 const headed =
   (header: (server: Server) => object | Promise<object>, key: 'strange-key' | 'teams-key' = 'strange-key'): Make =>
   async (server, now) => ({

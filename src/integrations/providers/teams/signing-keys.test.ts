@@ -9,7 +9,7 @@ import { prepareTeams } from './teams-config.ts'
 
 const never = new AbortController().signal
 
-/** A cloud that lists these keys. */
+/** A Microsoft cloud that lists these keys. */
 function cloud(kids: string[]) {
   const asked: string[] = []
   const clock = testClock()

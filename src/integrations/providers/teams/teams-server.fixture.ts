@@ -28,13 +28,13 @@ interface Posted {
   id: string
   conversationId: string
   channelId: string
-  /** All versions of the content, the most recent last. */
+  /** All versions of the content, with the most recent last. */
   contents: Record<string, unknown>[]
 }
 
 /**
- * A fake Microsoft cloud: login, OpenID configuration, keys, the Bot Connector of one team with two channels, and a workflow.
- * `strange-key` is not listed. It stops when disposed.
+ * A fake Microsoft cloud. It has a login, OpenID configuration, keys, the Bot Connector for one team with two channels,
+ * and a workflow. The key `strange-key` is not listed. The server stops when disposed.
  */
 export async function teamsServer() {
   const keys = Object.fromEntries((await pairs).map((one) => [String(one.jwk.kid), one])) as Record<KeyName, Pair>
@@ -50,11 +50,11 @@ export async function teamsServer() {
     ] as object[],
     secret: BOT.appPassword,
     tokens: [] as string[],
-    /** Conversations of a channel, each started by a post. */
+    /** Conversations in a channel. Each was started by a post. */
     posts: [] as Posted[],
     channels: [TEAM, CHANNEL],
     hasBot: true,
-    /** Replaces a response; null: the normal response. */
+    /** Replaces a response. Null: the normal response is sent. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
   let made = 0

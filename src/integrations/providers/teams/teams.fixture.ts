@@ -20,7 +20,7 @@ export { teamsServer }
 
 const publicUrl = 'https://watch.example'
 
-/** The integrations of a server together with a fake Microsoft cloud. */
+/** The integrations of a server with a fake Microsoft cloud. */
 export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?: Cast) {
   const fixture = outboxFixture(db, people)
 
@@ -28,7 +28,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
   const http = httpTransport({ guard, timeoutMs: 5000 })
-  /** True: the call takes effect, but its response is lost. */
+  /** `losesResponse`: true if a call takes effect but its response is lost. */
   const network = { losesResponse: (_outbound: HttpOutbound): boolean => false }
   const deps = {
     db: fixture.db,
@@ -57,7 +57,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const make = async (config: object = BOT, label?: string, as = ada.key) =>
     call('POST', '/v1/integrations', { as, body: { provider: 'office_chat', config, ...(label ? { label } : {}) } })
 
-  /** Sends a call from Teams, with a valid token unless one is given. */
+  /** Sends a call from Teams. It has a valid token unless one is given. */
   async function sendActivity(teams: Server, activity: object, token?: string | null) {
     const good = token === undefined ? await teams.sign(JSON.stringify(teams.claims(fixture.clock.now()))) : token
     const headers: Record<string, string> = good === null ? {} : { authorization: `Bearer ${good}` }

@@ -273,7 +273,7 @@ describe('an issue', () => {
     await fixture.choose(id, TEAM, 'General')
     await fixture.tell(id, 'repeated')
     await fixture.tell(id, 'opened', 'iss_2')
-    // The second issue waits for others to group with.
+    // The second issue waits until further issues can be grouped with it.
     await fixture.later(31 * SECOND_MS)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
   })
@@ -286,7 +286,7 @@ describe('a delivery', () => {
     const id = await fixture.connected(server)
     await fixture.tell(id)
     const again = `UPDATE delivery SET status = 'pending', dueAt = 0`
-    // The state after a crash between saving the memory and recording the outcome.
+    // Restores the state after a crash between saving the memory and recording the outcome.
     fixture.db.prepare(`${again}, deliveredAt = NULL`).run()
     await fixture.deliver()
     expect(server.cloud.posts).toHaveLength(2)

@@ -188,7 +188,7 @@ test('200 issues at once make at most three messages, with every issue listed or
   const group = posts[2]
   expect(group?.contents).toHaveLength(2)
   expect(JSON.stringify(group?.contents[1])).toContain('**Acknowledged')
-  // A workflow's messages can't be updated, so one message reports the status of all.
+  // A workflow's messages can't be updated, so a single message reports the status of all issues.
   const told = server.requests.length
   for (let n = 1; n < 200; n++) fixture.setStatusByUser(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
   for (let round = 0; round < 3; round++) await fixture.follow()

@@ -14,7 +14,7 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { transport } from '../../transport/transport.ts'
 import { signature } from './webhook.ts'
 
-/** The integrations of a server with a webhook to a test receiver. */
+/** The integrations of a server with a webhook that calls a test receiver. */
 async function fixture(url: string, config: object = {}) {
   const base = outboxFixture()
   const guard = addressGuard(['127.0.0.1'])
@@ -209,7 +209,7 @@ describe('a receiver that returns 410', () => {
       return new Response('', { status: index < 2 ? 200 : 410 })
     })
     const { tell, issue, hook, deliver, statusNow, deliveries } = await fixture(server.url)
-    // Only an origin that has responded before gets two concurrent attempts.
+    // An origin gets two concurrent attempts only after it has responded once.
     tell('opened', issue('iss_first'), { channels: [hook] })
     await deliver()
     tell('opened', issue('iss_a'), { channels: [hook] })

@@ -12,7 +12,7 @@ const message: Message = testMessage({ at, publicUrl: 'https://watch.example', l
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 const guard = addressGuard([])
 
-/** Verifies a signature as a receiver would, with another HMAC implementation. */
+/** Verifies a signature as a receiver would, with a different HMAC implementation. */
 async function verify(key: string, headers: Record<string, string>, body: string): Promise<boolean> {
   const bytes = Uint8Array.fromBase64(key.replace('whsec_', ''))
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
@@ -123,7 +123,7 @@ describe('the configuration', () => {
   })
 })
 
-// Only the status of an answer is evaluated.
+// Default outcomes: only the status of a response matters.
 const faults = {}
 
 testOutcomes('a webhook integration', {
