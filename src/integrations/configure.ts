@@ -167,7 +167,7 @@ function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }
   throw new AppError('invalid', `config.${missing}: enter it again, because it would be sent to another address`)
 }
 
-/** True if a URL in the settings has a different origin. */
+/** True if a URL in the new settings has a different origin than before. */
 function hasNewOrigin(before: object, after: object): boolean {
   const origins = (settings: object) =>
     new Map(Object.entries(settings).map(([name, value]) => [name, originOf(value)]))

@@ -24,7 +24,7 @@ export type Outcome =
   /** The server is shutting down. The attempt does not count. */
   | { verdict: 'stopped' }
 
-/** Delivered without problems. */
+/** The outcome of a delivery without problems. */
 export const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 
 export interface AttemptResult {

@@ -131,7 +131,10 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
 
 const errorCode = (error: string | null) => (error && /^[\w.-]{1,60}$/.test(error) ? error : 'no reason given')
 
-/** Fails with `invalid` unless this browser started the sign-in within the last 10 minutes. */
+/**
+ * Decrypts the state of a sign-in. Fails with `invalid` unless this browser started the sign-in within the last 10
+ * minutes.
+ */
 function openSignInState({ box, clock }: { box: SecretBox; clock: Clock }, request: Request, state: string) {
   const other = new AppError(
     'invalid',

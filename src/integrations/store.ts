@@ -221,7 +221,7 @@ interface NewSettings extends SplitSettings {
   origin: string | null
 }
 
-/** Replaces label and settings. Fails with `notFound`. */
+/** Replaces an integration's label and settings. Fails with `notFound`. */
 export function updateIntegration(
   db: Db,
   box: SecretBox,

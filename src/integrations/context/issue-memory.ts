@@ -67,7 +67,7 @@ const linkedOf = ({ issueId, status, ticketKey, memory, channelTarget }: LinkedR
   target: channelTarget,
 })
 
-/** Finds an issue by its ticket key in an integration; null if there is none. */
+/** Finds an issue by its ticket key in an integration. Null if there is none. */
 export function findLinkedIssue(db: Db, integrationId: string, ticketKey: string): LinkedIssue | null {
   const sql = `${LINKED} WHERE integrationId = ? AND ticketKey = ? ORDER BY issueId DESC LIMIT 1`
   const row = prepared<[string, string], LinkedRow>(db, sql).get(integrationId, ticketKey)
@@ -106,7 +106,7 @@ export function cancelSync(db: Db, of: Linked): void {
   prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
 }
 
-/** Ticket key of the issue; null if it has none. */
+/** Ticket key of the issue. Null if it has none. */
 export function ticketKeyOf(db: Db, of: Linked): string | null {
   const sql = `SELECT ticketKey FROM issueMemory WHERE ticketKey IS NOT NULL AND ${LINK}`
   return prepared<[object], { ticketKey: string }>(db, sql).get(of)?.ticketKey ?? null

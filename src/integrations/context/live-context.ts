@@ -34,7 +34,7 @@ import type { Outbound, Reply, Transport } from '../transport/transport.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
 
-/** Dependencies of contexts. */
+/** Dependencies of the contexts. */
 export interface ContextDeps {
   db: Db
   box: SecretBox
@@ -321,7 +321,7 @@ async function fetchTokens(
  */
 function scrubber(values: unknown): (text: string) => string {
   const whole = textsIn(values)
-  // Longest first, because a secret may start with another one.
+  // Longest first, because one secret may begin with another.
   const secrets = [...whole, ...whole.flatMap(partsOfUrl)].sort((a, b) => b.length - a.length).flatMap(spellings)
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).replace(CREDENTIALS, '$1 …')
 }

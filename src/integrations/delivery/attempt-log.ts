@@ -40,7 +40,7 @@ export const DeliveryDetailSchema = Closed(
   },
 )
 
-/** Maximum number of attempts stored per delivery; older ones are deleted. */
+/** Maximum number of attempts stored per delivery. Older ones are deleted. */
 const MAX_LOGGED_ATTEMPTS = 100
 
 /** Logs an attempt, unless it was skipped because of a known rate limit. */

@@ -23,7 +23,7 @@ export interface DeliveryDeps {
   box: SecretBox
   /** Returns a random number from 0 to below 1, used to spread retries. */
   jitter: () => number
-  /** True if a mail server is configured; owners are then notified of failed deliveries. */
+  /** True if a mail server is configured. If so, owners are notified of failed deliveries. */
   mailConfigured: boolean
   /** Reports a bug or a corrupt row. The outcome is recorded anyway. */
   report: (error: unknown, deliveryId: string) => void
@@ -45,7 +45,8 @@ export interface Claimed {
 }
 
 /**
- * Sends a claimed delivery. Never throws: if the message cannot be rendered, the outcome is `broken` with the reason.
+ * Sends a claimed delivery. Never throws: if the message cannot be rendered, the outcome is `broken` and contains the
+ * reason.
  */
 export async function attemptDelivery(
   deps: DeliveryDeps,

@@ -26,7 +26,7 @@ export function replay(db: Db, orgId: string, id: string, now: Instant): Deliver
   })
 }
 
-/** Fails with `notFound` if the organization has no delivery with this id. */
+/** Returns a delivery. Fails with `notFound` if the organization has no delivery with this id. */
 export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord {
   const row = db
     .prepare<[string, string], DeliveryRecord>(`SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE id = ? AND orgId = ?`)

@@ -67,7 +67,7 @@ export interface DeliveryRecord {
   noticeKey: string
   channelType: (typeof CHANNEL_TYPES)[number]
   channelTarget: string
-  /** JSON of a `Message`. */
+  /** The message (`Message`) as JSON. */
   message: string
   status: DeliveryStatus
   attempts: number
@@ -84,7 +84,7 @@ export interface DeliveryRecord {
 export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, noticeKey, channelType, channelTarget,
   message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId`
 
-/** Message of a delivery; null if the row is corrupt. */
+/** Message of a delivery. Null if the row is corrupt. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {
   try {
     // Messages stored by earlier versions have fewer fields.

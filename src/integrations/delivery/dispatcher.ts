@@ -27,9 +27,9 @@ export class Dispatcher {
   private readonly health = new Map<string, Health>()
   private readonly pauses = new Pauses()
   private readonly rounds: RoundRobin
-  /** Resolves after the next scheduled scan. */
+  /** Resolves after the next scheduled scan. Null if no scan is scheduled. */
   private nextScan: Promise<void> | null = null
-  /** Duration of the last scan. */
+  /** Duration of the last scan in ms. */
   private scanMs = 0
 
   /**
@@ -152,7 +152,7 @@ export class Dispatcher {
       try {
         this.start()
       } catch (error) {
-        // The next run of the job tries again.
+        // The next run of the job repeats the scan.
         this.deps.report(error, 'deliver')
       }
       this.scanMs = performance.now() - before

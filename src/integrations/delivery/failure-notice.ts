@@ -60,7 +60,7 @@ function otherChannel(
   return others[0]?.channel ?? null
 }
 
-/** Null if the alert does not exist. */
+/** Channels of the alert. Null if the alert does not exist. */
 function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] | null {
   if (alertId === null) return null
   try {

@@ -71,14 +71,14 @@ export function claimGroupMembers(
     .sort((one, other) => one.seq - other.seq)
 }
 
-/** Message of a delivery; null if it was deleted or is corrupt. */
+/** Message of a delivery. Null if it was deleted or is corrupt. */
 export function findMessage(db: Db, deliveryId: string): Message | null {
   const sql = 'SELECT message FROM delivery WHERE id = ?'
   const row = prepared<[string], { message: string }>(db, sql).get(deliveryId)
   return row ? messageOfDelivery(row) : null
 }
 
-/** Fails with `invalid` if the delivery was deleted or is corrupt. */
+/** Message of a delivery. Fails with `invalid` if the delivery was deleted or is corrupt. */
 export function requireMessage(db: Db, deliveryId: string): Message {
   const message = findMessage(db, deliveryId)
   if (message) return message

@@ -9,13 +9,13 @@ export interface Lane {
 }
 
 interface LaneLimits {
-  /** Attempts of all organizations. */
+  /** For attempts of all organizations. */
   all: number
-  /** Attempts of one organization. */
+  /** For attempts of one organization. */
   org: number
-  /** Attempts of one organization at one origin. */
+  /** For attempts of one organization at one origin. */
   orgAtOrigin: number
-  /** Attempts of all organizations at one origin. */
+  /** For attempts of all organizations at one origin. */
   origin: number
 }
 
@@ -34,7 +34,7 @@ const RESERVED = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 
 /** Health of an origin, as seen by one organization. */
 export interface Health {
-  /** Consecutive attempts that hung; 0 if the last one was answered. */
+  /** Number of consecutive attempts that hung. 0 if the last attempt was answered. */
   hangs: number
   /** End of the last attempt or, if it hung, end of the pause that follows. */
   until: Instant

@@ -36,7 +36,7 @@ interface MessageEnricherDeps {
   timeoutMs?: number
 }
 
-/** Adds data from the event history to messages before their first attempt. One instance per database. */
+/** Adds data from the event history to messages before their first attempt. Create one instance per database. */
 export class MessageEnricher {
   /** Running queries by notice. Several channels of a notice share one query. */
   private readonly pending = new Map<string, Promise<MessageHistory | null>>()
@@ -81,7 +81,7 @@ export class MessageEnricher {
 
   private isPaused(orgId: string): boolean {
     const sinceMs = this.deps.clock.now() - (this.failedAt.get(orgId) ?? Number.NEGATIVE_INFINITY)
-    // Negative after the clock was set back.
+    // The difference is negative after the clock was set back.
     return sinceMs >= 0 && sinceMs < PAUSE_AFTER_FAILURE_MS
   }
 

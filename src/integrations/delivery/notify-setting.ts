@@ -8,7 +8,7 @@ import { parseTarget } from '../targets.ts'
 /** Status changes that an integration can be notified of. */
 const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
 
-/** Field `notify` of every integration that sends notifications. */
+/** The `notify` field, which every integration that sends notifications has. */
 export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
   minItems: 1,
   maxItems: NOTIFIABLE.length,
@@ -19,7 +19,7 @@ export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
 
 const parse = parser(NotifySchema)
 
-/** Configuration split into provider settings and the shared `notify` field. */
+/** A configuration, split into provider settings and the shared `notify` field. */
 interface SplitConfig {
   own: Record<string, unknown>
   shared: { notify?: Transition[] }

@@ -82,7 +82,7 @@ function distinct(channels: readonly Channel[]): Channel[] {
   return [...new Map(channels.map((channel) => [`${channel.type} ${channel.target}`, channel])).values()]
 }
 
-/** SQL condition: the delivery reports a state of the issue. */
+/** SQL condition that is true if the delivery reports a state of the issue. */
 export const IS_ISSUE_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
 /** Channels whose latest notification about the issue, whether delivered or pending, is not a resolution. */
@@ -121,7 +121,7 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
   addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
 }
 
-/** SQL condition: an open issue without any notification since its last opening. */
+/** SQL condition that is true for an open issue without any notification since its last opening. */
 const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
   SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_ISSUE_STATE} AND transition <> 'resolved'
     AND status <> 'withdrawn' AND createdAt >= (
@@ -170,7 +170,7 @@ function releaseAlert(
   return released
 }
 
-/** Returns the number of notifications held back since the last one that was sent, and resets it. */
+/** Returns the number of notifications held back since the last sent notification, and resets that number. */
 function resetHeldBack(db: Db, issueId: string): number {
   const row = prepared<[string], { heldBack: number }>(db, 'SELECT heldBack FROM issue WHERE id = ?').get(issueId)
   prepared(db, 'UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)

@@ -9,7 +9,7 @@ type RateLimited = Pick<DeliveryRecord, 'id' | 'seq'>
 
 interface Pause {
   until: Instant
-  /** Rate-limited deliveries, oldest first; they are sent first after the pause. */
+  /** Rate-limited deliveries, oldest first. They are the first to be sent after the pause. */
   rateLimited: RateLimited[]
 }
 

@@ -62,7 +62,7 @@ export function laneOf(
   return { orgId, kind: 'http', origin: originOf(unsealedPart(channelTarget)) }
 }
 
-/** Lane of the calls of an integration. */
+/** Lane for the calls of an integration. */
 export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Lane {
   const sql = `SELECT origin, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
   const row = prepared<[string, string], { origin: string | null; url: unknown }>(db, sql).get(id, orgId)
@@ -178,7 +178,7 @@ export class RoundRobin {
 
   constructor(private readonly db: Db) {}
 
-  /** Returns the queues of the next page that have a due delivery. */
+  /** Returns the queues in the next page that have a due delivery. */
   next(now: Instant): WaitingQueue[] {
     const { db } = this
     const orgs = pageAround((after: string | null, most) => orgsWaiting(db, after, most), this.org, ORGS_AT_ONCE)

@@ -15,7 +15,7 @@ interface RecordingDeps {
   now: Instant
   /** Returns a number from 0 to below 1. */
   jitter: () => number
-  /** True if a mail server is configured; owners are then notified of failed deliveries. */
+  /** True if a mail server is configured. If so, owners are notified of failed deliveries. */
   mailConfigured: boolean
   /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]

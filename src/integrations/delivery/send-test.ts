@@ -71,7 +71,7 @@ function onlyOnce(outcome: Outcome): Outcome {
   return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
 }
 
-/** Delay requested by the other service, in ms; null without one. */
+/** Delay in ms requested by the other service. Null if it requested none. */
 function waitOf(outcome: Outcome): number | null {
   if (outcome.verdict === 'wait') return outcome.waitMs
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null

@@ -20,7 +20,7 @@ const CAPABILITY_TOKEN: OwnCredential = {
 }
 const ByToken = Closed({ t: Text(1, 200, { description: 'The capability token of the integration' }) })
 
-/** Routes for inbound calls, one per provider with a receiver. */
+/** Routes for inbound calls, one for each provider with a receiver. */
 export function inboundRoutes(deps: InboundDeps, providers: readonly Provider[] = PROVIDERS): Route[] {
   return providers.flatMap((provider) => (provider.receiver ? [inboundRoute(deps, provider, provider.receiver)] : []))
 }

@@ -52,7 +52,7 @@ export class Listeners {
   private readonly connections = new Map<string, Connection>()
   private readonly pauses = new Map<string, Pause>()
   private readonly running = new Set<Promise<void>>()
-  /** Cached connection keys by integration, valid for one version of the settings. */
+  /** Cached connection keys by integration. A key is valid for one version of the settings. */
   private lines = new Map<string, { version: string; line: string | null }>()
 
   constructor(

@@ -30,7 +30,7 @@ export function chartSpan({ series }: Message): string {
   return `${minuteText(first.at)} to ${minuteText(last.at + stepOf(series))} UTC`
 }
 
-/** Largest value of the series; 0 without a series. */
+/** Largest value of the series. 0 without a series. */
 export const chartMax = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
 
 const MAX_BARS = 60

@@ -65,7 +65,7 @@ function columnsOf(message: Message): Column[] {
   }))
 }
 
-/** Length of a window in ms; 0 for fewer than two points. */
+/** Length of a window in ms. 0 for a series with fewer than two points. */
 export const stepOf = ([first, second]: readonly MessagePoint[]): number => (first && second ? second.at - first.at : 0)
 
 /**

@@ -32,7 +32,7 @@ function rowOf(message: Message): string {
 <p style="margin:0 0 4px">${issue ? pill(message, issue.severity) : ''}</p>${link}${below}</td></tr>`
 }
 
-/** URL of the issue list; null if the first message has no issue URL. */
+/** URL of the issue list. Null if the first message has no issue URL. */
 function listUrl([first]: readonly Message[]): string | null {
   const at = first?.url.lastIndexOf('/issues/') ?? -1
   return first && at >= 0 ? first.url.slice(0, at + 1) : null

@@ -9,7 +9,7 @@ export const MAX_NAMED = 20
 export interface GroupSummary {
   /** Subject line: highest severity among the listed issues, number of issues, and the title of the first issue. */
   subject: string
-  /** `200 issues opened within 30 seconds.` */
+  /** Summary sentence: `200 issues opened within 30 seconds.` */
   sentence: string
   /** The first 20 messages, in order. */
   named: Message[]

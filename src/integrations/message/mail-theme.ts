@@ -49,7 +49,7 @@ const DARK: Colors = {
 const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 export const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
 
-/** Styles per class, generated for the light and the dark scheme. */
+/** Styles by class, generated for both the light and the dark scheme. */
 const CLASSES = {
   page: (c: Colors) => `background:${c.page};color:${c.ink}`,
   card: (c: Colors) => `background:${c.card};color:${c.ink}`,
@@ -109,11 +109,11 @@ interface MailFrame {
   title: string
   /** Preview text shown next to the subject in message lists: a single line of plain text. */
   preview: string
-  /** HTML above the card; may be empty. */
+  /** HTML above the card. May be empty. */
   above: string
   /** HTML in the card. */
   body: string
-  /** HTML below the card, in small type; may be empty. */
+  /** HTML below the card, in small type. May be empty. */
   below: string
 }
 

@@ -18,7 +18,7 @@ const WHY = ['Probable cause', 'Change']
 const FOOT = ['Open now', 'Held back']
 const SEVERITY = ['Severity']
 
-/** Renders the message as an HTML page without external resources; the chart is attached to the mail. */
+/** Renders the message as an HTML page without external resources. The chart is attached to the e-mail. */
 export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartId: null }): string {
   const { issue, sentence, url } = message
   const rows = rowsOf(message)

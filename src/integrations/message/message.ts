@@ -25,7 +25,10 @@ interface MessageIssue {
   hosts: string[] | null
   /** Notes written by users. */
   notes: string | null
-  /** Name of the user or integration that resolved the issue; null if unresolved or resolved automatically. */
+  /**
+   * Name of the user or integration that resolved the issue. Null if the issue is unresolved or was resolved
+   * automatically.
+   */
   resolvedBy: string | null
 }
 
@@ -88,13 +91,13 @@ export interface Message extends MessageHistory {
   expectation: string | null
   /** `observed` as worded for the alert type. Absent if the number is sufficient. */
   observation?: string
-  /** One violating event, masked; nested values are truncated to the size limit. */
+  /** One violating event, masked. Nested values are truncated to fit the size limit. */
   sample: Record<string, unknown> | null
   /** First occurrence since the issue last opened. Null for a test. */
   firstBadAt: Instant | null
   /** Changes to the domain whose watch window contains the opening, most recent first. Absent if there are none. */
   changes?: MessageChange[]
-  /** Currency of the impact value (ISO 4217); absent if the organization has no currency. */
+  /** Currency of the impact value (ISO 4217). Absent if the organization has no currency. */
   currency?: string
   /** Number of open issues in the organization, including this one. Null for a test. */
   openNow: number | null
@@ -104,7 +107,7 @@ export interface Message extends MessageHistory {
   url: string
 }
 
-/** Input of `buildMessage`. The sample must already be masked. */
+/** Input of `buildMessage`. Its sample must already be masked. */
 export interface MessageFacts {
   transition: Transition
   at: Instant
@@ -121,7 +124,7 @@ export interface MessageFacts {
   changes?: readonly MessageChange[]
   /** Default: `issue.firstSeenAt`. */
   firstBadAt?: Instant
-  /** Currency of the organization; null or absent: none. */
+  /** Currency of the organization. Null or absent if it has none. */
   currency?: string | null
   openNow: number
 }
@@ -193,7 +196,7 @@ export function buildMessage(facts: MessageFacts): Message {
   return { ...message, sample: finding?.sample ? fitting(finding.sample, room) : null }
 }
 
-/** Size of a value as JSON in UTF-8 bytes. */
+/** Size of a value in bytes, as JSON in UTF-8. */
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })

@@ -83,9 +83,9 @@ export interface IntegrationContext<S extends object = object, T extends object 
   withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R>
   /** Saved state of the integration. Null if nothing was saved, and for a direct address. */
   readonly state: I | null
-  /** Resolves once the state is stored. */
+  /** Saves the state. Resolves once it is stored. */
   saveState(state: I): Promise<void>
-  /** Returns a value saved under a provider-defined key, or null. */
+  /** Returns the value saved under a provider-defined key. Null if there is none. */
   record(key: string): unknown
   records(): { key: string; value: unknown }[]
   /** Saves a value of at most 64 KiB of JSON. The value is stored before this method returns. */
@@ -142,7 +142,7 @@ export interface GroupMember<M = unknown> {
 export interface GroupedIssue {
   issueId: string
   status: IssueStatus
-  /** The opening message with the issue's current state. */
+  /** The opening message, updated with the issue's current state. */
   readonly message: Message
 }
 
@@ -151,7 +151,7 @@ export interface StatusChange {
   status: IssueStatus
   /** Display name of the user who set the status. Null if it was set automatically. */
   by: string | null
-  /** The most recent opening message with the issue's current state. */
+  /** The most recent opening message, updated with the issue's current state. */
   message: Message
   /**
    * All issues whose opening was sent in the same message, in order, including this one. If a provider reads this, the
@@ -209,7 +209,7 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   setStatusAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
 }
 
-/** A change made at the provider that affects a domain. */
+/** A change that was made at the provider and affects a domain. */
 export interface ProviderChange {
   domainId: string
   source: string
@@ -223,7 +223,7 @@ export interface ListeningContext<S extends object = object, M = unknown, T exte
   extends InboundContext<S, M, T, I> {
   /** Opens a `ws:` or `wss:` connection. The connection is closed when `signal` is aborted. Fails as `call` does. */
   openSocket(url: string): Promise<WebSocketLine>
-  /** Reports that the connection works. Repeated calls have no effect. */
+  /** Reports that the connection works. Further calls have no effect. */
   opened(): void
   /**
    * Returns the context of another integration of this provider, in any organization, if it has the same connection

@@ -68,7 +68,7 @@ type Connect<S extends object, T extends object> =
   | { by: 'secret'; fields: readonly (keyof S & string)[] }
   | ({ by: 'oauth'; fields: readonly (keyof S & string)[] } & SignIn<S, T>)
 
-/** OAuth 2.0 sign-in: authorization code with state and PKCE (RFC 6749, RFC 7636). */
+/** OAuth 2.0 sign-in with authorization code, state and PKCE (RFC 6749, RFC 7636). */
 export interface SignIn<S extends object, T extends object> {
   /** URL that the browser is sent to, with the three given values in its query. */
   authorizeUrl(settings: S, begun: { redirectUri: string; state: string; codeChallenge: string }): URL
@@ -79,7 +79,7 @@ export interface SignIn<S extends object, T extends object> {
   ): Promise<T>
 }
 
-/** A server-wide setting from the environment variable `TAGWARDEN_<name>`. Never a secret. */
+/** A server-wide setting, read from the environment variable `TAGWARDEN_<name>`. It is never a secret. */
 export interface OperatorSetting {
   name: string
   default: string
@@ -244,7 +244,7 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   listener?: Listener<S, M, T, I>
   /** Replaces secrets on request. Absent: only a capability token can be replaced. */
   rotate?(settings: S, tokens: Partial<T>, now: Instant): Rotated<S, T>
-  /** Further routes below `/v1/integrations/<type>/`. */
+  /** Additional routes below `/v1/integrations/<type>/`. */
   routes?(tools: ProviderTools<S, M, T, I>): Route[]
 }
 

@@ -47,7 +47,7 @@ export async function sendRequest<T>(
   }).finally(() => socket.destroy())
 }
 
-/** HTTP agent that returns one existing connection. */
+/** HTTP agent that always returns the same existing connection. */
 class OneSocket extends Agent {
   constructor(private readonly socket: Socket) {
     super({ keepAlive: false })

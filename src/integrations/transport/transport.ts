@@ -56,7 +56,7 @@ export type Reply =
   | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
   | { kind: 'error'; message: string; permanent: boolean; hung?: true }
 
-/** A WebSocket connection for text messages. Incoming messages are iterated once, in order. */
+/** A WebSocket connection for text messages. Incoming messages can be iterated only once, in order. */
 export interface WebSocketLine {
   /**
    * Iterates over messages. Ends when either side closes the connection. Fails with `upstream` or `unavailable` if the
@@ -98,5 +98,5 @@ export function transport(transports: {
   }
 }
 
-/** Time limit of one attempt, from the first DNS query to the last byte of the response. */
+/** Time limit of one attempt in ms, from the first DNS query to the last byte of the response. */
 export const SEND_TIMEOUT_MS = 15_000

@@ -79,7 +79,7 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
     const done = () => {
       for (const [event, listener] of listeners) socket.removeListener(event, listener)
       signal.removeEventListener('abort', stop)
-      // Later errors are handled by the connection, or can be ignored.
+      // Later errors are handled by the connection or can be ignored.
       socket.on('error', () => undefined)
     }
     const fail = (reason: unknown) => {

@@ -106,7 +106,7 @@ export async function variablesOf(api: TagManagerApi, workspacePath: string): Pr
   return [...own, ...builtIn].map(({ name, type }) => ({ name, type }))
 }
 
-/** Variables used by the Tagwarden tag, with the request field that names them. */
+/** Variables used by the Tagwarden tag. Each has the name of the request field that contains it. */
 function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: DeployInput) {
   return [
     { field: 'customerIdVariable', name: customerIdVariable },

@@ -20,7 +20,7 @@ const UNREPORTED_MS = HOUR_MS
 interface RunningDeployment {
   /** SHA-256 of the request. */
   request: string
-  /** Updated during the deployment. */
+  /** Progress, updated during the deployment. */
   stage: Stage
   done: Promise<Deployed>
 }

@@ -12,7 +12,7 @@ import { apiUrl, ConfigSchema, OPERATOR, prepareTagManager, SECRETS, type Settin
 import { tagManagerRoutes } from './tag-manager-routes.ts'
 import { liveVersionOf } from './workspace.ts'
 
-/** Google Tag Manager, API v2: deploys the Tagwarden tag into containers and watches their live version. */
+/** Google Tag Manager, API v2. Deploys the Tagwarden tag into containers and watches their live versions. */
 export const googleTagManager = provider<Settings, unknown, AccessTokens>({
   type: 'tag_manager',
   title: 'Google Tag Manager',

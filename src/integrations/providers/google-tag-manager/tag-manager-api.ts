@@ -32,20 +32,20 @@ const MAX_RATE_PAUSE_MS = 100 * SECOND_MS
 const MAX_RATE_PAUSES = 20
 /** Maximum `Retry-After` that is accepted. */
 const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS
-/** Sufficient for all tags of a large container. */
+/** Maximum size of a response, sufficient for all tags of a large container. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_PAGES = 1000
 
 interface Request {
   method: 'GET' | 'POST' | 'PUT'
-  /** Relative to the base URL, including the query. */
+  /** Path relative to the base URL, including the query. */
   path: string
   body?: object
 }
 
 /** Limits for retries after failures and for pauses after rate limits. */
 const WITH_RETRIES = { retries: MAX_RETRIES, pauses: MAX_RATE_PAUSES }
-/** For callers that need an immediate result. */
+/** Limits for callers that need an immediate result. */
 export const WITHOUT_RETRIES: typeof WITH_RETRIES = { retries: 0, pauses: 0 }
 
 /** Client for the Google Tag Manager API. It stays within the quota and retries calls where that is safe. */
@@ -189,7 +189,7 @@ export class TagManagerApi {
   }
 }
 
-/** True if it is unknown whether the call took effect. */
+/** True if a call may or may not have taken effect. */
 function isUncertain(error: unknown): boolean {
   if (!(error instanceof CallFailed)) return false
   const { reply } = error

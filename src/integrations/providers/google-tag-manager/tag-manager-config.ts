@@ -7,7 +7,7 @@ import type { Quota } from '../provider-context.ts'
 /** The fields that are used from a service account's key file. */
 export interface ServiceAccount {
   client_email: string
-  /** PEM. */
+  /** Private key in PEM format. */
   private_key: string
   private_key_id?: string
 }
@@ -102,7 +102,7 @@ function rsaBits(pem: string): number | null {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
     return asymmetricKeyType === 'rsa' ? (asymmetricKeyDetails?.modulusLength ?? null) : null
   } catch {
-    // The error may quote the key.
+    // Omits the error because it may quote the key.
     return null
   }
 }

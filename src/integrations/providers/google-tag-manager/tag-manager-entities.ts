@@ -9,7 +9,7 @@ export interface Parameter {
 
 /** An entity in a workspace. Unknown fields are preserved. */
 export interface Entity {
-  /** Relative to the base URL: `accounts/1/containers/2/workspaces/3/tags/4`. */
+  /** Path relative to the base URL: `accounts/1/containers/2/workspaces/3/tags/4`. */
   path: string
   name: string
   /** Fingerprint of the content. It changes with every write. */

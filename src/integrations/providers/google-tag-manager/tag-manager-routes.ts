@@ -18,11 +18,11 @@ import { TagManagerApi } from './tag-manager-api.ts'
 import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 
 const tag = 'Integrations'
-/** Sufficient for a deployment that names all tags of a large container. */
+/** Maximum size of a request body, sufficient for a deployment that names all tags of a large container. */
 const DEPLOY_BODY_BYTES = 1024 * 1024
 const ByContainer = Closed({ containerPath: ContainerPath })
 
-/** Routes to deploy the Tagwarden tag, to read the deployment status, and to list a container's tags. */
+/** Routes for deploying the Tagwarden tag, reading the deployment status, and listing a container's tags. */
 export function tagManagerRoutes(tools: Tools): Route[] {
   const deployments = new Deployments(tools)
   const lists = new TagLists(tools)

@@ -43,7 +43,7 @@ export async function checkJira(context: JiraContext): Promise<Outcome> {
   return DELIVERED
 }
 
-/** Returns null on a 404. */
+/** Makes a GET request. Returns null on a 404. */
 async function callIfFound<T>(context: JiraContext, path: string): Promise<T | null> {
   try {
     return await callJira<T>(context, 'GET', path)

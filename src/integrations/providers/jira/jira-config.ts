@@ -3,15 +3,15 @@ import { Closed, Int, Nullable, parser, Text, Type } from '../../../core/schema.
 import type { AddressGuard } from '../../transport/address-guard.ts'
 
 export interface JiraSettings {
-  /** Base URL of Jira, possibly with a path. */
+  /** Base URL of Jira. It may contain a path. */
   url: string
   /** E-mail address of the token's owner. Absent for Data Center. */
   email?: string
   /** API token of the user with this e-mail address (Cloud) or personal access token (Data Center). */
   apiToken: string
-  /** Key of the project for new tickets. */
+  /** Key of the project in which tickets are created. */
   project: string
-  /** Name of the issue type of new tickets. */
+  /** Name of the issue type for new tickets. */
   issueType: string
   /** Additional fields of new tickets, in Jira's format. */
   fields?: Record<string, unknown>

@@ -13,7 +13,7 @@ const STATUS_OF: Record<Category, IssueStatus> = { new: 'open', indeterminate: '
 /** Maximum number of issues searched to find the one linked to a ticket that was moved to another project. */
 const MAX_SEARCHED = 1000
 
-/** Handles a webhook call about a ticket. Returns true if it changed anything in Tagwarden. */
+/** Handles a webhook call about a ticket. Returns true if the call changed anything in Tagwarden. */
 export async function receiveCall(context: JiraInbound, { headers, body }: InboundCall): Promise<boolean> {
   const found = ticketIn(body.issue)
   const linked = linkedTo(context, found)

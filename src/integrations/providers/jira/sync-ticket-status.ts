@@ -7,7 +7,7 @@ import { type Status, statusIn, statusOf } from './search-tickets.ts'
 import { noteOf } from './ticket-text.ts'
 import { GOALS, type Goal, nextStep, type Transition } from './workflow-path.ts'
 
-/** Maximum number of transitions for one status change. */
+/** Maximum number of workflow transitions for a single status change. */
 const MAX_STEPS = 5
 
 /** Moves the ticket to a status that matches its issue. If the issue is muted, the ticket is unchanged. */
@@ -74,7 +74,7 @@ interface Field {
   allowedValues?: unknown[]
 }
 
-/** A transition as Jira returns it, with the fields of its screen. */
+/** A transition as returned by Jira, with the fields of its screen. */
 interface JiraTransition {
   id: string
   name: string

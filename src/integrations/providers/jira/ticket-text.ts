@@ -7,7 +7,7 @@ import { oneLine } from '../../message/one-line.ts'
 /** An ADF document for Cloud, or wiki mark-up for Data Center. */
 export type Body = AdfNode | string
 
-/** Jira's limit for descriptions and comments, applied to the JSON of a document. */
+/** Jira's limit for descriptions and comments in characters. For a document, it applies to the JSON. */
 const MAX_BODY_LENGTH = 32_767
 const MAX_SUMMARY_LENGTH = 255
 
@@ -26,7 +26,7 @@ export function bodyOf(message: Message, isCloud: boolean): Body {
   return fitBody([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)
 }
 
-/** A comment with a single sentence. */
+/** A comment that consists of a single sentence. */
 export const noteOf = (text: string, isCloud: boolean): Body =>
   fitBody([{ kind: 'sentence', title: 'Tagwarden', text }], isCloud)
 
@@ -99,7 +99,7 @@ const strong = (value: string): AdfNode => ({ ...text(value), marks: [{ type: 's
 const paragraph = (...content: AdfNode[]): AdfNode => ({ type: 'paragraph', content })
 const item = (...content: AdfNode[]): AdfNode => ({ type: 'listItem', content: [paragraph(...content)] })
 
-/** Concatenates all texts of a document. */
+/** Concatenates all text in a document. */
 export const adfText = ({ text: own = '', content = [] }: AdfNode): string => own + content.map(adfText).join('')
 
 /** Matches a letter or digit. Between two such characters, most marks have no effect. */

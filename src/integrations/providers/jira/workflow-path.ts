@@ -6,7 +6,7 @@ export interface Transition {
   id: string
   name: string
   to: Status
-  /** Values for required fields. */
+  /** Values for the transition's required fields. */
   fields: Record<string, unknown>
 }
 

@@ -20,7 +20,7 @@ export function metadataOf(members: readonly { deliveryId: string; issueId: stri
 /** Maximum number of ids, which keeps the metadata below Slack's limit of 16 KB. */
 const MAX_IDS = 200
 
-/** Tolerance for clock differences. */
+/** Tolerated clock difference between Slack and this server. */
 const CLOCK_TOLERANCE_MS = 5 * MINUTE_MS
 const PAGE_SIZE = 200
 const MAX_PAGES = 5

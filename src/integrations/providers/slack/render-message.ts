@@ -94,7 +94,7 @@ function textOfOne(message: Message, shown: ShownStatus | null, parts: readonly 
   return firstLines(lines, MAX.text).join('\n')
 }
 
-/** One issue of a group message. */
+/** One of the issues listed in a group message. */
 interface ListedIssue {
   readonly message: Message
   status: IssueStatus

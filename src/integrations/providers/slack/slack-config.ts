@@ -13,7 +13,7 @@ export interface SlackSettings {
 /** Saved state of an integration with a bot, including the channel it posts to. */
 export interface SlackState {
   channelId: string
-  /** The bot's workspace; null until Slack has returned it. */
+  /** The bot's workspace. Null until Slack has returned it. */
   teamId: string | null
 }
 

@@ -146,7 +146,7 @@ export class Refused extends Error {
   }
 }
 
-/** True if a text looks like a Slack error code. */
+/** True if a string looks like a Slack error code. */
 export const isCode = (text: string) => /^[a-z_]{2,80}$/.test(text)
 
 /** The outcome of a bot's delivery that Slack rejected. */

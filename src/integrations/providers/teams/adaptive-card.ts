@@ -117,7 +117,7 @@ const COLORS: Record<IssueStatus, string> = {
   muted: 'Default',
 }
 
-/** `Acknowledged by Ann` */
+/** Text for the current status: `Acknowledged by Ann`. */
 function statusText(status: IssueStatus, by: string | null): string {
   const word = capitalized(status)
   return escapeCardText(by === null ? word : `${word} by ${by}`)

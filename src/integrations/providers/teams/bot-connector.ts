@@ -45,7 +45,7 @@ interface BotCall {
   /** Known installations. Absent: those in the integration's saved state. */
   known?: TeamsState
   path: string
-  /** JSON. */
+  /** Request body as JSON. */
   body: string
 }
 
@@ -102,7 +102,10 @@ export function reasonOf(answer: CallAnswer): string {
   return message ? `${statusTextOf(answer)}: ${message}` : statusTextOf(answer)
 }
 
-/** https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages#status-codes */
+/**
+ * Error codes that no retry can fix, with the explanation for users. Source:
+ * https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages#status-codes
+ */
 const BROKEN_CODES = new Map([
   ['BotNotInConversationRoster', 'the bot was removed from this team; add it again'],
   ['BotDisabledByAdmin', 'a Teams administrator has blocked the app'],

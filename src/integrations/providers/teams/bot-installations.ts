@@ -14,7 +14,7 @@ interface Team {
   channels: { id: string; name: string | null }[]
 }
 
-/** The channel that messages are posted to. */
+/** The channel to which messages are posted. */
 export interface Destination {
   id: string
   name: string
@@ -56,7 +56,7 @@ const nameIn = (value: unknown): string | null => {
 /** The tenant of an activity. Null if there is none. */
 const tenantOf = (activity: Json): string | null => idIn(fieldsOf(activity.channelData).tenant)
 
-/** True for an http or https URL to which a path can be appended. */
+/** True if the value is an http or https URL to which a path can be appended. */
 function isServiceUrl(text: unknown): text is string {
   const url = typeof text === 'string' && text.length <= MAX_SERVICE_URL ? URL.parse(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) return false

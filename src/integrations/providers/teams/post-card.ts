@@ -24,7 +24,7 @@ interface PostRecord {
   isGroup?: true
 }
 
-/** A bot's message that opened an issue. */
+/** Memory of a bot's message that opened an issue. */
 interface Thread extends PostRecord {
   appId: string
   channelId: string
@@ -79,7 +79,10 @@ export async function deliverGroup(context: Group, members: readonly Member[]): 
   return DELIVERED
 }
 
-/** Returns the memory to save, or the outcome of a failure. Null if Teams did not return the message's id. */
+/**
+ * Posts the message. Returns the memory to save, or the outcome if the post failed. Null if Teams did not return the
+ * message's id.
+ */
 async function postGroup(context: Group, members: readonly Member[]): Promise<TeamsMemory | Outcome | null> {
   const words = summarizeGroup(members)
   const card = (cut: SizeLimits) => groupCardOf(words, cut)
@@ -172,7 +175,7 @@ async function notifyStatus(context: Issue, change: StatusChange): Promise<Outco
   const { memory } = context
   const { status, by } = change
   if (!memory || !('told' in memory) || (memory.told === status && !memory.isGroup)) return DELIVERED
-  // Deliveries report resolutions and automatic reopenings.
+  // Resolutions and automatic reopenings are reported by deliveries.
   if (status === 'resolved' || (status === 'open' && by === null)) return DELIVERED
   const body = fitCard((cut) => statusCard(change, memory, cut))
   const outcome = await sendOutbound(context, workflowRequest(context.settings, body))
@@ -180,7 +183,10 @@ async function notifyStatus(context: Issue, change: StatusChange): Promise<Outco
   return outcome
 }
 
-/** Lists all acknowledged and muted issues of a group message, because users often change many at once. */
+/**
+ * The card for a status change. For a group message, it lists all acknowledged and muted issues, because users often
+ * change many at once.
+ */
 function statusCard(change: StatusChange, { isGroup }: WorkflowMemory, cut: SizeLimits): CardMessage {
   const { status, by, message } = change
   const cared = isGroup && status !== 'open' ? change.groupedIssues.filter((one) => isHandled(one.status)) : []

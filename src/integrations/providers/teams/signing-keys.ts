@@ -20,7 +20,7 @@ const UNKNOWN_RETRY_MS = HOUR_MS
 /** Maximum size of the key list, which also contains certificates. */
 const MAX_KEYS_BYTES = 1024 * 1024
 
-/** Cached keys of one cloud. */
+/** Cached keys of one Microsoft cloud. */
 class SigningKeys {
   private keys = new Map<string, SigningKey>()
   private fetchedAt: Instant | null = null

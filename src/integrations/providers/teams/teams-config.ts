@@ -32,7 +32,7 @@ const WORKFLOW = {
 /** Target of alerts that use a workflow URL instead of an integration. */
 export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'URL of a Teams workflow' })
 
-/** A null secret counts as absent. */
+/** Schema of a configuration. A secret that is null is treated as absent. */
 export const TeamsConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(Nullable(Text(1, 2000), WORKFLOW)),
@@ -98,7 +98,7 @@ function addressFault(text: string): string | null {
   return isPlain && /^https?:$/.test(url.protocol) ? null : 'must be an https URL'
 }
 
-/** URLs that differ between Microsoft's clouds. */
+/** Settings for URLs that differ between Microsoft's clouds. */
 export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
   {
     name: 'OFFICE_CHAT_LOGIN_URL',
