@@ -61,7 +61,7 @@ export function verdictOf(reply: Reply): Verdict {
 
 /**
  * Delay in ms requested by `Retry-After`. Null if the header is missing or is neither whole seconds nor a date (RFC
- * 9110, section 10.2.3). A date in the past gives 0. The delay is not limited here; `retryDelayMs` limits it.
+ * 9110, section 10.2.3). A date in the past gives 0. The delay is limited by `retryDelayMs`, not here.
  */
 export function retryAfterMs(header: string | undefined, now: Instant): number | null {
   const text = header?.trim() ?? ''

@@ -47,9 +47,9 @@ export class MessageEnricher {
   constructor(private readonly deps: MessageEnricherDeps) {}
 
   /**
-   * Returns the message with data from the history and stores it for all deliveries of its notice. Returns the message
-   * unchanged if it does not report an issue's state, was already sent or enriched, is a late repeat or resolution, or
-   * if the history does not answer in time. Never fails.
+   * Returns the message with data from the history and stores it for all deliveries of its notice. The message is
+   * returned unchanged if it does not report an issue's state, was already sent or enriched, or is a late repeat or
+   * resolution. It is also returned unchanged if the history does not answer in time. Never fails.
    */
   async enrich(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
     const { issueId, noticeKey, orgId } = delivery

@@ -83,7 +83,7 @@ interface Addressed {
 }
 
 /**
- * Returns the integrations that the call is addressed to; at least one. Fails with `unauthorized` or with an error of
+ * Returns the integrations that the call is addressed to, at least one. Fails with `unauthorized` or with an error of
  * the provider.
  */
 function addresseesOf(

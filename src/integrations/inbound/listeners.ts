@@ -46,7 +46,7 @@ interface Pause {
 
 /**
  * Maintains the connections on which providers listen. A connection is opened when an integration is connected,
- * reopened when its settings change, and closed when the integration is removed. Nothing is stored.
+ * reopened when its settings change, and closed when the integration can no longer be used. Nothing is stored.
  */
 export class Listeners {
   private readonly connections = new Map<string, Connection>()

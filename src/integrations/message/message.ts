@@ -21,7 +21,7 @@ interface MessageIssue {
   impactValue: number | null
   firstSeenAt: Instant
   lastSeenAt: Instant
-  /** Hosts by frequency, most frequent first; at most 20. */
+  /** At most 20 hosts, most frequent first. */
   hosts: string[] | null
   /** Notes written by users. */
   notes: string | null

@@ -20,7 +20,7 @@ interface VettedAddress {
   /** Host name for the certificate. IPv6 addresses have no brackets. */
   host: string
   port: number
-  /** Permitted addresses; at least one. IPv6 addresses that are mapped to IPv4 are converted to IPv4. */
+  /** Permitted addresses, at least one. IPv6 addresses that are mapped to IPv4 are converted to IPv4. */
   addresses: { address: string; family: 4 | 6 }[]
 }
 

@@ -30,7 +30,7 @@ const FIRST_PAUSE_MS = SECOND_MS
 const FIRST_RATE_PAUSE_MS = 5 * SECOND_MS
 const MAX_RATE_PAUSE_MS = 100 * SECOND_MS
 const MAX_RATE_PAUSES = 20
-/** Maximum `Retry-After` that is accepted. */
+/** Maximum pause that a `Retry-After` header can cause. */
 const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS
 /** Maximum size of a response, sufficient for all tags of a large container. */
 const MAX_BYTES = 32 * 1024 * 1024
