@@ -29,20 +29,20 @@ export const domainFields = {
   projectId: textField(100, 'Only domains of this project; default: all'),
 }
 
-/** Requested domains: those that match both fields. */
+/** Domain filter of a request. A domain is selected when it matches both fields. */
 export interface DomainsAsked {
   domainId?: string | undefined
   projectId?: string | undefined
 }
 
-/** Returns the last `hours` up to and including the current millisecond. */
+/** Returns the time range of the last `hours`, up to and including the current millisecond. */
 export function lastHours(hours: number, now: Instant): Query['window'] {
   return { from: now + 1 - hours * HOUR_MS, to: now + 1 }
 }
 
 /**
- * Returns the requested domains in no particular order; all without a filter. Throws `notFound` for an unknown domain
- * or project.
+ * Returns the requested domains, in no particular order, or all domains when there is no filter. Throws `notFound` for
+ * an unknown domain or project.
  */
 export function domainsMeant(
   { db, domains }: Pick<Sources, 'db' | 'domains'>,
@@ -57,7 +57,7 @@ export function domainsMeant(
   return named === null ? meant : meant.filter(({ id }) => named.includes(id))
 }
 
-/** Returns their ids; null without a filter, which also includes deleted domains. */
+/** Returns the ids of the requested domains; null when there is no filter, which also includes deleted domains. */
 export function domainsNamed(
   sources: Pick<Sources, 'db' | 'domains'>,
   orgId: string,
@@ -67,7 +67,7 @@ export function domainsNamed(
   return domainsMeant(sources, orgId, asked).map(({ id }) => id)
 }
 
-/** Returns a part of a whole as a percentage with one decimal; 0 when the whole is 0. */
+/** Returns `part` as a percentage of `whole` with one decimal; 0 when `whole` is 0. */
 export function percentOf(part: number, whole: number): number {
   return whole > 0 ? Math.round((part / whole) * 1000) / 10 : 0
 }

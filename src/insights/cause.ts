@@ -8,47 +8,50 @@ export const CAUSE_KINDS = ['pipeline', 'traffic', 'container', 'consent', 'vend
 type CauseKind = (typeof CAUSE_KINDS)[number]
 
 /**
- * How long before an issue a consent finding may begin to be its cause, and how far apart issues of a vendor may begin
- * to share a cause.
+ * Maximum time between a consent finding and an issue that it may have caused, and between the beginnings of two issues
+ * of the same vendor that may share a cause.
  */
 export const TOGETHER_MS = 2 * HOUR_MS
-/** Share of failed requests of a vendor above which, once it has doubled, the vendor is the cause. */
+/** Share of failed requests above which the vendor counts as the cause, provided that the share has also doubled. */
 const MIN_FAILURE_SHARE = 0.1
 const FAILURE_RISE = 2
-/** Tag manager reports have stopped when at most this share of the usual number is left while other events continue. */
+/**
+ * Tag manager reports count as stopped when at most this share of the usual number is received while other events
+ * continue.
+ */
 const STOPPED_SHARE = 0.05
 const GOES_ON_SHARE = 0.25
-/** Minimum number of reports before the issue; with fewer their absence says nothing. */
+/** Minimum number of reports before the issue. With fewer reports, a pause is not significant. */
 const MIN_REPORTS = 20
 
-/** Counts around the beginning of an issue, in the day before and since, each per hour. */
+/** Events per hour, in the day before an issue began and since then. */
 interface HourlyRates {
   before: number
   since: number
 }
 
-/** Facts about the beginning of one issue. */
+/** Facts about the time at which an issue began. */
 export interface IssueFacts {
   issue: Pick<IssueRecord, 'id' | 'domainId' | 'firstSeenAt' | 'severity' | 'impactValue' | 'title' | 'evidence'>
-  /** Name of its domain; null when it has none. */
+  /** Name of the issue's domain; null when the issue has no domain. */
   domain: string | null
-  /** A gap in collection at its beginning. */
+  /** The gap in collection at the time the issue began; null when there was none. */
   gap: { fromAt: Instant } | null
-  /** The issue about the whole traffic of its domain: itself, or the one that explains it. */
+  /** The issue about the total traffic of the domain: this issue, or the one that explains it. */
   traffic: { issueId: string; title: string } | null
   /**
-   * Reports of the tag manager and other events of its domain; null when unknown. `reported`: reports in the day
-   * before.
+   * Hourly rates of tag manager reports and of other events in the issue's domain; null when unknown. `reported`:
+   * number of reports in the day before the issue.
    */
   container: { reports: HourlyRates; others: HourlyRates; reported: number } | null
   /**
-   * The most recent consent finding in its domain that began in the 2 hours before; null also when the vendor's consent
-   * was not known on an earlier day, because then nothing changed.
+   * The most recent consent finding in the issue's domain in the 2 hours before the issue. Also null when the vendor's
+   * consent was not checked on an earlier day, because no change can be shown then.
    */
   consent: { vendor: string; kind: string; firstSeenAt: Instant } | null
-  /** Shares of failed requests of its vendor, 0 to 1; null when unknown. */
+  /** Shares of failed requests to the issue's vendor, 0 to 1; null when unknown. */
   failures: { before: number; since: number } | null
-  /** The most recent change whose watch window contains its beginning. */
+  /** The most recent change whose watch window contains the beginning of the issue. */
   change: { id: string; title: string; occurredAt: Instant } | null
 }
 
@@ -57,19 +60,19 @@ export interface Rung {
   kind: CauseKind
   key: string
   title: string
-  /** When the cause began; null: with its first issue. */
+  /** Time at which the cause began; null when it began with the first issue. */
   since: Instant | null
   vendor: string | null
   changeId: string | null
 }
 
-/** One cause with all of its issues. */
+/** A cause with all of its issues. */
 export interface Cause {
   kind: CauseKind
   title: string
   detail: string
   since: Instant
-  /** Null when its issues belong to several domains. */
+  /** Null when the issues belong to several domains. */
   domainId: string | null
   vendor: string | null
   changeId: string | null
@@ -81,8 +84,8 @@ export interface Cause {
 const RANK: Readonly<Record<Severity, number>> = { critical: 3, high: 2, medium: 1, low: 0 }
 
 /**
- * Returns the causes of these issues, most severe first. Each issue has one cause, the first kind that applies. `all`:
- * every open and acknowledged issue of the organization, including these.
+ * Returns the causes of these issues, most severe first. Each issue has exactly one cause: the first kind that applies.
+ * `all`: every open or acknowledged issue of the organization, including these.
  */
 export function causesOf(
   facts: readonly IssueFacts[],
@@ -98,10 +101,10 @@ export function causesOf(
     .sort((a, b) => RANK[b.severity] - RANK[a.severity] || b.impactValue - a.impactValue || b.since - a.since)
 }
 
-/** The part of an issue compared with other issues of its vendor. */
+/** The fields of an issue that are compared with other issues of the same vendor. */
 export type Peer = Pick<IssueRecord, 'domainId' | 'firstSeenAt'>
 
-/** Returns the cause of one issue. `peers`: open and acknowledged issues of its vendor, including itself. */
+/** Returns the cause of one issue. `peers`: all open and acknowledged issues of the same vendor, including this one. */
 export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   const { issue, gap, traffic, consent, change } = facts
   const vendor = issue.evidence?.vendor ?? null
@@ -133,7 +136,7 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
 }
 
-/** Describes what a vendor has done since a consent finding began, by kind of finding. */
+/** Text by kind of consent finding: what the vendor has done since the finding. */
 const CONSENT_CHANGES: Readonly<Record<string, string>> = {
   no_signal: 'sends requests without a consent signal',
   not_set: 'sends requests while consent is not set',
@@ -147,7 +150,7 @@ function consentChange({ vendor, kind }: { vendor: string; kind: string }): stri
   return `${vendor} now ${CONSENT_CHANGES[kind] ?? 'differs'}`
 }
 
-/** Returns the cause of one issue as a sentence; null when there is no cause beyond the tag itself. */
+/** Returns the cause of an issue as a sentence; null when only the tag itself is known as the cause. */
 export function causeSentence(facts: IssueFacts, { kind, title }: Rung): string | null {
   const failures = hasFailures(facts) ? facts.failures : null
   const sentences: Readonly<Record<CauseKind, string | null>> = {
@@ -170,7 +173,7 @@ function hasStopped({ container }: IssueFacts): boolean {
   return reports.since <= reports.before * STOPPED_SHARE && others.since > others.before * GOES_ON_SHARE
 }
 
-/** Returns whether another domain has an issue with the same vendor that began within 2 hours. */
+/** Returns whether another domain has an issue with the same vendor that began within 2 hours of this one. */
 function isOfSeveralDomains({ issue }: IssueFacts, peers: readonly Peer[]): boolean {
   return peers.some(
     ({ domainId, firstSeenAt }) =>
@@ -203,7 +206,7 @@ function causeOf(members: readonly (IssueFacts & { rung: Rung })[]): Cause {
   }
 }
 
-/** Returns one sentence: the number of issues, and why they are attributed to this cause. */
+/** Returns one sentence with the number of issues and the reason why they are attributed to this cause. */
 function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): string {
   const count = `${countText(members.length)} ${members.length === 1 ? 'issue' : 'issues'}`
   const domains = new Set(members.map(({ issue }) => issue.domainId)).size

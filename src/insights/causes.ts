@@ -74,7 +74,7 @@ export const IssueCauseSchema = Closed(
 
 export interface IssueCause {
   cause: Static<typeof IssueCauseSchema>
-  /** The cause as a sentence for people; null when there is none beyond the tag itself. */
+  /** The cause as a sentence; null when only the tag itself is known as the cause. */
   sentence: string | null
 }
 

@@ -6,7 +6,7 @@ import { type Binder, type Query, query, type Statement } from '../warehouse/que
 import { MINUTES_MS } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A bucket: `start <= receivedAt < end`. */
+/** A time bucket that contains an event when `start <= receivedAt < end`. */
 export interface Stretch {
   start: Instant
   end: Instant
@@ -16,34 +16,34 @@ export interface Stretch {
 export const COUNTS_KEPT_MS = 400 * DAY_MS
 const QUARTER_MS = 15 * MINUTE_MS
 
-/** Returns the first instant from which counts are detailed enough for such windows. */
+/** Returns the earliest instant for which stored counts are detailed enough for windows of this length. */
 export function countsKeptFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
   return now - (lengthMs % QUARTER_MS === 0 ? COUNTS_KEPT_MS : MINUTES_MS)
 }
 
-/** Sums of weights in one bucket, not rounded. */
+/** Unrounded sums of weights in one bucket. */
 export interface Sums {
   weight: number
   pageViews: number
 }
 
-/** The summed relation. For `events`, `pageViews` is always 0. */
+/** The relation to sum. `pageViews` is always 0 for `events`. */
 export interface Counted {
   over: 'counts' | 'events'
   orgId: string
-  /** Returns the WHERE expression as `sql`, with the columns it reads. */
+  /** Returns the WHERE expression as `sql`, and the columns it reads. */
   where(binder: Binder): Statement
 }
 
-/** Returns the counts by minute in this scope, for `sumsIn`. */
+/** Returns the counts per minute in this scope, as input for `sumsIn`. */
 export function countsIn(orgId: string, scope: EventScope): Counted {
   const where = (binder: Binder) => ({ sql: ['true', ...scopeTests(scope, binder)].join(' AND ') })
   return { over: 'counts', orgId, where }
 }
 
 /**
- * Returns the sums in each of these adjacent buckets, in order, with one query. Minutes that the history has merged to
- * quarters of an hour count at the start of the quarter.
+ * Returns the sums for adjacent buckets, in order, with one query. Where the history has merged minutes into quarter
+ * hours, counts belong to the start of the quarter hour.
  */
 export async function sumsIn(buckets: readonly Stretch[], counted: Counted, history: History): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
@@ -71,7 +71,9 @@ function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Quer
   })
 }
 
-/** Bucket length of the query, which fits days of 23 and 25 hours and zones with fractional offsets. */
+/**
+ * Returns the bucket length of the query. It also fits days of 23 and 25 hours and time zones with fractional offsets.
+ */
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)
 }

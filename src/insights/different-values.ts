@@ -4,7 +4,7 @@ import { MARK_BUCKETS } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { formOf, type ListScope } from './value-lists.ts'
 
-/** Number of buckets with the same rank, of the parameters of one name and vendor. */
+/** Number of buckets with one rank, for the parameters with one name and vendor. */
 interface RankRow {
   vendor: string
   key: string
@@ -14,13 +14,13 @@ interface RankRow {
   lastAt: Instant
 }
 
-/** The parameters of one name and vendor, of which only sums are known. */
+/** Estimate for the parameters with one name and vendor, for which only sums are known. */
 export interface Estimated {
   vendor: string
   key: string
   weight: number
   lastAt: Instant
-  /** Estimated number of distinct values; nine of ten estimates are off by less than 2 %. */
+  /** Estimated number of distinct values. Nine out of ten estimates are off by less than 2 %. */
   different: number
 }
 
@@ -57,9 +57,9 @@ function ranksQuery(scope: ListScope, keys: readonly string[]): Query {
 }
 
 /**
- * Estimates the number of distinct values from the number of buckets of each rank: algorithm 6 of Otmar Ertl, New
+ * Estimates the number of distinct values from the number of buckets per rank: algorithm 6 of Otmar Ertl, New
  * cardinality estimation algorithms for HyperLogLog sketches, https://arxiv.org/abs/1702.01284. The correction for
- * ranks beyond 51 bits, which no value reaches here, is left out.
+ * ranks above 51 bits is omitted, because no value reaches them here.
  */
 export function estimateOf(ranks: readonly Pick<RankRow, 'rank' | 'buckets'>[]): number {
   const filled = ranks.reduce((sum, { buckets }) => sum + buckets, 0)
@@ -70,7 +70,7 @@ export function estimateOf(ranks: readonly Pick<RankRow, 'rank' | 'buckets'>[]):
   return MARK_BUCKETS ** 2 / (2 * Math.LN2) / (sum + MARK_BUCKETS * emptyShare((MARK_BUCKETS - filled) / MARK_BUCKETS))
 }
 
-/** `x + Σ x^(2^k) · 2^(k−1)` for k from 1. */
+/** Returns `x + Σ x^(2^k) · 2^(k−1)` for k from 1. */
 function emptyShare(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY
   let [power, factor, sum] = [share, 1, share]

@@ -19,13 +19,17 @@ import {
 
 export const DICTIONARY_HOURS = { default: 24, most: 168 }
 const MAX_KEYS = 500
-/** Above this number, distinct values are estimated. */
+/** Above this number, distinct values are estimated instead of counted. */
 const EXACT_VALUES = 1000
 /**
- * Number of distinct values in the newest part of the window above which a list may have more than are counted exactly;
+ * A list counts as crowded when the newest part of the window has more distinct values than this. It may then exceed
+ * `EXACT_VALUES` in the whole window.
  */
 const CROWDED_SAMPLE = 0.75 * EXACT_VALUES
-/** and estimated number above which it has: eight standard deviations more. */
+/**
+ * A crowded list surely exceeds `EXACT_VALUES` when its estimate is above this number, a margin of eight standard
+ * deviations.
+ */
 const SURELY_MANY = 1.1 * EXACT_VALUES
 const MAX_EXAMPLES = 5
 const EXAMPLE_LENGTH = 100
@@ -121,7 +125,7 @@ export const eventDictionary = insight({
   },
 })
 
-/** Returns the scope of a request; null when it matches no domain. */
+/** Returns the scope of a request; null when no domain matches. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
   input: DomainsAsked & { hours?: number; vendor?: string; event?: string; env?: string },
@@ -140,7 +144,7 @@ interface VendorRow {
   weight: number
 }
 
-/** Returns the query for all events, including those without parameters. */
+/** Returns the query for the number of all events, including those without parameters. */
 export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
   return query('insights.event-totals', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -151,7 +155,7 @@ export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
   })
 }
 
-/** Leaves room for names that are merged when masked. */
+/** Number of keys to read. Higher than `MAX_KEYS`, because masking may merge names. */
 const KEYS_READ = 2 * MAX_KEYS
 
 const FORM: ListForm = {
@@ -161,8 +165,8 @@ const FORM: ListForm = {
 }
 
 /**
- * Counts every list by value, except crowded ones: for those the distinct values are estimated, and facts about their
- * newest values represent all.
+ * Counts the values of every list, except crowded ones. For crowded lists the number of distinct values is estimated,
+ * and other facts are derived from the newest values.
  */
 async function countedLists({ history }: Sources, scope: ListScope): Promise<Counted[]> {
   const crowded = await crowdedLists(history, scope, FORM)
@@ -173,7 +177,7 @@ async function countedLists({ history }: Sources, scope: ListScope): Promise<Cou
     return estimated && estimated.different > SURELY_MANY ? [{ sample, estimated }] : []
   })
   const isMany = (of: Named) => many.some(({ sample }) => isSame(of, sample))
-  // A key may have many values at one vendor and few at another.
+  // A key may have many values for one vendor and few for another.
   const keys = keysOf(estimates.filter((list) => !isMany(list)))
   const samples = many.map(({ sample }) => sample)
   const others =
@@ -202,7 +206,7 @@ function keyOf(key: string, list: MaskedList, events: number): Static<typeof Key
   return {
     key,
     type: typeOfList(list),
-    // Two names of one event may be equal when masked.
+    // Masking may merge two parameter names of the same event.
     presencePct: Math.min(100, percentOf(list.weight, events)),
     examples: list.values.slice(0, MAX_EXAMPLES).map(({ value }) => cutCharacters(value, EXAMPLE_LENGTH)),
     cardinality: list.different,

@@ -3,27 +3,28 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { Binder } from '../warehouse/query.ts'
 
 /**
- * A vendor that counts a browser event and a server event as one when both have the same name and event id. Parameters
- * are named as in the decoders.
+ * A vendor that deduplicates browser and server events with the same name and event id. Parameters have the names that
+ * the decoders use.
  */
 export interface PairingVendor {
   /** Name of the vendor in the decoders. */
   vendor: string
   /** Parameters that hold the event id; the first non-blank one is used. */
   ids: readonly string[]
-  /** Parameters that only server requests have. An event without any of them is from a browser. */
+  /** Parameters found only in server requests. An event without any of them was sent by a browser. */
   server: readonly string[]
-  /** Longest time between the two events. */
+  /** Maximum time between the two events. */
   windowMs: number
   /**
-   * True when browsers and servers write a name differently: case and underscores are ignored (`PURCHASE`, `Purchase`).
+   * True when browsers and servers write names differently, so case and underscores are ignored (`PURCHASE`,
+   * `Purchase`).
    */
   hasLooseNames?: true
 }
 
 const TWO_DAYS = 48 * HOUR_MS
 
-/** Parameters and windows according to the vendors' references. */
+/** Parameters and windows, taken from the vendors' documentation. */
 export const PAIRING_VENDORS: readonly PairingVendor[] = [
   // 48 hours: https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/server-event
   {
@@ -39,8 +40,8 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     server: ['event_source', 'event_source_id', 'pixel_code'],
     windowMs: TWO_DAYS,
   },
-  // https://developers.pinterest.com/docs/api-features/conversion-overview names no window, so that of the others is
-  // used.
+  // https://developers.pinterest.com/docs/api-features/conversion-overview does not specify a window, so the other
+  // vendors' window is used.
   {
     vendor: 'Pinterest Tag',
     ids: ['ed[event_id]', 'event_id'],
@@ -48,7 +49,7 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     windowMs: TWO_DAYS,
     hasLooseNames: true,
   },
-  // 48 hours; a purchase may have its transaction id instead of an event id:
+  // 48 hours. A purchase may have a transaction id instead of an event id:
   {
     vendor: 'Snapchat Pixel',
     ids: ['client_dedup_id', 'event_id', 'e_tid', 'transaction_id'],
@@ -63,8 +64,8 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
     windowMs: TWO_DAYS,
     hasLooseNames: true,
   },
-  // https://learn.microsoft.com/linkedin/marketing/conversions/deduplication names no window, so that of the others is
-  // used.
+  // https://learn.microsoft.com/linkedin/marketing/conversions/deduplication does not specify a window, so the other
+  // vendors' window is used.
   {
     vendor: 'LinkedIn Insight',
     ids: ['eventId', 'event_id'],
@@ -73,7 +74,7 @@ export const PAIRING_VENDORS: readonly PairingVendor[] = [
   },
 ]
 
-/** Every parameter read for pairing. */
+/** All parameters that are read for pairing. */
 export const PAIRING_KEYS: readonly string[] = [
   ...new Set(PAIRING_VENDORS.flatMap(({ ids, server }) => [...ids, ...server])),
 ]
@@ -87,7 +88,7 @@ const SERVER = 1
 /**
  * Returns the items of a SELECT on `events` that `pairsSql` requires: `seq`, `receivedAt`, `day` since the Unix epoch,
  * `vendor`, `event`, `pairName`, `eventId` (NULL: none), `origin` (0: browser, 1: server, NULL: the vendor does not
- * pair) and `windowMs`. `known`: the existing ones of `PAIRING_KEYS`; only these are read.
+ * pair events) and `windowMs`. `known`: those of `PAIRING_KEYS` that exist in the data. Only these are read.
  */
 export function pairColumns(known: readonly string[], binder: Binder): string {
   const { dialect } = binder
@@ -120,17 +121,21 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
 }
 
 /**
- * Returns the rows of a SELECT with `pairColumns`, with `isPaired` and, in the later event of each pair, `isSecond` (1
- * or 0). Events of one vendor, name and event id are ordered by arrival. The n-th of browsers and the n-th of
- * servers are a pair when they are at most the window apart. After a pause longer than the window, counting restarts at
- * 1. Each event is in at most one pair, and events without an event id are in none. `by`: further columns that must be
- * equal. `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when it is 1 in one of them.
+ * Returns the rows of a SELECT with `pairColumns`, plus `isPaired` and `isSecond` (1 or 0). `isSecond` is 1 in the
+ * later event of each pair.
+ *
+ * Events with the same vendor, name and event id are ordered by time of receipt. The n-th browser event and the n-th
+ * server event are a pair when they are at most the window apart. After a pause longer than the window, counting
+ * restarts at 1. An event is in at most one pair. Events without an event id are never paired.
+ *
+ * `by`: further columns that must be equal. `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when
+ * `chosen` is 1 in either of them.
  */
 export function pairsSql(
   rows: string,
   { by = [], chosen = '1' }: { by?: readonly string[]; chosen?: string } = {},
 ): string {
-  // Each event without an id is a separate group.
+  // Each event without an id forms its own group.
   const group = ['vendor', 'pairName', 'eventId', 'loner', ...by].join(', ')
   const before = `max(receivedAt) OVER (PARTITION BY ${group} ORDER BY seq ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)`
   const pair = `OVER (PARTITION BY ${group}, run, nth)`
@@ -150,14 +155,16 @@ export function pairsSql(
 }
 
 /**
- * Counts the pairs of `pairsSql` in rows of `by`, `vendor`, `pairName` and `day`. `matched` counts pairs by the day of
- * the earlier event; `browserOnly` and `serverOnly` count events without a partner, of these `browserWithoutId` and
- * `serverWithoutId` those without an id. `browserName` and `serverName` are the name of an event of each side, NULL
- * when there is none. `chosen`: counts only pairs and events with `isChosen`. `sent`: a relation with `pairColumns`, of
- * vendors that pair.
+ * Returns SQL that counts the pairs of `pairsSql` by `by`, `vendor`, `pairName` and `day`. `matched` counts pairs by
+ * the day of the earlier event. `browserOnly` and `serverOnly` count events without a partner; `browserWithoutId` and
+ * `serverWithoutId` count those of them that have no id. `browserName` and `serverName` are the name of one event on
+ * each side, NULL when there is none.
  *
- * Most ids have at most one event of each side. Their pairs follow from sums; only the others use window functions,
- * which take six times as long (for 1 million events, 5.5 s instead of 0.8 s).
+ * `chosen`: counts only pairs and events with `isChosen`. `sent`: a relation with `pairColumns` that contains only
+ * vendors that pair events.
+ *
+ * Most ids have at most one event on each side, so their pairs are computed from sums. Only the remaining ids use
+ * window functions, which take six times as long (for 1 million events, 5.5 s instead of 0.8 s).
  */
 export function pairCountsSql(
   sent: string,

@@ -99,7 +99,7 @@ export const EventSchema = Closed(
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
-/** Events, newest first. Viewers see and search masked personal data. */
+/** Events, newest first. For viewers, personal data is masked both in the results and in the search. */
 export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
@@ -120,25 +120,28 @@ export const eventSearch = insight({
       history.query<EventPosition>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
-    // Whole events are read by a second query, only for the few that are returned.
+    // A second query reads the complete events, and only those that are returned.
     return { events: await findEvents(orgId, items, history), nextCursor }
   },
 })
 
 function rangeOf(input: Static<typeof Input>, { now }: Caller): Query['window'] {
-  // Includes the current millisecond, so that just acknowledged events are found.
+  // Includes the current millisecond, so that events acknowledged just now are found.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
   return { from, to }
 }
 
-/** Length of the part searched first; each earlier part is this many times longer than the one before. */
+/**
+ * Length of the part that is searched first. Each earlier part is longer than the previous one by a constant factor.
+ */
 const FIRST_PART_MS = HOUR_MS
 const GROWTH = 4
 
 /**
- * Finds the newest `wanted` events of a window, searching it in parts from its end, so that nothing earlier is read.
+ * Returns the newest `wanted` events of a window. Searches the window in parts from its end, so that older events are
+ * not read unnecessarily.
  */
 async function newestFirst(
   { from, to }: Query['window'],
@@ -157,13 +160,13 @@ async function newestFirst(
 
 interface Part {
   orgId: string
-  /** Empty: every domain of the organization. */
+  /** Empty for all domains of the organization. */
   domainIds: readonly string[]
   window: Query['window']
   most: number
 }
 
-/** Returns the query for the positions of events only. */
+/** Returns the query that finds only the positions of events. */
 function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
   const conditions = conditionsOf(input)
@@ -186,7 +189,7 @@ function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most
   })
 }
 
-/** Returns the conditions of `label` and `param`. */
+/** Returns the conditions for the query fields `label` and `param`. */
 function conditionsOf({ label, param }: Static<typeof Input>): Condition[] {
   const conditions: Condition[] = label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }]
   if (param === undefined) return conditions
@@ -222,7 +225,7 @@ function placeOf(cursor: string | undefined): number | null {
   const place = decodeCursor(cursor, 1)
   if (place === null) return null
   const [seq] = place
-  // The engine's own error for a text or a fraction would be unclear.
+  // The query engine's own error for a non-integer would be unclear.
   if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
   return Number(seq)
 }

@@ -4,15 +4,13 @@ import type { SeriesPoint } from '../signals/verdict-row.ts'
 import type { Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
-/** Above this number of domains there is no expectation, because each is monitored separately. */
+/** Maximum number of domains with a combined expectation, because each domain is monitored separately. */
 const MAX_FOLLOWED = 10
 
 /** Describes `expected` in the API. */
 export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is their sum, without \`low\` and \`high\`; for more than ${MAX_FOLLOWED} it is null`
 
-/**
- * The same series in several domains: of one vendor, or all when null; of one event of the vendor, or all when null.
- */
+/** The same series in several domains. `vendor` null: all vendors. `event` null: all events of the vendor. */
 export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
   domainIds: readonly string[]
 }
@@ -20,9 +18,9 @@ export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
 type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
 
 /**
- * Returns the expectation of these domains together in the row that begins at an instant, not rounded: for one domain
- * with its bounds, for several the sum, which is null while one of them is learning. Domains without events do not
- * count. Throws `unavailable` like the history.
+ * Returns a function that gives the combined, unrounded expectation of these domains for the row with a given start.
+ * One domain has bounds. For several domains the expectation is their sum, or null while any of them is learning.
+ * Domains without events are ignored. Throws `unavailable` like the history.
  */
 export async function expectationOf(
   { db, seriesMonitor, watermark }: Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'>,

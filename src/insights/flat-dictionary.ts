@@ -60,7 +60,7 @@ const Output = Closed(
   },
 )
 
-/** The parameters of each event of each vendor in each domain, one row each. */
+/** One row per parameter of each event, vendor and domain. */
 export const flatDictionary = insight({
   id: 'getFlatDictionary',
   summary: 'List the parameters of each event, with their most frequent values, as a table',
@@ -89,7 +89,7 @@ export const flatDictionary = insight({
 
 type Row = Static<typeof RowSchema>
 
-/** Leaves room for names that are merged when masked. */
+/** Number of rows to read. Higher than `MAX_ROWS`, because masking may merge names. */
 const ROWS_READ = 2 * MAX_ROWS
 
 const FORM: ListForm = {

@@ -2,27 +2,29 @@ import { SESSION_GAP_MS } from '../alerts/types/journey/journey-sql.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 
-/** Maximum number of named paths in a step: those with the most sessions. */
+/** Maximum number of named paths per step. The paths with the most sessions are named. */
 const MAX_PATHS = 20
-/** Maximum number of vendors' events read per node, most frequent first; several may be equal when masked. */
+/** Maximum number of vendors' events read per node, most frequent first. Masking may merge several of them. */
 const MAX_FIRED = 100
-/** Above this number of distinct paths, the rest is never named and not scanned for personal data. */
+/**
+ * Maximum number of distinct paths that can be named. Further paths are not named and not scanned for personal data.
+ */
 export const MAX_NAMED_PATHS = 50_000
-/** Maximum number of senders whose events are in memory at once. */
+/** Maximum number of events in memory at once. Larger scopes are processed in parts. */
 const EVENTS_AT_ONCE = 1_200_000
 
-/** The events that make up flows. */
+/** The events from which flows are built. */
 export interface FlowScope {
   orgId: string
-  /** Empty: every domain of the organization. */
+  /** Empty for all domains of the organization. */
   domainIds: readonly string[]
   window: Query['window']
 }
 
-/** Number of senders (domain and session id) and of their events. */
+/** Number of senders (distinct domain and session id) and of their events. */
 export interface SenderRow {
   senders: number
-  /** Senders whose events are so far apart that they may have several sessions. */
+  /** Senders with events so far apart that they may have several sessions. */
   gapped: number
   events: number
 }
@@ -43,7 +45,9 @@ export function sendersQuery({ domainIds, ...scope }: FlowScope): Query {
   })
 }
 
-/** Returns the query for names of paths, with identifiers removed; those with the most events first. */
+/**
+ * Returns the query for the names of paths, which have identifiers removed. The names with the most events come first.
+ */
 export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
   return query('insights.flow-paths', {
     ...scope,
@@ -57,21 +61,24 @@ export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
 /** Options for reading sessions. */
 export interface FlowOptions {
   maxSteps: number
-  /** One in this many senders is read. */
+  /** Sampling: one out of this many senders is read. */
   oneIn: number
   senders: SenderRow
-  /** Displayed names of paths that differ from those of `pathsQuery`. */
+  /** Path names whose displayed name differs from the name in `pathsQuery`. */
   masked: readonly { name: string; shown: string }[]
-  /** True when only the names of `pathsQuery` are displayed. */
+  /** True when only the names returned by `pathsQuery` are displayed. */
   isCut: boolean
 }
 
-/** Actions of sessions. Columns that do not apply to a kind are NULL. */
+/** One row of flow data. Columns that do not apply to the row's kind are NULL. */
 export interface FlowRow {
-  /** `node`: sessions at a path; `link`: sessions that continued from there to another; `fired`: events there. */
+  /**
+   * `node`: sessions at a path. `link`: sessions that continued from this path to another. `fired`: events on this
+   * path.
+   */
   kind: 'node' | 'link' | 'fired'
   step: number
-  /** Null: one of the paths without a name. */
+  /** Null for all paths without a name. */
   path: string | null
   toPath: string | null
   vendor: string | null
@@ -80,8 +87,8 @@ export interface FlowRow {
 }
 
 /**
- * Returns the query for the steps of all sessions. Events of a sender are sorted in a list of numbers, which is far
- * cheaper than window functions over all events; many senders are processed in parts.
+ * Returns the query for the steps of all sessions. The events of a sender are sorted in a list of numbers, which is
+ * much cheaper than window functions over all events. Large numbers of senders are processed in parts.
  */
 export function flowsQuery({ domainIds, ...scope }: FlowScope, options: FlowOptions): Query {
   return query('insights.flows', {
@@ -94,11 +101,14 @@ function testsOf(domainIds: readonly string[], binder: Binder): string[] {
   return [`sessionId <> ''`, ...binder.among('domainId', domainIds)]
 }
 
-/** A path segment that is an identifier, between its slashes. */
+/** A path segment that is an identifier, including the slashes around it. */
 const IDENTIFIER =
   '/([0-9]+|[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})/'
 
-/** Each segment first gets its own slashes, because adjacent segments may both match. */
+/**
+ * Returns SQL for the path with its identifiers replaced. Slashes are doubled first, because adjacent segments may both
+ * be identifiers.
+ */
 function nameOf(path: string, { replaceAll }: Dialect): string {
   const doubled = replaceAll(`('/' || ${path} || '/')`, `'(/)'`, '//')
   const starred = replaceAll(doubled, `'(${IDENTIFIER})'`, '/*/')
@@ -106,7 +116,7 @@ function nameOf(path: string, { replaceAll }: Dialect): string {
   return replaceAll(halved, `'(^/|/$)'`, '')
 }
 
-/** Returns SQL for every path with its name and number of events. */
+/** Returns SQL for every path, with its name and number of events. */
 function namedPaths(domainIds: readonly string[], binder: Binder): string {
   const tests = [...testsOf(domainIds, binder), `path <> ''`, `kind <> 'library'`]
   return `SELECT path, ${nameOf('path', binder.dialect)} AS name, events FROM (
@@ -141,7 +151,9 @@ function flowsSql(domainIds: readonly string[], options: FlowOptions, binder: Bi
     ${answerSql()}`
 }
 
-/** Returns SQL for paths: `pathId` identifies the displayed name; `shown` is NULL when it must not be displayed. */
+/**
+ * Returns SQL for paths. `pathId` identifies the displayed name. `shown` is NULL when the name must not be displayed.
+ */
 function pathsSql(domainIds: readonly string[], { masked, isCut }: FlowOptions, binder: Binder): string {
   const shown = binder.dialect.rowsOfJson(binder.bind(JSON.stringify(masked)), { name: 'text', shown: 'text' })
   const rank = isCut
@@ -167,8 +179,8 @@ interface StaysParts {
 }
 
 /**
- * Returns SQL for the first stays of each session, one row `stay` each: its step, its path, that of the next one (NULL:
- * it is the last one read), and the events in it.
+ * Returns SQL for the first page stays of each session, one row `stay` per page: its step, its path, the path of the
+ * next stay (NULL for the last one read), and its events.
  */
 function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): string {
   const { row, upTo, mapList: each, filterList: those, slice } = dialect
@@ -198,13 +210,13 @@ function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): st
 
 const ORDERED = ['ts', 'seq', 'pathId', 'nameId']
 
-/** Returns the events with a path of each sender that has one session. */
+/** Returns SQL for the events with a path, for senders that have one session. */
 function wholeSql(told: string, { sortedRows }: Dialect): string {
   return `SELECT ${sortedRows(ORDERED, 'pathId IS NOT NULL')} AS events FROM ${told} GROUP BY domainId, sessionId
     HAVING max(receivedAt) - min(receivedAt) < ${SESSION_GAP_MS} AND count(pathId) > 0`
 }
 
-/** Returns the same for each session of a sender that may have several. */
+/** Returns SQL for the events with a path per session, for senders that may have several sessions. */
 function splitSql(
   told: string,
   { sortedRows, sorted, row, upTo, mapList: each, filterList: those, slice }: Dialect,
@@ -225,7 +237,7 @@ function splitSql(
     ) AS split WHERE length(events) > 0`
 }
 
-/** Returns SQL for the name of each path in each step: `node` is 0 for those without a name there. */
+/** Returns SQL for the name of each path in each step. `node` is 0 for paths without a name in that step. */
 function nodesSql(): string {
   return `nodes AS MATERIALIZED (
       SELECT step, pathId, sessions,

@@ -8,7 +8,7 @@ import { COUNTS_KEPT_MS } from './count-series.ts'
 import type { Sources } from './insight.ts'
 import { admits } from './suggestion.ts'
 
-/** Events of one name in one domain, and the start of the minute of the most recent one. */
+/** Events with one name in one domain, and the start of the minute in which the most recent one was received. */
 interface NameRow {
   domainId: string
   vendor: string
@@ -23,10 +23,12 @@ export interface IdleAlert {
 }
 
 /**
- * Returns the enabled alerts without events in their scope in the last `days`, oldest first. Scope means domain, vendor
- * and event name; other filters are ignored. `lastEventAt`: the minute of the most recent event there; null when
- * unknown. Alerts whose events may be among the uncounted names are left out. `domainIds`: only alerts on one of these;
- * null: all.
+ * Returns the enabled alerts whose scope has had no events in the last `days`, oldest first. The scope consists of
+ * domain, vendor and event name; other filters are ignored. Alerts whose events may be among the uncounted names are
+ * omitted.
+ *
+ * `lastEventAt`: the minute of the most recent event in the scope; null when unknown. `domainIds`: only alerts on one
+ * of these domains; null for all.
  */
 export async function idleAlerts(
   { db, history }: Pick<Sources, 'db' | 'history'>,
@@ -50,7 +52,7 @@ export async function idleAlerts(
   })
 }
 
-/** Returns whether events of this name are in the scope of the alert. */
+/** Returns whether events with this name are in the scope of the alert. */
 function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   const scope = alertTypeOf(alert.alertType).scope(alert)
   const domains = domainsOf(alert)
@@ -62,7 +64,7 @@ function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   )
 }
 
-/** Returns the query for the most recent minute with events of each name. */
+/** Returns the query for the most recent minute with events, for each name. */
 export function lastEventsQuery(orgId: string, window: Query['window']): Query {
   return query('insights.last-events', {
     ...{ over: 'counts' as const, orgId, window },

@@ -11,37 +11,40 @@ import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A series of a domain: of one vendor, or all when null; of one event of the vendor, or all when null. */
+/** A series in one domain. `vendor` null: all vendors. `event` null: all events of the vendor. */
 export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
 
-/** Data that an insight may read. */
+/** The data sources that an insight may read. */
 export interface Sources {
-  /** Its queries end when the caller's request is aborted. */
+  /** The event history. Queries are cancelled when the caller's request is aborted. */
   history: History
-  /** Settings and issues of all organizations: every statement must name the caller's. */
+  /** Settings and issues of all organizations. Every statement must filter by the caller's organization. */
   db: Db
   /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
-  /** Privacy settings of the caller's organization, for `maskPersonal` and `compileMask`. */
+  /** Privacy settings of the caller's organization, as required by `maskPersonal` and `compileMask`. */
   privacy(): Privacy
-  /** Like `SeriesMonitor.chart`, with the settings of automatic signals of the caller's organization, up to now. */
+  /**
+   * Like `SeriesMonitor.chart`, for the time up to now, with the automatic signal settings of the caller's
+   * organization.
+   */
   chart(series: Charted, range: Span): Promise<SeriesChart>
   seriesMonitor: Pick<SeriesMonitor, 'chart' | 'charts' | 'forHistory' | 'signals' | 'verdicts'>
-  /** Time up to which counts are known. */
+  /** Returns the time up to which counts are complete. */
   watermark(): Instant
   /** Retention time of events. */
   retentionMs: number
 }
 
-/** The caller, and the time of the request. */
+/** The caller and the time of the request. */
 export interface Caller {
   principal: Principal
   now: Instant
 }
 
 /**
- * A read-only query of the event history. One value defines the REST route `GET /v1/<path>`, its entry in OpenAPI and
- * the MCP tool.
+ * A read-only query of the event history. One definition provides the REST route `GET /v1/<path>`, its OpenAPI entry
+ * and the MCP tool.
  */
 export interface Insight<
   I extends TObject = TObject,
@@ -50,31 +53,31 @@ export interface Insight<
 > {
   /** Unique route id: a verb and a noun in camel case. */
   id: string
-  /** Heading of its entry in the documentation; default `Insights`. */
+  /** Heading of its entry in the API documentation. Default: `Insights`. */
   tag?: string
   summary: string
   description?: string
-  /** Default: everyone who may read. */
+  /** Required permission. Default: read access. */
   access?: Exclude<Permission, 'public'>
-  /** Path below `/v1`, with a leading slash; names in braces are in `params`. */
+  /** Path below `/v1`, with a leading slash. Names in braces are declared in `params`. */
   path: string
-  /** True for a cheap insight, which is answered in the lane of searches and never waits for expensive ones. */
+  /** True for a cheap insight. It runs in the same lane as searches and does not wait for expensive insights. */
   isQuick?: true
-  /** Errors in addition to those that follow from its input. */
+  /** Error codes in addition to those implied by the input. */
   refusals?: readonly ErrorCode[]
   /** Path parameters. */
   params?: P
-  /** Query parameters; absent: none. */
+  /** Query parameters. Default: none. */
   input?: I
   output: O
   /**
-   * Returns the response. `input`: path and query parameters together. Must read only the caller's organization: every
-   * query carries its `orgId`.
+   * Returns the response. `input` contains path and query parameters. Every query must contain the caller's `orgId`, so
+   * that only the caller's organization is read.
    */
   answer(sources: Sources, input: Static<P> & Static<I>, caller: Caller): Promise<Static<O>>
 }
 
-/** Returns the value unchanged; infers its types. */
+/** Returns the value unchanged and infers its types. */
 export function insight<
   O extends TObject,
   I extends TObject = TObject<Record<never, never>>,
@@ -83,7 +86,7 @@ export function insight<
   return value
 }
 
-/** Any insight, for lists; each receives only input that matches its own schemas. */
+/** Any insight, for use in lists. `answer` only receives input that is valid for the insight's own schemas. */
 export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
   params?: TObject
   input?: TObject

@@ -18,26 +18,29 @@ import type { Sources } from './insight.ts'
 import { isAlike, keptBy } from './kept.ts'
 import { maskFor } from './masked.ts'
 
-/** Maximum distance between a gap and the beginning of an issue it may have caused. */
+/** Maximum time between a gap and the beginning of an issue that the gap may have caused. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
-/** Counts before an issue are of the day that ended this long before it, because its cause may have begun earlier. */
+/**
+ * Length of the period before an issue in which events are counted. It ends some time before the issue, because the
+ * cause may have begun earlier.
+ */
 const BEFORE_MS = DAY_MS
 const LEAD_MS = HOUR_MS
-/** Minimum and maximum length of the time since its beginning for which counts are read. */
+/** Minimum and maximum length of the period after an issue began in which events are counted. */
 const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
-/** Age of issues up to which the history is read; for older ones the counts around their beginning stay unknown. */
+/** Maximum age of issues for which the history is read. For older issues these counts are unknown. */
 const ASKED_MS = 14 * DAY_MS
 /**
- * Maximum number of issues, the latest, for which another explanation is searched, because each is compared with all
- * others of its domain.
+ * Maximum number of issues for which another explanation is searched, because each is compared with all other issues of
+ * its domain. The most recent issues are used.
  */
 const MOST_ASKED = 1000
 
 type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
 /**
- * Returns the facts about the beginning of these issues of one organization, in order. `counts`: `fresh` reads the
- * history; `kept` reuses earlier counts when few events were added.
+ * Returns facts about the beginning of each of these issues of one organization, in the same order. `counts`: `fresh`
+ * reads the history; `kept` reuses earlier counts when few events were added.
  */
 export async function factsOf(
   sources: FactSources,
@@ -94,8 +97,8 @@ export async function factsOf(
 }
 
 /**
- * Returns whether the consent finding began in the domain of the issue in the 2 hours before it, and consent had an
- * earlier state there.
+ * Returns whether the consent finding began in the issue's domain in the 2 hours before the issue, and consent was
+ * already checked there on an earlier day.
  */
 function mayCause(db: Db, { domainIds, vendor, firstSeenAt }: Finding, { domainId, ...issue }: IssueRecord): boolean {
   const isBefore = firstSeenAt <= issue.firstSeenAt && firstSeenAt > issue.firstSeenAt - TOGETHER_MS
@@ -108,7 +111,7 @@ function domainNames({ db }: FactSources, orgId: string): Map<string, string> {
   return new Map(rows.all(orgId).map(({ id, name }) => [id, name]))
 }
 
-/** An issue, and the time intervals before and since its beginning whose counts are compared. */
+/** An issue with the two compared periods: before it began and since. */
 interface Stretches {
   id: string
   domainId: string | null
@@ -131,7 +134,7 @@ function windowOf(issues: readonly Stretches[]): Query['window'] {
   return { from, to: Math.max(...issues.map(({ since }) => since.to)) }
 }
 
-/** Returns the intervals as a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
+/** Returns the periods as JSON for a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
 const boundsOf = (issues: readonly Stretches[]) =>
   JSON.stringify(
     issues.map(({ id, domainId, vendor, before, since }) => ({
@@ -144,7 +147,7 @@ const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
   ...{ beforeAt: 'integer', leadAt: 'integer', sinceAt: 'integer', untilAt: 'integer' },
 }
 
-/** Counts of the history around the beginning of an issue. */
+/** Event counts around the beginning of an issue. */
 type Counts = Pick<IssueFacts, 'container' | 'failures'>
 
 async function countsOf(
@@ -166,9 +169,9 @@ const joined = (issues: readonly Stretches[], reports: Reports, failures: Failur
 const keptOf = keptBy<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
 
 /**
- * Returns the counts, cached. Failures are read from events, reports from counts. The former are cached for ten
- * minutes, or in the first hour of an issue for the rest of the minute, as long as its vendor does not have clearly
- * more events in its domain.
+ * Returns the counts, with caching. Failures are read from events and cached for ten minutes; in the first hour of an
+ * issue they are cached for the current minute. The cache is invalid when the vendor has clearly more events in the
+ * domain. Reports are always read from counts.
  */
 async function keptCountsOf(
   sources: FactSources,
@@ -198,10 +201,12 @@ async function keptCountsOf(
   return joined(issues, reports, failures)
 }
 
-/** By issue; `vendorEvents`: number of its vendor's events in its domain, in both intervals. */
+/**
+ * Tag manager counts by issue. `vendorEvents`: number of events of the issue's vendor in its domain, in both periods.
+ */
 type Reports = ReadonlyMap<string, { container: IssueFacts['container']; vendorEvents: number }>
 
-/** Returns the rates of tag manager reports and of other events in the domain of each issue. */
+/** Returns the rates of tag manager reports and other events in each issue's domain. */
 async function reportsOf({ history }: FactSources, orgId: string, issues: readonly Stretches[]): Promise<Reports> {
   const own = issues.filter(({ domainId }) => domainId !== null)
   if (own.length === 0) return new Map()
@@ -245,7 +250,7 @@ function reportsQuery(orgId: string, issues: readonly Stretches[]): Query {
   })
 }
 
-/** Returns the shares of failed requests of the vendor of each issue, in all domains together. */
+/** Returns the shares of failed requests for the vendor of each issue, in all domains together. */
 async function failuresOf(
   { history }: FactSources,
   orgId: string,

@@ -2,16 +2,16 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 
 const KEPT_MS = 10 * MINUTE_MS
 
-/** Caches answers of the history for 10 minutes, by query. When there are more than `most`, the oldest are dropped. */
+/** Caches query results of the history for 10 minutes. Above `most` entries, the oldest are dropped. */
 export class Kept<T> {
   private readonly found = new Map<string, { at: Instant; value: T }>()
 
   constructor(private readonly most: number) {}
 
-  /** Returns the cached answer; undefined when there is none within 10 minutes. */
+  /** Returns the cached result; undefined when there is none from the last 10 minutes. */
   get(key: string, now: Instant): T | undefined {
     const known = this.found.get(key)
-    // Times in the future are from before the clock was set back.
+    // An entry has a future time when the clock was set back after it was stored.
     return known && known.at <= now && now < known.at + KEPT_MS ? known.value : undefined
   }
 
@@ -29,7 +29,7 @@ export class Kept<T> {
   }
 }
 
-/** Returns a function that returns one cache for each owner, for as long as the owner exists. */
+/** Returns a function that provides one cache per owner. The cache exists as long as its owner. */
 export function keptBy<T>(most: number): (owner: object) => Kept<T> {
   const all = new WeakMap<object, Kept<T>>()
   return (owner) => {
@@ -39,8 +39,8 @@ export function keptBy<T>(most: number): (owner: object) => Kept<T> {
   }
 }
 
-/** Maximum relative change of a count for which a cached answer stays valid: 1 %. */
+/** Maximum relative change of a count for which a cached result remains valid: 1 %. */
 const ALIKE = 0.01
 
-/** Returns whether a count is about the same as before. */
+/** Returns whether a count is about the same as before, within 1 %. */
 export const isAlike = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before

@@ -6,13 +6,13 @@ import type { Sources } from './insight.ts'
 import { namedTotalsQuery } from './scores.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
-/** Days with fewer events of a name say nothing about how steady its keys are. */
+/** Days with fewer events of a name are not used to determine how steadily its keys are present. */
 const MIN_DAILY_EVENTS = 20
-/** Maximum number of distinct keys examined, those related to money first. */
+/** Maximum number of distinct keys examined. Keys related to money are preferred. */
 const MAX_KEYS = 60
-/** Above this number of events only the last day determines which keys exist and the types of their values. */
+/** Above this number of events, only the last day is read to find the keys and the types of their values. */
 const MAX_EVENTS = 500_000
-/** A key is not examined further when fewer of these events have it. */
+/** Minimum share of sampled events that must have a key for it to be examined further. */
 const LIKELY_PRESENCE = 0.9
 
 interface Name {
@@ -41,8 +41,8 @@ const keyOf = (one: Key) => `${nameOf(one)}\0${one.key}`
 const weightOf = (rows: readonly { weight: number }[]) => rows.reduce((sum, { weight }) => sum + weight, 0)
 
 /**
- * Returns the keys that every event of their name has had, day after day, with facts about their values: those most
- * related to money. Sampled events count by weight.
+ * Returns facts about the keys that were present in the events of a name day after day, and about their values. The
+ * keys most closely related to money are returned. Sampled events are weighted.
  */
 export async function keyFacts(
   { history }: Pick<Sources, 'history'>,
@@ -79,14 +79,17 @@ export async function keyFacts(
 }
 
 /**
- * Returns the weights of all names, possibly including up to a minute of earlier events: counts cost a hundredth of
- * events.
+ * Returns the weights of all names. May include up to a minute of earlier events, because reading counts costs a
+ * hundredth of reading events.
  */
 function countedNames(history: Sources['history'], { orgId, domainIds, window }: Scope): Promise<NamedWeight[]> {
   return history.query(namedTotalsQuery(orgId, domainIds, { ...window, from: window.from - MINUTE_MS }))
 }
 
-/** Returns keys that most events of a frequent name have according to the sample, those related to money first. */
+/**
+ * Returns the keys that, according to the sample, most events of a frequent name have. Keys related to money come
+ * first.
+ */
 function likelyKeys(
   names: readonly NamedWeight[],
   sampled: readonly NameRow[],
@@ -106,8 +109,8 @@ function likelyKeys(
 }
 
 /**
- * `had`: events of each name and day; numbered columns hold how many had each key (`had0`), and a number in it
- * (`numbers0`).
+ * Returns how often each key was present. `had`: events by name and day. Numbered columns hold the number of events
+ * that had a key (`had0`) and in which it was a number (`numbers0`).
  */
 function presenceOf(
   had: readonly NameRow[],
@@ -137,12 +140,12 @@ function presenceOf(
   })
 }
 
-/** More values than a rule can list. */
+/** Stands for more values than a rule can list. */
 const TOO_MANY = Array.from({ length: MAX_VALUES + 1 }, () => ({ value: '', events: 0 }))
 
 const valuesIn = (rows: readonly ValueRow[] = []) => rows.map(({ value, weight }) => ({ value, events: weight }))
 
-/** Marks keys that all frequent events of their vendor have with always the same value. */
+/** Marks the keys that have the same value in all frequent events of their vendor. */
 function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
   const vendorOf = ({ domainId, vendor }: Name) => `${domainId}\0${vendor}`
   const names = Map.groupBy(facts, vendorOf)
@@ -158,7 +161,7 @@ function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
 
 const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainId', domainIds).join('')
 
-/** Returns the query for weights of events by name and UTC day. */
+/** Returns the query for the weights of events by name and UTC day. */
 export function namesQuery(scope: Scope): Query {
   return query('insights.daily-names', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -186,7 +189,10 @@ export function shapesQuery(scope: Scope): Query {
   })
 }
 
-/** In one pass: a column for each key, and a second one for each key that may hold numbers. */
+/**
+ * Returns the query for the presence of keys, in one pass: one column per key, and a second one per key that may hold
+ * numbers.
+ */
 export function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
   return query('insights.key-presence', {
     ...{ orgId: scope.orgId, window: scope.window },
@@ -195,7 +201,7 @@ export function presenceQuery(scope: Scope, keys: readonly string[], numeric: Re
       const { isBlank, isNumber } = textTests(binder)
       const columns = keys.flatMap((key, at) => {
         const text = dialect.key(key)
-        // When most events lack it, testing NULL first costs a third less than an empty text instead.
+        // When most events lack the key, testing for NULL first is a third cheaper than testing for an empty string.
         const had = `sum(CASE WHEN ${text} IS NULL THEN 0 WHEN ${isBlank(text)} THEN 0 ELSE weight END) AS had${at}`
         if (!numeric.has(key)) return [had]
         return [had, `sum(CASE WHEN ${isNumber(text)} THEN weight ELSE 0 END) AS numbers${at}`]
@@ -210,7 +216,10 @@ export function presenceQuery(scope: Scope, keys: readonly string[], numeric: Re
   })
 }
 
-/** One value more than a rule lists, so that too many values are recognised. */
+/**
+ * Returns the query for the values of keys. It reads one value more than a rule can list, so that keys with too many
+ * values are recognised.
+ */
 export function valuesQuery(scope: Scope, keys: readonly string[]): Query {
   return query('insights.few-values', {
     ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },

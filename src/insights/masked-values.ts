@@ -2,31 +2,31 @@ import type { ValueType } from '../core/value-type.ts'
 import type { Mask } from './masked.ts'
 import type { ValueList } from './value-lists.ts'
 
-/** A displayed value, and how often it occurs. */
+/** A displayed value and its frequency. */
 interface MaskedValue {
   value: string
   weight: number
 }
 
-/** The displayed parameters of one masked name. Weights are not rounded. */
+/** The displayed parameters with one masked name. Weights are not rounded. */
 export interface MaskedList {
   weight: number
   lastAt: number
   numbers: number
   booleans: number
-  /** Most frequent first; equally frequent ones sorted by text. */
+  /** Most frequent first. Equally frequent values are sorted alphabetically. */
   values: MaskedValue[]
   /** Number of distinct masked values. */
   different: number
 }
 
-/** A list, with an estimate of its distinct values when they were not counted. */
+/** A list. When its distinct values were not counted, it includes an estimate of their number. */
 export interface Counted {
   list: ValueList
   estimate: number | null
 }
 
-/** Merges lists whose names are equal when masked, and values that are equal when masked. */
+/** Merges lists with the same masked name, and values that are equal after masking. */
 export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList {
   const weights = new Map<string, number>()
   const add = (value: string, weight: number) => weights.set(value, (weights.get(value) ?? 0) + weight)
@@ -52,8 +52,8 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
 }
 
 /**
- * Estimates the distinct values other than the masked ones, of which some changed. When not all possibly personal
- * values were masked, the rest is assumed to be alike.
+ * Returns the estimated number of distinct values besides those that masking changed. When not all possibly personal
+ * values were masked, the same share of the rest is assumed to change.
  */
 function differentBeside(
   { different, suspects, areSuspect }: ValueList,
@@ -68,25 +68,28 @@ function differentBeside(
   return Math.max(0, Math.round(all - suspected + others))
 }
 
-/** Treats sums that differ only in their last digits, because of the order of addition, as equal. */
+/**
+ * Sorts by frequency. Sums that differ only in their last digits, because of the order of addition, are treated as
+ * equal.
+ */
 function mostFrequentFirst(a: MaskedValue, b: MaskedValue): number {
   return rounded(b.weight) - rounded(a.weight) || compareTexts(a.value, b.value)
 }
 
 const rounded = (weight: number) => Number(weight.toFixed(6))
 
-/** Compares texts like engines do, by their UTF-8 bytes. */
+/** Compares strings by their UTF-8 bytes, like the query engines. */
 export const compareTexts = (a: string, b: string) => (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b)))
 
-/** Returns the text cut to this number of characters. */
+/** Returns the string truncated to this number of characters. */
 export function cutCharacters(text: string, length: number): string {
   return text.length <= length ? text : [...text].slice(0, length).join('')
 }
 
-/** Share of its values from which a key has a type. */
+/** Minimum share of a key's values that must have a type for the key to have that type. */
 const TYPE_SHARE = 0.99
 
-/** Returns the type of 99 % of the values, by frequency; otherwise `mixed`. */
+/** Returns the type of at least 99 % of the values, by frequency; otherwise `mixed`. */
 export function typeOfList({ weight, numbers, booleans }: Pick<MaskedList, 'weight' | 'numbers' | 'booleans'>) {
   const weights: Record<ValueType, number> = { number: numbers, boolean: booleans, text: weight - numbers - booleans }
   const types = ['number', 'boolean', 'text'] as const

@@ -30,7 +30,7 @@ const OrgValueSchema = Closed(
   },
 )
 
-/** The value at stake in open issues, and the value protected by resolved ones. */
+/** The value at risk in open issues, and the value protected by resolved issues. */
 export const orgValue = insight({
   id: 'getOrgValue',
   summary: 'Show the impact value of open and resolved issues',

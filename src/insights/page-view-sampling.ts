@@ -9,7 +9,7 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
 
-/** Number of whole hours from which typical values are computed. */
+/** Number of whole hours used to compute typical values. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
 const QUIET_SHARE = 0.1
 
@@ -46,7 +46,7 @@ const SamplingSchema = Closed(
   },
 )
 
-/** The share of page views of a property that is stored, and the number of page views. */
+/** The share of page views that is stored for a property, and its number of page views. */
 export const pageViewSampling = insight({
   id: 'getPageViewSampling',
   tag: 'Domains',
@@ -75,7 +75,7 @@ export const pageViewSampling = insight({
   },
 })
 
-/** Returns the query for page views of a domain in the hours before `to`. */
+/** Returns the scope of queries for page views of a domain in the hours before `to`. */
 const scopeOf = ({ orgId }: DomainKey, to: Instant) =>
   ({ over: 'counts', orgId, window: { from: to - HOURS * HOUR_MS, to } }) as const
 
@@ -102,20 +102,20 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
   })
 }
 
-/** Most frequent first. */
+/** Returns the page view events of the domain, most frequent first. */
 function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
-  // Includes the current hour, so that a new property sees its page views at once.
+  // Includes the current hour, so that page views of a new property appear immediately.
   return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
-/** Returns one number for each hour, in no particular order; 0 for an hour without page views. */
+/** Returns one number per hour, in no particular order; 0 for an hour without page views. */
 async function pageViewsByHour(domain: DomainKey, to: Instant, history: History) {
   const rows = await history.query<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]
 }
 
-/** Returns the quantile of the values. */
+/** Returns a quantile of the values. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.ceil(share * sorted.length) - 1] ?? 0

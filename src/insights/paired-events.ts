@@ -9,9 +9,9 @@ import { insight, type Sources } from './insight.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
-/** Maximum number of names in a response, those with the most events first. */
+/** Maximum number of names in a response. The names with the most events come first. */
 const MAX_NAMES = 200
-/** Maximum number of rows by name and day that are read: far more names than returned, with all days. */
+/** Maximum number of rows read, one per name and day. Allows for far more names than are returned, with all days. */
 const MAX_ROWS = 20_000
 
 const counts = {
@@ -44,7 +44,10 @@ const EXAMPLE = {
   ...{ matched: 380, browserOnly: 22, serverOnly: 8, matchedPct: 92.7 },
 }
 
-/** How many events of each name had a partner on the other side, for vendors that count the two as one. */
+/**
+ * For vendors that deduplicate browser and server events: the share of events of each name that have a partner on the
+ * other side.
+ */
 export const pairedEvents = insight({
   id: 'listPairedEvents',
   summary: 'Show how many events were sent with the same event id by browser and server',
@@ -111,11 +114,11 @@ function withShare<C extends Counts>(of: C): C & { matchedPct: number | null } {
   return { ...of, matchedPct: all === 0 ? null : percentOf(of.matched, all) }
 }
 
-/** A name sent by browsers and servers, with its counts. */
+/** A name sent by both browsers and servers, with its counts. */
 export interface PairedName extends Counts {
   domainId: string
   vendor: string
-  /** Name as sent by browsers. */
+  /** The name as sent by browsers. */
   event: string
   serverEvent: string
   browserWithoutId: number
@@ -133,19 +136,22 @@ interface Row extends Omit<PairedName, 'byDay' | 'event'> {
 interface Asked {
   orgId: string
   domainIds: readonly string[]
-  /** Day since the Unix epoch. */
+  /** First day, in days since the Unix epoch. */
   first: number
   now: Instant
   maxRows?: number
 }
 
-/** Returns the names sent by browsers and servers from the day `first` until now, those with the most events first. */
+/**
+ * Returns the names sent by both browsers and servers from the day `first` until now. The names with the most events
+ * come first.
+ */
 export async function pairedNames(
   { history }: Pick<Sources, 'history'>,
   { orgId, domainIds, first, now, maxRows = MAX_ROWS }: Asked,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
-  // The partner of an event of the first day may have been sent before it.
+  // An event on the first day may have a partner that was sent on an earlier day.
   const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
   const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
   const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
@@ -188,8 +194,8 @@ function pairingKeysQuery({ orgId, window }: Scope): Query {
 }
 
 /**
- * Returns the query for rows of days from `first`, of names that both sides sent in the window, those with the most
- * events first.
+ * Returns the query for rows by day, from the day `first`. It covers names that both sides sent in the window. The
+ * names with the most events come first.
  */
 function pairedEventsQuery(
   { orgId, domainIds, window }: Scope,

@@ -4,12 +4,12 @@ import { type FoundSignal, signalsOf } from './signal-list.ts'
 
 type Parts = Parameters<typeof signalsOf>
 
-/** Recomputing the history of signals takes long, and settings change rarely. */
+/** Cached because recomputing past signals takes long and settings rarely change. */
 const keptOf = keptBy<Promise<FoundSignal[]>>(100)
 
 /**
- * Returns the monitored signals of these domains with their state at an instant. For an instant more than an hour ago,
- * the result may be cached for 10 minutes. Throws `unavailable` like the warehouse.
+ * Returns the monitored signals of these domains, with their state at an instant. For instants more than an hour ago,
+ * the result is cached for 10 minutes. Throws `unavailable` like the warehouse.
  */
 export function watchedAt(parts: Parts[0], orgId: string, domains: Parts[2], at: Instant): Promise<FoundSignal[]> {
   const findBy = (seriesMonitor: Parts[0]['seriesMonitor']) =>

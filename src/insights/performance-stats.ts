@@ -39,20 +39,20 @@ const Output = Closed(
   },
 )
 
-/** Sums of one vendor. */
+/** Sums for one vendor. */
 interface VendorRow {
   vendor: string
   weight: number
   failed: number
-  /** Weight of the events with a known status. */
+  /** Weight of events with a known status. */
   known: number
-  /** Sum of weight times duration, and the weight of the events that have one. */
+  /** Sum of weight times duration, and the weight of events with a duration. */
   execSum: number
   execWeight: number
   maxExecMs: number
 }
 
-/** How often the tags of each vendor fail, and how long they take. */
+/** Failure rates and durations of each vendor's tags. */
 export const performanceStats = insight({
   id: 'getPerformanceStats',
   summary: 'Show how often tags of each vendor fail, and how long they take',
@@ -77,7 +77,7 @@ export const performanceStats = insight({
   },
 })
 
-/** Durations over a day are ignored: such a number would hide all others. */
+/** Durations above one day are ignored, because a single one would distort every average. */
 const IS_TIME = `execMs >= 0 AND execMs <= ${DAY_MS}`
 
 function statsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {

@@ -17,7 +17,7 @@ import {
 } from './told-query.ts'
 
 const DEFAULT_DAYS = 7
-/** Tags may be late, and so may the shop. */
+/** Delay before an order is compared, because tags and the shop may report it late. */
 export const SETTLED_MS = 15 * MINUTE_MS
 
 const Input = Closed({
@@ -89,7 +89,7 @@ const Output = Closed(
   },
 )
 
-/** Orders of the shop compared with what was reported to each vendor. */
+/** Orders of the shop compared with the orders reported to each vendor. */
 export const reconcileOrders = insight({
   id: 'reconcileOrders',
   tag: 'Orders',
@@ -105,7 +105,7 @@ export const reconcileOrders = insight({
   async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
     const isMeant = domainsMeant(sources, orgId, { domainId, projectId }).length > 0
-    // Without the events of a day, every order would be missing.
+    // Days without stored events are excluded, because every order on them would appear to be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
     const settled = now - SETTLED_MS
@@ -140,16 +140,19 @@ interface Unread {
   purchases: number
 }
 
-/** Returns the existing parameters that may identify the order of an event. */
+/** Returns the parameters in the data that may identify an event's order. */
 async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ToldScope): Promise<OrderKeys> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   return orderKeys(names.map(({ name }) => name))
 }
 
-/** Reports to one vendor of the orders of a time span; `orders`: all paid orders. */
+/** Orders in a period that were reported to one vendor. `orders`: all paid orders. */
 export type VendorTally = Static<typeof VendorTallySchema>
 
-/** Returns how the orders of a domain paid with `from <= at < to` reached each vendor, in any event until now. */
+/**
+ * Returns, for each vendor, the reports of the domain's orders paid with `from <= at < to`. Includes events received
+ * until now.
+ */
 export async function reconciled(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
   { orgId, domainId, from, to, now }: { orgId: string; domainId: string; from: Instant; to: Instant; now: Instant },
@@ -168,20 +171,20 @@ export async function reconciled(
   )
 }
 
-/** Up to this number all orders are compared; above it, only those of the requested time. */
+/** Up to this number, all orders of the domain are compared. Above it, only the orders in the requested period are. */
 const MAX_HELD = 50_000
-/** Maximum number of unknown ids that are looked up individually; they belong to older orders or to none. */
+/** Maximum number of unknown ids that are looked up individually. They belong to older orders or to no order. */
 const MAX_LOOKED_UP = 1000
 
 interface Asked extends ToldScope {
-  /** Returns orders of any status: all of the domain, or those of this time. */
+  /** Orders of any status: all orders of the domain, or those in the requested period. */
   orders: readonly StoredOrder[]
   isAll: boolean
   keys: OrderKeys
   isPaid(order: StoredOrder): boolean
 }
 
-/** Returns the reports to vendors; empty when no event was about an order. */
+/** Returns the reports to vendors; empty when no event refers to an order. */
 async function toldIn(
   { db, history }: Pick<Sources, 'db' | 'history'>,
   { orders, isAll, isPaid, keys, ...scope }: Asked,
@@ -197,7 +200,7 @@ async function toldIn(
   if (isAll) return [...(await ask(orders, 0)).filter(isTold), ...pairs]
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
-  // There are too many unknown ids, so all orders are compared.
+  // With too many unknown ids, all orders are compared instead.
   if (unknown.length === MAX_LOOKED_UP) {
     return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold), ...pairs]
   }
@@ -210,7 +213,7 @@ async function toldIn(
   ]
 }
 
-/** Returns pairs of browser and server events and events without a partner, by vendor and day. */
+/** Returns the number of browser and server event pairs and of unpaired events, by vendor and day. */
 async function pairsIn(history: Sources['history'], scope: ToldScope, keys: OrderKeys): Promise<ToldRow[]> {
   const counts = ['matched', 'browserOnly', 'serverOnly'] as const
   type PairRow = Pick<ToldRow, 'vendor' | 'day'> & Record<(typeof counts)[number], number>
@@ -247,8 +250,8 @@ function shown(tallies: ReadonlyMap<string, Tally>, mask: (vendor: string) => st
   }))
 }
 
-/** Returns a percentage with one decimal; null when the whole is 0. */
+/** Returns `part` as a percentage of `whole` with one decimal; null when `whole` is 0. */
 const percent = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 10)
 
-/** Rounds sums of cents, which are slightly inexact. */
+/** Rounds a sum of money to remove floating point errors. */
 const money = (sum: number) => Math.round(sum * 1e6) / 1e6

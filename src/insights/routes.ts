@@ -15,13 +15,13 @@ export interface InsightParts {
   warehouse: History
   seriesMonitor: Sources['seriesMonitor']
   clock: Clock
-  /** Time up to which counts are known. */
+  /** Returns the time up to which counts are complete. */
   watermark(): Instant
   /** Retention time of events. */
   retentionMs: number
 }
 
-/** Returns a `GET` route for each insight. */
+/** Returns one `GET` route per insight. */
 export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
     route({
@@ -45,8 +45,8 @@ export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight
 const NAMES = ['vendor', 'event'] as const
 
 /**
- * Returns the query with personal data masked in requested names. Names are compared as a whole, so a caller who may
- * not see a name cannot find out whether it exists.
+ * Returns the query with personal data masked in the requested names. Names are compared as a whole, so callers cannot
+ * find out whether a name exists that they are not allowed to see.
  */
 function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
   const asked: { vendor?: unknown; event?: unknown } = query
@@ -57,7 +57,7 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
   return { ...query, ...Object.fromEntries(masked) }
 }
 
-/** Returns the sources for one organization; queries end with the signal. */
+/** Returns the data sources for one organization. Queries are cancelled when the signal aborts. */
 export function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
   return {

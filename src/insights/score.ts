@@ -7,19 +7,19 @@ export interface SignalHealth {
   vendor: string
   event: string
   state: 'learning' | 'normal' | 'high' | 'low' | 'silent' | 'off'
-  /** Weighted events of the last complete hour, and the usual number; null when unknown. */
+  /** Weighted events in the last complete hour, and the usual number; null when unknown. */
   observed: number | null
   expected: number | null
 }
 
-/** Events of one vendor with a known status, by weight. */
+/** Weights of one vendor's events with a known status. */
 interface VendorStatus {
   vendor: string
   known: number
   failed: number
 }
 
-/** Events of one name that break one rule, and all events of that name, by weight. */
+/** Weights of events with one name: those that break a rule, and all of them. */
 interface BrokenRule {
   alert: string
   severity: Severity
@@ -36,44 +36,46 @@ interface OpenFinding {
   kind: string
 }
 
-/** Facts about one domain in a time span, usually the last 24 hours. Personal data in names is masked. */
+/** Facts about one domain in a period, usually the last 24 hours. Personal data in names is masked. */
 export interface DomainHealth {
   name: string
-  /** Name of the time span: `the week`; default: `24 hours`. */
+  /** Name of the period, such as `the week`. Default: `24 hours`. */
   time?: string
-  /** False when no event was received in the time span. */
+  /** False when no event was received in the period. */
   hasEvents: boolean
   signals: readonly SignalHealth[]
   vendors: readonly VendorStatus[]
   rules: readonly BrokenRule[]
   findings: readonly OpenFinding[]
-  /** Share of the time span in which this server could not collect, 0 to 1. */
+  /** Share of the period in which this server could not collect events, 0 to 1. */
   gapShare: number
 }
 
-/** A part of a score: the remaining share, 0 to 1, and the causes of the loss. */
+/** The remaining share of a score, 0 to 1, and the causes of the loss. */
 export interface Health {
   left: number
   causes: Cause[]
 }
 
-/** `loss`: share of the score lost to this cause alone, 0 to 1. */
+/** `loss`: share of the score that is lost to this cause alone, 0 to 1. */
 interface Cause {
   loss: number
   text: string
 }
 
-/** Maximum share of a domain's availability lost to one vendor. */
+/** Maximum share of a domain's availability that one vendor can cost. */
 const VENDOR_LOSS = 0.5
-/** Failures up to this share are normal: visitors leave, networks break. */
+/** A share of failures up to this is normal, because visitors leave pages and networks fail. */
 const USUAL_FAILURES = 0.02
-/** Weight of one signal of a vendor with many events, at least this share of the vendor. */
+/** Minimum weight of one signal, as a share of its vendor. Applies to vendors with many events. */
 const SIGNAL_SHARE = 0.2
-/** Loss of a low signal whose usual count is unknown. */
+/** Loss for a low signal when its usual count is unknown. */
 const LOW_WITHOUT_EXPECTATION = 0.5
-/** Loss of accuracy when all events break a rule; otherwise it is scaled by the square root of their share. */
+/**
+ * Loss of accuracy when all events break a rule. For smaller shares it is multiplied by the square root of the share.
+ */
 const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
-/** Loss of compliance by kind of finding; other kinds lose `OTHER_FINDING_LOSS`. */
+/** Loss of compliance by kind of finding. Other kinds cost `OTHER_FINDING_LOSS`. */
 const FINDING_LOSS = new Map([
   ['email', 0.15],
   ['phone', 0.15],
@@ -83,8 +85,8 @@ const FINDING_LOSS = new Map([
 const OTHER_FINDING_LOSS = 0.1
 
 /**
- * Returns the availability of a domain's tags. Each vendor loses the larger of its failures and its silent or low
- * signals, at most half; gaps in collection lose their share. Without events the result is 0.
+ * Returns the availability of a domain's tags. Each vendor costs the larger of two losses, failures or silent and low
+ * signals, at most half in total. Gaps in collection cost their share of the period. Without events the result is 0.
  */
 export function availabilityOf(health: DomainHealth): Health {
   if (!health.hasEvents) {
@@ -130,8 +132,8 @@ function lossOf({ state, observed, expected }: SignalHealth): number {
 }
 
 /**
- * Returns the accuracy of a domain's data: each rule loses the square root of the share of events that break it, by
- * severity, separately for each event name.
+ * Returns the accuracy of a domain's data. For each event name, each rule costs the square root of the share of events
+ * that break it, scaled by severity.
  */
 export function accuracyOf({ name, rules }: DomainHealth): Health {
   return healthOf(
@@ -145,7 +147,7 @@ export function accuracyOf({ name, rules }: DomainHealth): Health {
   )
 }
 
-/** Returns the compliance of a domain: each finding loses a share by kind. */
+/** Returns the compliance of a domain. Each finding costs a share that depends on its kind. */
 export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
@@ -159,18 +161,19 @@ function healthOf(causes: readonly Cause[]): Health {
   return { left: causes.reduce((left, { loss }) => left * (1 - loss), 1), causes: [...causes] }
 }
 
-/** A score, and why it is below 100. */
+/** A score and the reasons why it is below 100. */
 export interface Score {
   score: number
   detail: string
 }
 
-/** Maximum number of causes named in a score. */
+/** Maximum number of causes listed for a score. */
 const MAX_NAMED = 3
 
 /**
- * Returns the score of several domains, 0 to 100 (100 for none): half the mean of what remains, half the worst, so that
- * one broken domain among many is visible. `otherwise`: text when nothing is wrong.
+ * Returns the score of several domains, 0 to 100 (100 for no domains). Half of it is the mean of the domains, the other
+ * half the worst domain, so that one broken domain among many is visible. `otherwise`: text to use when nothing is
+ * wrong.
  */
 export function scoreOf(domains: readonly Health[], otherwise: string): Score {
   const left = domains.length > 0 ? domains.map((domain) => domain.left) : [1]

@@ -44,7 +44,7 @@ export const ScoresSchema = Closed(
   },
 )
 
-/** How well the organization's tags work, how correct their data is, and what personal data they give away. */
+/** Scores of an organization: availability of tags, accuracy of data, and compliance. */
 export const scores = insight({
   id: 'getScores',
   summary: 'Show the scores of the last 24 hours: availability, accuracy and compliance',
@@ -65,7 +65,7 @@ export const scores = insight({
   },
 })
 
-/** Returns the scores of domains from the facts of a time span. */
+/** Returns the scores of domains from facts about a period. */
 export function scoresOf(domains: readonly DomainHealth[]): Static<typeof ScoresSchema> {
   const parts = {
     availability:
@@ -84,18 +84,18 @@ interface Domain {
   name: string
 }
 
-/** A time span for which domains are scored. */
+/** A period and the domains to score. */
 export interface HealthScope {
-  /** Null: all domains. */
+  /** Null for all domains. */
   domainIds: readonly string[] | null
   /** Start of a minute. */
   from: Instant
   to: Instant
-  /** Name: `24 hours`, `the week`. */
+  /** Name of the period: `24 hours` or `the week`. */
   time: string
 }
 
-/** Returns the domains that existed by the end of the time span and have ever sent an event. */
+/** Returns the domains that existed by the end of the period and have ever sent an event. */
 function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domain[] {
   return db
     .prepare<[object], Domain>(
@@ -108,7 +108,7 @@ function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domai
 const MAX_NAME_LENGTH = 80
 
 /**
- * Returns facts about each domain that has ever sent an event: its signals at the end of the time span, and findings
+ * Returns facts about each domain that has ever sent an event: its signals at the end of the period, and the findings
  * seen in it that are not ignored today.
  */
 export async function healthIn(
@@ -159,7 +159,7 @@ export async function healthIn(
   })
 }
 
-/** Facts from the history about domains in a time span. */
+/** Facts about domains in a period, from the event history. */
 interface Told {
   statuses: StatusRow[]
   broken: BrokenRow[]
@@ -169,8 +169,8 @@ interface Told {
 const keptOf = keptBy<Told>(100)
 
 /**
- * Reads the history. Statuses and broken rules are read from a day of events, totals from counts. Within a minute the
- * former are cached as long as no event has clearly more or fewer.
+ * Reads facts from the history. Statuses and broken rules are read from a day of events, totals from counts. Statuses
+ * and broken rules are cached for the current minute, unless an event becomes clearly more or less frequent.
  */
 async function toldOf(
   { db, history }: Pick<Sources, 'db' | 'history'>,
@@ -205,7 +205,7 @@ function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
   return new Map(rules.flatMap((rule) => (rule.enabled ? [[rule.id, rule] as const] : [])))
 }
 
-/** Returns a function that prepares names for a sentence: masked, and cut to a limited length. */
+/** Returns a function that prepares names for use in a sentence by masking and truncating them. */
 function maskOf(sources: Sources): (name: string) => string {
   const mask = maskFor(sources)
   return (name) => cutText(mask(name), MAX_NAME_LENGTH, '…')
@@ -223,7 +223,7 @@ type StatusRow = Omit<Named, 'event'> & { known: number; failed: number }
 type BrokenRow = Named & { alertId: string; weight: number }
 type TotalRow = Named & { weight: number }
 
-/** Returns the query for weights of requests with a known status and of failed ones, by vendor. */
+/** Returns the query for the weights of requests with a known status and of failed requests, by vendor. */
 export function statusesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.statuses', {
     ...{ orgId, window },
@@ -236,7 +236,7 @@ export function statusesQuery(orgId: string, domainIds: readonly string[], windo
   })
 }
 
-/** Returns the query for weights of events by the alert whose rule they break. */
+/** Returns the query for the weights of events that break a rule, by the alert of the rule. */
 export function brokenRulesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.broken-rules', {
     ...{ orgId, window },
@@ -249,7 +249,7 @@ export function brokenRulesQuery(orgId: string, domainIds: readonly string[], wi
   })
 }
 
-/** Returns the query for weights of all events by name. */
+/** Returns the query for the weights of all events, by name. */
 export function namedTotalsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.totals', {
     ...{ over: 'counts' as const, orgId, window },

@@ -8,14 +8,17 @@ import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 
-/** Returns the series with the settings of automatic signals, whether or not its domain has an automatic alert. */
+/**
+ * Returns the scope of a series, with the settings for automatic signals. The domain does not need to have an automatic
+ * alert.
+ */
 export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {
   const alert = autoAlertOf(db, series)
   const sensitivity = alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY
   return withSetting(db, { ...series, sensitivity, timezone: alert?.timezone ?? 'UTC' })
 }
 
-/** Returns the series of an issue, as monitored by its alert; null for types without a series. */
+/** Returns the scope of the series that the alert of an issue monitors; null for alert types without a series. */
 export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule: Alert): SeriesScope | null {
   const { series } = alertTypeOf(rule.alertType)
   if (!series || domainId === null) return null
@@ -24,7 +27,7 @@ export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule:
   return withSetting(db, { ...scope, ...signalOf(evidence) })
 }
 
-/** Returns the scope with the signal's own sensitivity, if it has one. */
+/** Returns the scope with the sensitivity of the signal, if a separate one is set. */
 function withSetting(db: Db, scope: SeriesScope): SeriesScope {
   const { orgId, domainId, vendor, event } = scope
   const own = settingsOf(db, orgId).find(

@@ -15,11 +15,11 @@ import {
 } from './flow-query.ts'
 import { insight } from './insight.ts'
 
-/** Above this number, sessions are sampled. */
+/** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000
-/** Maximum number of vendors' events per node. */
+/** Maximum number of vendors' events listed per node. */
 const MAX_FIRED = 20
-/** Stands for all paths without a name in a step. */
+/** Name that stands for all unnamed paths in a step. */
 const OTHER_PATHS = '(other)'
 
 const Input = Closed({
@@ -74,7 +74,7 @@ const FlowsSchema = Closed(
 )
 export type Flows = Static<typeof FlowsSchema>
 
-/** The paths of sessions from page to page, and the events on the way. */
+/** Sessions' paths from page to page, and the events on each page. */
 export const sessionFlows = insight({
   id: 'getJourneyFlows',
   summary: 'Show how sessions move between pages and which events fire on the way',
@@ -94,7 +94,7 @@ export const sessionFlows = insight({
   },
 })
 
-/** Returns the rows of the flows; above `MAX_SESSIONS`, those of a sample. */
+/** Returns the rows of the flows, from a sample of sessions above `MAX_SESSIONS`. */
 async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowRow[]> {
   const [[senders], names] = await Promise.all([
     history.query<SenderRow>(sendersQuery(scope)),
@@ -111,18 +111,18 @@ async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, hist
     const rows = await history.query<FlowRow>(flowsQuery(scope, { maxSteps, oneIn, senders, masked, isCut }))
     const sessions = sessionsIn(rows)
     if (sessions <= MAX_SESSIONS * SAMPLING_SLACK) return rows
-    // Senders had several sessions each.
+    // There are still too many sessions, because senders had several each.
     oneIn *= Math.ceil(sessions / MAX_SESSIONS)
   }
 }
 
-/** A sample rarely has exactly its share of the sessions. */
+/** Tolerance for the sample size, which rarely matches its share exactly. */
 const SAMPLING_SLACK = 1.02
 
 const sessionsIn = (rows: readonly FlowRow[]) =>
   rows.reduce((sum, { kind, step, count }) => (kind === 'node' && step === 0 ? sum + count : sum), 0)
 
-/** Returns the response for these rows, with names masked. */
+/** Returns the response for these rows, with masked names. */
 function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
   const pathOf = (path: string | null) => (path === null ? OTHER_PATHS : maskPersonal(path, '$path', privacy))
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
@@ -163,7 +163,7 @@ function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
 const isOther = (path: string) => (path === OTHER_PATHS ? 1 : 0)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Merges names that are equal when masked. */
+/** Merges names that are equal after masking. */
 function vendorsOf(rows: readonly FlowRow[], privacy: Privacy): Flows['steps'][number]['nodes'][number]['vendors'] {
   const named = rows.map(({ vendor, event, count }) => ({
     vendor: maskPersonal(vendor ?? '', '$vendor', privacy),

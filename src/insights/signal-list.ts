@@ -17,16 +17,13 @@ import { insight, type Sources } from './insight.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
-/** Row length of the series of signals. */
+/** Length of the series returned for each signal. */
 const SERIES_MS = 7 * DAY_MS
 
-/**
- * Maximum number of signals with series per page, because each is judged hour by hour from the beginning of its
- * history.
- */
+/** Maximum page size with series, because each series is evaluated hour by hour from the beginning of its history. */
 const MOST_SERIES = 50
 
-/** Number of domains whose signal names are queried together. */
+/** Number of domains whose signal names are read with one query. */
 const DOMAINS_AT_ONCE = 50
 
 const EXAMPLE = {
@@ -95,7 +92,7 @@ const SignalQuerySchema = Closed({
 })
 type SignalQuery = Static<typeof SignalQuerySchema>
 
-/** Every signal with its state. */
+/** All signals with their states. */
 export const signalList = insight({
   id: 'listSignals',
   tag: 'Signals',
@@ -116,7 +113,7 @@ export const signalList = insight({
   },
 })
 
-/** Sources of the list. */
+/** Data sources for the list. */
 type ListSources = Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'> & { now: Instant }
 
 interface Domain {
@@ -124,7 +121,7 @@ interface Domain {
   name: string
 }
 
-/** A signal with the alert that monitors it. */
+/** A signal and the alert that monitors it. */
 export interface FoundSignal {
   row: SignalRow
   timezone: string
@@ -146,7 +143,7 @@ async function listSignals(
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
     for (let place = after; found.length <= limit; ) {
-      // Computing the state of a signal takes long, so it is done only for those that fit the page.
+      // Computing a signal's state is slow, so it is done only for the signals on the page.
       const most = limit + 1 - found.length
       const signals = await signalsOf(parts, orgId, some, wanted(query, place, most), now)
       found.push(...signals.filter(({ row }) => query.state === undefined || row.state === query.state))
@@ -161,7 +158,7 @@ async function listSignals(
   return { signals: await withSeries(parts, orgId, signals, items, now), nextCursor }
 }
 
-/** Adds the hourly series; signals that are off have none. */
+/** Adds the hourly series to each signal. Signals that are off have none. */
 async function withSeries(
   { seriesMonitor }: ListSources,
   orgId: string,
@@ -183,7 +180,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
   return { orgId, domainId, vendor, event, sensitivity, stepMs: SIGNAL_STEP_MS, timezone }
 }
 
-/** Adds the state of each monitored signal after the last hour and the ticks since. */
+/** Adds the state of each monitored signal, from the last hour and the time since then. */
 async function inDetail(
   { seriesMonitor }: ListSources,
   orgId: string,
@@ -226,7 +223,8 @@ function namedDomains(db: Db, orgId: string): Domain[] {
 }
 
 /**
- * Returns a filter for the first `most` matching signals after the cursor, as far as that is known without their state.
+ * Returns a filter that accepts the first `most` matching signals after the cursor. It can only check criteria that do
+ * not depend on their state.
  */
 function wanted(query: SignalQuery, after: Place | null, most: number): (signal: KnownSignal) => boolean {
   let count = 0
@@ -239,7 +237,7 @@ function wanted(query: SignalQuery, after: Place | null, most: number): (signal:
   }
 }
 
-/** Returns the matching signals of these domains, in the order of the list. */
+/** Returns the matching signals of these domains in list order. */
 export async function signalsOf(
   { db, seriesMonitor, now: today }: ListSources,
   orgId: string,
@@ -292,7 +290,7 @@ function rowOf(
 
 const placeIn = ({ domainId, vendor, event }: KnownSignal): Place => [domainId, vendor, event]
 
-/** Returns whether the signal comes after the cursor in the order of the list. */
+/** Returns whether the signal comes after the cursor in list order. */
 function isBehind(signal: KnownSignal, place: Place): boolean {
   const own = placeIn(signal)
   const index = own.findIndex((part, at) => part !== place[at])

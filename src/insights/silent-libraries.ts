@@ -9,10 +9,10 @@ import { insight } from './insight.ts'
 
 const WINDOW_MS = DAY_MS
 
-/** Vendors that send events. Tag managers, for example, only load other tags. */
+/** Vendors that send events. Tag managers, for example, are excluded because they only load other tags. */
 const SENDING = decoders.filter(({ routes }) => routes.some(({ carries }) => !carries)).map(({ vendor }) => vendor)
 
-/** Number of events or loads of one vendor and kind, and when the most recent one was received. */
+/** Number of events or library loads for one vendor and kind, and the time of the most recent one. */
 interface KindRow {
   vendor: string
   kind: EventKind
@@ -40,7 +40,7 @@ const SilentLibraries = Closed(
   },
 )
 
-/** Vendors whose library is loaded by the pages of a domain while none of their events is captured. */
+/** Vendors whose library is loaded by a domain's pages although none of their events is captured. */
 export const silentLibraries = insight({
   id: 'listSilentLibraries',
   tag: 'Domains',

@@ -7,36 +7,39 @@ import { percentOf } from './asked.ts'
 import { PAIRING_VENDORS } from './event-pairs.ts'
 import type { PairedName } from './paired-events.ts'
 
-/** Requirements of a rule for a key, weakest first: present, a number, one of few values. */
+/**
+ * Requirements that a rule can set for a key, weakest first: it is present, it is a number, or it has one of a few
+ * values.
+ */
 export const SUGGESTION_KINDS = ['required_key', 'key_type', 'key_values'] as const
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
 
-/** One key of one event of one vendor over the examined days. Events are weighted. */
+/** Facts about one key of one event and vendor over the examined days. Event counts are weighted. */
 export interface KeyFacts {
   domainId: string
   vendor: string
   event: string
   key: string
-  /** Events of this name, and those in which the key is not blank. */
+  /** Number of events with this name, and of those in which the key is not blank. */
   events: number
   present: number
-  /** Number of those in which it is a number; 0 when only few values are. */
+  /** Number of events in which the key is a number; 0 when it has only a few values. */
   numbers: number
-  /** Smallest daily share of events that have it, 0 to 1; days with few events are ignored. */
+  /** Lowest daily share of events that have the key, 0 to 1. Days with few events are ignored. */
   leastDailyShare: number
-  /** Distinct values, most frequent first; incomplete when there are more than `MAX_VALUES`. */
+  /** Distinct values, most frequent first. Incomplete when there are more than `MAX_VALUES`. */
   values: readonly { value: string; events: number }[]
-  /** True when every event of the vendor, of any name, has it with this one value. */
+  /** True when every event of the vendor, whatever its name, has this key with the same value. */
   isConstant: boolean
 }
 
-/** Minimum presence, and shares of numbers and of the rarest value, for a key to become a rule. */
+/** Minimum shares for a key to become a rule: presence, numbers, and the rarest value. */
 const MIN_PRESENCE = 0.995
 const MIN_NUMBERS = 0.999
 const MIN_VALUE_SHARE = 0.005
-/** Minimum presence on every day: a key below it comes and goes. */
+/** Minimum presence on each day. A key below it is only present from time to time. */
 const MIN_DAILY_PRESENCE = 0.9
-/** Minimum number of events for a rule, and for a list of values. */
+/** Minimum number of events required for a rule, and for a list of values. */
 const MIN_EVENTS = 200
 const MIN_EVENTS_FOR_VALUES = 500
 export const MAX_VALUES = 20
@@ -44,27 +47,27 @@ export const MAX_VALUES = 20
 const MAX_VALUE_LENGTH = 1000
 const MAX_NAME_LENGTH = 200
 const MAX_PER_EVENT = 5
-/** Percentage of events with a partner of the same event id below which an event id is suggested. */
+/** An event id is suggested when a lower percentage of events has a partner with the same event id. */
 const MIN_MATCHED_PCT = 85
 
 /**
- * Matches every text that is not a number as read by conditions, including the empty text (RE2). A condition can only
- * describe what is wrong: another character, no digit, a second point, anything but digits in the exponent, a sign in
- * the wrong position.
+ * RE2 pattern that matches every string that conditions do not read as a number, including the empty string. A
+ * condition can only describe what is wrong: an invalid character, no digit, a second decimal point, a non-digit in the
+ * exponent, or a sign in the wrong position.
  */
 export const NOT_NUMBER = String.raw`[^0-9.eE+-]|^[+-]?\.?(?:[eE]|$)|\..*\.|[eE].*[.eE]|[0-9.+-][+-]|[eE][+-]?$`
 
-/** Facts about a key before its values are examined. */
+/** Facts about a key that are known before its values are examined. */
 export type Presence = Omit<KeyFacts, 'numbers' | 'values' | 'isConstant'>
 
-/** Returns whether the key is present so steadily that a rule can require it, and is set by the company. */
+/** Returns whether the key is set by the company and present steadily enough for a rule to require it. */
 export function isSteady(facts: Presence): boolean {
   const { events, present, leastDailyShare } = facts
   const isThere = present >= events * MIN_PRESENCE && leastDailyShare >= MIN_DAILY_PRESENCE
   return events >= MIN_EVENTS && isThere && !isProtocolKey(facts) && isNameable(facts)
 }
 
-/** Returns the strongest rule met by the key; null when it meets none or a rule would be useless. */
+/** Returns the strongest requirement that the key meets; null when it meets none or a rule would be useless. */
 export function kindOf(facts: KeyFacts): SuggestionKind | null {
   const { events, present, numbers, values, isConstant } = facts
   if (isConstant || isEventName(facts) || !isSteady(facts)) return null
@@ -74,17 +77,21 @@ export function kindOf(facts: KeyFacts): SuggestionKind | null {
   return isFew && isShort && events >= MIN_EVENTS_FOR_VALUES ? 'key_values' : 'required_key'
 }
 
-/** Returns whether the vendor's protocol uses the key for the event name: a rule about it would always hold. */
+/**
+ * Returns whether the vendor's protocol uses the key for the event name. A rule about such a key could never be broken.
+ */
 const isEventName = ({ event, values }: KeyFacts) => values.length > 0 && values.every(({ value }) => value === event)
 
-/** Returns the weighted number of events of these days that break such a rule, at least 1 if any does. */
+/**
+ * Returns the weighted number of events on these days that would break such a rule; at least 1 when any event would.
+ */
 export function brokenBy(kind: SuggestionKind, { events, present, numbers, values }: KeyFacts): number {
   if (kind === 'required_key') return events - present
   if (kind === 'key_type') return events - numbers
   return events - values.reduce((sum, one) => sum + one.events, 0)
 }
 
-/** Returns whether conditions, which have no wildcards, can name the key. */
+/** Returns whether the key can be named in conditions, which do not support wildcards. */
 export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event' | 'vendor'>): boolean {
   if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
     return false
@@ -93,30 +100,31 @@ export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event
   return target.kind === 'key' && target.key === key
 }
 
-/** Returns the name of a key in conditions. */
+/** Returns the key as it is written in conditions. */
 export const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
 
 /**
- * Keys that the company sets, for vendors whose library adds keys to every request: a rule about the library's keys
- * would watch the library. For other vendors only constant keys are left out. Keys are named as in the decoders.
+ * Keys that the company sets itself, for vendors whose library adds other keys to every request. A rule about those
+ * other keys would only check the library. For vendors not listed here, only constant keys are excluded. Keys have the
+ * names that the decoders use.
  */
 const OWN_KEYS = new Map([
-  // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the rest is set by the
-  // library.
+  // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the library sets all other
+  // keys.
   ['Google Analytics 4', /^(?!(?:ep|epn|up|upn|pr\d+)\b|cu$|uid$)/],
   // https://developers.facebook.com/docs/meta-pixel/reference: custom data and advanced matching.
   ['Meta Pixel', /^(?!(?:cd|ud|udff|ap)\b)/],
 ])
 
-/** Returns whether the vendor's own library sets the key; unknown for most vendors. */
+/** Returns whether the vendor's own library sets the key; false for vendors whose library keys are unknown. */
 export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>): boolean {
   return OWN_KEYS.get(vendor)?.test(key) ?? false
 }
 
-/** Returns whether the library keys of this vendor are known. */
+/** Returns whether the keys set by this vendor's library are known. */
 export const knowsProtocol = (vendor: string) => OWN_KEYS.has(vendor)
 
-/** Events and keys related to money, most valuable first. */
+/** Events and keys related to money, from the most to the least valuable. */
 const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]
 const MONEY_KEYS = [
   /transaction|order.?id|(?:^|[._[])(?:value|revenue|price|amount|total)\b|currency|(?:^|\.)cu$/i,
@@ -128,12 +136,12 @@ const rank = (patterns: readonly RegExp[], text: string) => {
   return at < 0 ? 0 : patterns.length - at
 }
 
-/** Returns how closely the key is related to money: 0 to 8; the event counts before the key. */
+/** Returns how closely the key is related to money, 0 to 8. The event has more weight than the key. */
 export function moneyOf({ event, key }: Pick<KeyFacts, 'event' | 'key'>): number {
   return rank(MONEY_EVENTS, event) * 3 + rank(MONEY_KEYS, key)
 }
 
-/** A rule that the traffic meets, before its backtest. */
+/** A rule that the traffic meets, before it is backtested. */
 export interface Draft {
   kind: SuggestionKind
   facts: KeyFacts
@@ -142,8 +150,8 @@ export interface Draft {
 }
 
 /**
- * Returns suggestions, those related to money first, then by events, at most five per event. Rules already covered by
- * an alert are left out. `days`: number of examined days.
+ * Returns suggestions, at most five per event. Those related to money come first, then those with the most events.
+ * Rules that an alert already covers are omitted. `days`: number of examined days.
  */
 export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], days: number): Draft[] {
   const perEvent = new Map<string, number>()
@@ -162,14 +170,14 @@ export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], da
     .map(({ kind, facts }) => ({ kind, facts, rule: ruleOf(kind, facts), reason: reasonOf(kind, facts, days) }))
 }
 
-/** Sorts keys: related to money first, then by events, then by name. */
+/** Sorts keys by relation to money, then by number of events, then by name. */
 export function byMoney(a: Presence, b: Presence): number {
   if (moneyOf(a) !== moneyOf(b) || a.events !== b.events) return moneyOf(b) - moneyOf(a) || b.events - a.events
   const [ofA, ofB] = [a, b].map(({ domainId, vendor, event, key }) => [domainId, vendor, event, key].join('\0'))
   return (ofA ?? '') < (ofB ?? '') ? -1 : 1
 }
 
-/** Returns whether a rule about single events has any condition on this key of this event. */
+/** Returns whether a single-event rule of this alert has a condition on this key of this event. */
 function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
   if (!alertTypeOf(alert.alertType).judgedOnArrival) return false
   const { vendors = [], filters = [] } = alert
@@ -183,7 +191,7 @@ function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): bool
   })
 }
 
-/** Returns true unless the filter is about the name of the event and excludes this one. */
+/** Returns false only when the filter is about the event name and excludes this event. */
 export function admits(filter: Condition, event: string): boolean {
   if (filter.parameter !== '$event') return true
   if (filter.op === 'equals') return (filter.values ?? []).includes(event)
@@ -220,7 +228,7 @@ function severityOf(facts: KeyFacts): Severity {
   return money >= 7 ? 'high' : money > 0 ? 'medium' : 'low'
 }
 
-/** Returns the condition that describes a violation. A blank key breaks each of them. */
+/** Returns the condition that describes a violation. A blank key violates each kind of rule. */
 function wrong(kind: SuggestionKind, { key, values }: KeyFacts): Condition {
   const parameter = parameterOf(key)
   if (kind === 'required_key') return { parameter, op: 'is_blank' }
@@ -244,9 +252,9 @@ function reasonOf(
 }
 
 /**
- * Returns rules that require an event id, for names that browsers and servers each send at least 200 times and of which
- * less than 85 % have a partner with the same id; those related to money first. Rules already covered by an alert are
- * left out.
+ * Returns rules that require an event id, those related to money first. They cover names that browsers and servers each
+ * send at least 200 times and of which less than 85 % have a partner with the same id. Rules that an alert already
+ * covers are omitted.
  */
 export function suggestEventIds(names: readonly PairedName[], alerts: readonly Alert[], days: number): Draft[] {
   return names
@@ -283,7 +291,7 @@ export function suggestEventIds(names: readonly PairedName[], alerts: readonly A
     .toSorted((a, b) => byMoney(a.facts, b.facts))
 }
 
-/** Fires when an event has none of the parameters that may hold its event id. */
+/** Returns a rule that is broken when an event has none of the parameters that may hold its event id. */
 function eventIdRule({ event, serverEvent, ...name }: PairedName, ids: readonly string[], facts: KeyFacts): AlertInput {
   return {
     ...ruleOf('required_key', facts),

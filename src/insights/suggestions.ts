@@ -119,8 +119,8 @@ export const suggestions = insight({
 })
 
 /**
- * Returns the rules that the traffic of the last `days` met and no alert covers, before their backtest, and the days as
- * a window.
+ * Returns rules that the traffic of the last `days` met and no alert covers, before they are backtested. Also returns
+ * the days as a window.
  */
 export async function draftsOf(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
@@ -140,7 +140,10 @@ export async function draftsOf(
   return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window }
 }
 
-/** Returns a test that fails for keys with personal data in a name or value, which a rule would contain. */
+/**
+ * Returns a predicate that is false for keys with personal data in their name or a value, because a rule would contain
+ * it.
+ */
 function isPlain({ privacy }: Pick<Sources, 'privacy'>): (facts: Draft['facts']) => boolean {
   const own = privacy()
   const isOpen = (text: string, key = '') => maskPersonal(text, key, own) === text
@@ -175,7 +178,7 @@ async function tryOut(
   { kind, facts, rule }: Draft,
   { days, now }: { days: number; now: Instant },
 ): Promise<Tried> {
-  // Most rules were never broken in these days, so there is nothing to find.
+  // Most rules were never broken in these days, so a backtest would not find anything.
   if (days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
   const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
   const parts = { warehouse: history, domains: domains(), privacy: privacy() }

@@ -6,10 +6,10 @@ import { domainFields, domainsNamed } from './asked.ts'
 import { insight } from './insight.ts'
 
 const DEFAULT_HOURS = 24
-/** Maximum number of vendors: browsers report pages, so anyone can invent vendors. */
+/** Maximum number of vendors, because browsers send these reports and anyone can invent vendors. */
 const MAX_VENDORS = 1000
 const MAX_HOSTS = 1000
-/** Sums of fractions differ in their last digits by the order of addition. */
+/** Number of decimals. Sums of fractions differ beyond them, depending on the order of addition. */
 const DIGITS = 6
 
 const Input = Closed({
@@ -80,7 +80,7 @@ interface VendorRow {
   hosts: string[]
   pages: number
   requests: number
-  /** Null when the bytes of no page are known. */
+  /** Null when the size is unknown for every page. */
   bytes: number | null
   sized: number
   p50DurMs: number | null
@@ -91,7 +91,7 @@ interface VendorRow {
   allBlockMs: number | null
 }
 
-/** The cost of vendors' code for the pages that load it, as reported by browsers. */
+/** Cost of each vendor's code for the pages that load it, as reported by browsers. */
 export const tagPerformance = insight({
   id: 'getTagPerformance',
   summary: 'Show what each vendor’s code costs pages: requests, bytes, durations and blocking time',
@@ -134,13 +134,13 @@ export const tagPerformance = insight({
 })
 
 const rounded = (value: number) => Number(value.toFixed(DIGITS))
-/** Returns 0 when the divisor is 0. */
+/** Returns the rounded ratio; 0 when the divisor is 0. */
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part / whole))
 
 interface Scope {
   orgId: string
   window: Query['window']
-  /** Empty: every domain of the organization. */
+  /** Empty for all domains of the organization. */
   domainIds: readonly string[]
 }
 

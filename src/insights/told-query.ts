@@ -9,42 +9,42 @@ export interface ToldScope extends Pick<Query, 'window'> {
   domainId: string
 }
 
-/** Parameters that hold ids and values; of values, the first non-empty one counts. */
+/** Parameters that hold order ids and values. The first non-empty value is used. */
 export interface OrderKeys {
   ids: readonly string[]
   values: readonly string[]
-  /** Parameters of single vendors. */
+  /** Parameters specific to single vendors. */
   own: readonly VendorOrderKeys[]
-  /** The existing ones of `PAIRING_KEYS`, by which a browser event and a server event are paired. */
+  /** The `PAIRING_KEYS` that exist in the data, used to pair browser and server events. */
   pairing: readonly string[]
 }
 
-/** An order that may be reported. */
+/** An order that tags may have reported. */
 export interface ExpectedOrder {
   id: string
   /** Day since the Unix epoch. */
   day: number
   value: number | null
-  /** True when vendors should receive it. */
+  /** True when vendors should receive the order. */
   isPaid: boolean
 }
 
-/** Names of parameters that hold an id, and those that hold a value, preferred ones first. */
+/** Names of parameters that hold an id, and of those that hold a value. Preferred names come first. */
 const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID', 'OrderId', 'OrderID']
 const VALUE_NAMES = ['value', 'revenue']
 const OWN_NAMES = VENDOR_ORDER_KEYS.flatMap(({ id, value }) => [id, value]).filter((name) => name !== null)
-/** Maximum number of parameters of either kind; more are made up. */
+/** Maximum number of parameters that hold ids, and of those that hold values. Further ones are probably made up. */
 const MAX_KEYS = 50
-/** Tolerance: floating point turns some differences of one cent into slightly more. */
+/** Tolerance for differences. In floating point, a difference of one cent may be slightly larger. */
 const MAX_DIFFERENCE = 0.01 + 1e-6
 
 /**
- * The name of a parameter after its last dot or inside its last brackets: `ep.order_id`, `cd[order_id]` and
- * `order_id[]` are named `order_id`. Valid in RE2 and JavaScript.
+ * Returns a pattern for a parameter's name after its last dot or inside its last brackets. For example, `ep.order_id`,
+ * `cd[order_id]` and `order_id[]` match `order_id`. Valid in RE2 and JavaScript.
  */
 const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
 
-/** Returns the query for names of parameters that may hold an id or a value. */
+/** Returns the query for the names of parameters that may hold an id or a value. */
 export function orderNamesQuery({ orgId, window }: ToldScope): Query {
   return query('orders.names', {
     over: 'names',
@@ -58,7 +58,7 @@ export function orderNamesQuery({ orgId, window }: ToldScope): Query {
   })
 }
 
-/** Sorts the names from `orderNamesQuery` by preference, then by length. */
+/** Returns the names from `orderNamesQuery`, sorted by preference, then by length. */
 export function orderKeys(names: readonly string[]): OrderKeys {
   const called = (last: string) => {
     const pattern = new RegExp(lastNamePattern([last]))
@@ -75,7 +75,7 @@ export function orderKeys(names: readonly string[]): OrderKeys {
   return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own, pairing }
 }
 
-/** Returns whether no event can be about an order. */
+/** Returns whether there is no parameter for order ids, so that no event can refer to an order. */
 export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
 
 const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
@@ -84,7 +84,7 @@ const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
   ),
 ]
 
-/** Returns SQL for the ids of an event, one column each. */
+/** Returns SQL for the order ids of an event, one column per parameter. */
 function idColumns({ ids, own }: OrderKeys, binder: Binder): string[] {
   const { dialect } = binder
   const ofVendors = own.flatMap(({ vendor, id, value, event, needsValue }) => {
@@ -99,7 +99,7 @@ function idColumns({ ids, own }: OrderKeys, binder: Binder): string[] {
   return [...ids.map((key) => dialect.key(key)), ...ofVendors]
 }
 
-/** Returns SQL for the values of an event, the first non-empty one first. */
+/** Returns SQL for the values of an event, in the order in which they are used. */
 function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   const { dialect } = binder
   const ofVendors = own.flatMap(({ vendor, value }) =>
@@ -108,7 +108,7 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
-/** Returns tests, to be joined by AND, for events that count. */
+/** Returns the tests, to be joined by AND, for events that are counted. */
 const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
   `domainId = ${binder.bind(domainId)}`,
   `env = 'prod'`,
@@ -116,8 +116,8 @@ const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
 ]
 
 /**
- * Returns SQL for reports to vendors, one row per vendor, id and day. Of a pair of browser and server events only the
- * first is in `events`.
+ * Returns SQL for reports to vendors, one row per vendor, id and day. `events` counts a pair of browser and server
+ * events once, as the first of the two.
  */
 function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
@@ -142,12 +142,12 @@ function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
 const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|place ?an ?order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
 
 /**
- * Vendors with a purchase event of another name. A conversion of Google Ads does not say whether it is one.
+ * Vendors whose purchase event has another name. Google Ads conversions do not indicate whether they are purchases.
  * https://help.pinterest.com/en/business/article/add-event-codes
  */
 const PURCHASES_OF_VENDORS = { 'Pinterest Tag': 'checkout', 'Pinterest Conversions API': 'checkout' }
 
-/** Returns the query for purchases without a readable id: rows of `vendor` and `purchases`. */
+/** Returns the query for purchases without a readable order id, in rows of `vendor` and `purchases`. */
 export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderKeys): Query {
   return query('orders.unread', {
     orgId,
@@ -173,14 +173,14 @@ export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderK
   })
 }
 
-/** Merges an id that an event has in several parameters. */
+/** Returns SQL that is NULL when an earlier parameter of the event has the same id, so that each id is counted once. */
 function unlessBefore(columns: readonly string[], at: number): string {
   const column = columns[at] ?? 'NULL'
   const before = columns.slice(0, at).map((other) => `${column} = ${other}`)
   return before.length > 0 ? `CASE WHEN ${before.join(' OR ')} THEN NULL ELSE ${column} END` : column
 }
 
-/** Returns the first non-empty one of these columns; NULL when all are empty. */
+/** Returns SQL for the first non-empty column; NULL when all are empty. */
 function firstSaid(columns: readonly string[]): string {
   if (columns.length === 0) return 'NULL'
   return `coalesce(${columns.map((column) => `nullif(${column}, '')`).join(', ')})`
@@ -202,8 +202,8 @@ function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
 }
 
 /**
- * Returns the query for reports to vendors: rows of `ToldRow`, and at most `listed` rows `unknown`, one per unknown id.
- * `keys` has at least one id.
+ * Returns the query for reports to vendors, in rows of `ToldRow`. At most `listed` rows of kind `unknown` are returned,
+ * one per unknown id. `keys` must have at least one id.
  */
 export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly ExpectedOrder[], listed: number): Query {
   const { orgId, window } = scope
@@ -238,9 +238,9 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
 }
 
 /**
- * Returns the query for pairs of browser and server events and for events without a partner. It covers names with an
- * event about an order, where the event or its partner is one, in rows of `ToldRow` by vendor and day of the first
- * event. `keys` has at least one id.
+ * Returns the query for pairs of browser and server events and for unpaired events. An event is included when it or its
+ * partner refers to an order. Rows of `ToldRow` are by vendor and day of the first event. `keys` must have at least one
+ * id.
  */
 export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
   const { orgId, window } = scope

@@ -9,43 +9,46 @@ import type { History } from '../warehouse/warehouse.ts'
 /** The scope whose parameters are listed. */
 export interface ListScope {
   orgId: string
-  /** At least one. */
+  /** At least one id. */
   domainIds: readonly string[]
   vendor?: string | undefined
   event?: string | undefined
   env?: string | undefined
   window: Query['window']
-  /** The organization's own patterns for personal data. */
+  /** Custom patterns for personal data of the organization. */
   patterns: readonly string[]
 }
 
 export interface ListForm {
-  /** Lists are made for each combination of these and the key. */
+  /** Each combination of these columns and the key has its own list. */
   by: ParameterForm['by']
-  /** Lists with more distinct values than this are not counted value by value. */
+  /** Lists with more distinct values than this are crowded: their values are not counted individually. */
   crowdedFrom: number
-  /** True to determine the types of the values. */
+  /** True when the types of the values are required. */
   typed: boolean
-  /** Number of most frequent values returned, and of those that may be personal and may become equal when masked. */
+  /**
+   * Maximum number of most frequent values to return. `maybePersonal` applies to values that may be personal, because
+   * masking may merge them.
+   */
   shown: number
   maybePersonal: number
   /**
    * Sampling of the window for crowded lists: the number of evenly spaced parts, and the approximate number of events
-   * in each. Default: one part, the most recent 48th of the window and at least an hour.
+   * per part. Default: one part, which is the most recent 48th of the window and at least one hour.
    */
   parts?: { count: number; events: number }
-  /** SQL that excludes rows; reads `weight`, `key` and the columns of `by`. */
+  /** SQL that limits the rows. It can read `weight`, `key` and the columns of `by`. */
   most: string
 }
 
-/** The parameters of one name, of events with equal `by`. Sums are weighted and not rounded. */
+/** The parameters with one name in events with the same `by` columns. Sums are weighted and not rounded. */
 export interface ValueList {
   domainId?: string
   vendor: string
   event?: string
   key: string
   weight: number
-  /** Weights of numbers, and of `true` and `false`. */
+  /** Weight of values that are numbers, and of the values `true` and `false`. */
   numbers: number
   booleans: number
   lastAt: Instant
@@ -53,34 +56,34 @@ export interface ValueList {
   different: number
   suspects: number
   /**
-   * The most frequent values of both kinds, in no particular order, with their weights, and 1 for each that may be
-   * personal.
+   * The most frequent values, both plain and possibly personal, in no particular order. The arrays below hold their
+   * weights and, for each value, 1 when it may be personal.
    */
   values: string[]
   weights: number[]
   areSuspect: (0 | 1)[]
 }
 
-/** Number of most frequent values kept by a sample of a crowded list, as a multiple of those returned. */
+/** Number of most frequent values read from a sample of a crowded list, as a multiple of the number returned. */
 const CANDIDATES = 5
 const SUSPECT_CANDIDATES = 1000
 
 /**
- * Matches what personal data contains: one of these characters, seven digits, or a match of an own pattern; masked data
- * contains stars.
+ * Strings that indicate personal data, and the stars of masked data. Seven digits or a match of a custom pattern also
+ * count.
  */
 const PERSONAL_PARTS = ['@', '%', '***']
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 const SAMPLE_SHARE = 1 / 48
 
-/** A sample of the window: parts of equal length in ms, newest first. */
+/** A sample of the window. Its parts have equal length in ms and are sorted newest first. */
 interface Sample {
   length: number
   ends: Instant[]
 }
 
-/** Returns the sample for the form. It ends with the newest event, because traffic may end long before the window. */
+/** Returns the sample. It ends with the newest event, because traffic may stop long before the end of the window. */
 async function sampleOf(history: History, scope: ListScope, { parts }: ListForm): Promise<Sample> {
   const { from, to } = scope.window
   const [counted] = await history.query<{ minute: Instant | null; events: number | null }>(
@@ -101,8 +104,8 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
 }
 
 /**
- * Returns the crowded lists: those with too many distinct values in the newest part of the window. Their values are the
- * frequent ones in any part of the sample; everything else is of the newest part only.
+ * Returns the crowded lists, which have too many distinct values in the newest part of the window. Their values are
+ * those frequent in any part of the sample. All other facts are from the newest part only.
  */
 export async function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
   const { length, ends } = await sampleOf(history, scope, form)
@@ -141,7 +144,7 @@ export async function crowdedLists(history: History, scope: ListScope, form: Lis
 const placeOf = (list: ValueList, { by }: ListForm) =>
   JSON.stringify([...by, 'key'].map((column) => list[column as 'key'] ?? ''))
 
-/** Returns the lists of all other keys, with exact counts. */
+/** Returns the lists of all other keys with exact counts. */
 export function exactLists(history: History, scope: ListScope, form: ListForm, except: readonly string[]) {
   return history.query<ValueList>(
     query('insights.parameter-values', {
@@ -155,8 +158,8 @@ export function exactLists(history: History, scope: ListScope, form: ListForm, e
 }
 
 /**
- * Returns the lists of these keys, with exact counts. Of crowded lists only values frequent in the newest part are
- * counted, or none unless they are `shown`; the sum includes all values.
+ * Returns the lists of these keys with exact counts. For crowded lists, only the values that are frequent in the newest
+ * part are counted, or none without `shown`. The total includes all values.
  */
 export function listsAmong(
   history: History,
@@ -181,7 +184,7 @@ export function listsAmong(
 
 export const keysOf = (lists: readonly Pick<ValueList, 'key'>[]) => [...new Set(lists.map(({ key }) => key))].sort()
 
-/** The history to read. */
+/** Returns the part of the history to read. */
 export function formOf(
   scope: ListScope,
   binder: Binder,
@@ -197,12 +200,12 @@ export function scopeSql({ domainIds, vendor, event, env }: ListScope, binder: B
   return [...binder.among('domainId', domainIds), ...named].join(' AND ')
 }
 
-/** Returns a SELECT of one row per list, as `ValueList`. */
+/** Returns a SELECT with one row per list, as in `ValueList`. */
 function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, maybePersonal }: ListForm): string {
   const { dialect } = binder
   const group = [...by, 'key'].join(', ')
-  // All uncounted values form one row without a value, which does not take the place of another. Sums that differ only
-  // in their last digits, because of the order of addition, are equal.
+  // All uncounted values form one row without a value. It is sorted last, so that it does not displace a value. Sums
+  // that differ only in their last digits, because of the order of addition, are treated as equal.
   const order = 'value IS NULL, round(weight, 6) DESC, value'
   const listed = (column: string) =>
     `coalesce(array_agg(${column}) FILTER (WHERE value IS NOT NULL AND place <= CASE WHEN isSuspect THEN ${maybePersonal} ELSE ${shown} END), [])`
@@ -220,7 +223,9 @@ function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, m
     ) GROUP BY ${group}`
 }
 
-/** Distinguishes most texts from numbers by their first character, which is cheaper than a pattern. */
+/**
+ * Returns SQL for the type of a value. The first character rules out most non-numbers, which is cheaper than a pattern.
+ */
 const typeSql = (
   dialect: Dialect,
   text: string,
@@ -229,7 +234,7 @@ const typeSql = (
   WHEN ${text} >= '+' AND ${text} < ':' THEN CASE WHEN ${dialect.matches(text, number)} THEN 'number' ELSE 'text' END
   ELSE 'text' END`
 
-/** Returns SQL for whether masking may change a value or make another one equal to it; never NULL. */
+/** Returns SQL that is true when masking may change a value or another value may become equal to it. Never NULL. */
 function suspectSql(binder: Binder, text: string, patterns: readonly string[]): string {
   const { dialect } = binder
   const tests = [

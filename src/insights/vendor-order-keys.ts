@@ -1,23 +1,21 @@
-/**
- * Where a vendor's requests identify the order, when they do not use a common name. Null: they do, and only the
- * vendor's name for the value differs.
- */
+/** The parameters in which a vendor's requests identify an order when they do not have common names. */
 export interface VendorOrderKeys {
   /** Name of the vendor in the decoders. */
   vendor: string
-  /** Parameter that holds the id. */
+  /** Parameter that holds the id; null when it has a common name. */
   id: string | null
-  /** Parameter that holds the value; null: a common one. */
+  /** Parameter that holds the value; null when it has a common name. */
   value: string | null
-  /** Only events of this name, because one request may contain several. */
+  /** Name of the only event to read, because one request may contain several events. */
   event?: string
   /**
-   * True when the id counts only together with a value: otherwise Floodlight's `ord` is a random number against caches.
+   * True when the id is only valid together with a value. Without a value, Floodlight's `ord` is a random number that
+   * prevents caching.
    */
   needsValue?: true
 }
 
-/** Parameters according to the vendors' references. */
+/** Parameters, taken from the vendors' documentation. */
 export const VENDOR_ORDER_KEYS: readonly VendorOrderKeys[] = [
   // https://support.google.com/google-ads/answer/6386790
   { vendor: 'Google Ads', id: 'oid', value: null },

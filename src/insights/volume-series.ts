@@ -15,7 +15,7 @@ import { insight, type Sources } from './insight.ts'
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
 
-/** The grain by maximum number of hours. Days begin at midnight UTC. */
+/** Row lengths by the maximum number of hours requested. Days begin at midnight UTC. */
 const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
@@ -28,7 +28,7 @@ const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfie
 /** Maximum number of changes in a response. */
 const MAX_CHANGES = 200
 
-/** Maximum number of rows of any grain, including the current one. */
+/** Maximum number of rows for any row length, including the current row. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
 
 const Input = Closed({
@@ -87,7 +87,7 @@ const Output = Closed(
   },
 )
 
-/** The number of events, with the baseline and band of automatic signals. */
+/** Number of events over time, with the baseline and band of automatic signals. */
 export const volumeSeries = insight({
   id: 'getVolume',
   summary: 'Show the number of events and the expected number',
@@ -140,7 +140,7 @@ function grainOf(input: Asked): (typeof GRAINS)[number] {
   return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
 }
 
-/** Returns the buckets that overlap the requested time; the last one has not ended. */
+/** Returns the buckets that overlap the requested period. The last bucket has not ended yet. */
 function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
   const first = startOf(now - hoursOf(input) * HOUR_MS)
@@ -151,12 +151,12 @@ function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   }))
 }
 
-/** Returns whether rows of each domain are monitored: all its events, a vendor, or one of its events. */
+/** Returns whether this series is monitored: all events of a domain, one vendor, or one event of a vendor. */
 const isFollowed = ({ vendor, event }: Together) => vendor !== null || event === null
 
 /**
- * Returns the expectation for one domain; null when no series is monitored for the request. For days there is no band,
- * only the state of the last hours.
+ * Returns the expectation for one domain; null when the requested series is not monitored. For rows of a day it has no
+ * band, only the state of the last hours.
  */
 async function chartOf(sources: Sources, asked: Together, buckets: readonly Stretch[]): Promise<SeriesChart | null> {
   const { domainIds, vendor, event, stepMs } = asked
@@ -165,13 +165,13 @@ async function chartOf(sources: Sources, asked: Together, buckets: readonly Stre
   if (domainId === undefined || !first || !last || others.length > 0 || !isFollowed(asked)) return null
   const series = { domainId, vendor, event }
   if (stepMs <= SIGNAL_STEP_MS) return sources.chart({ ...series, stepMs }, { from: first.start, to: last.end })
-  // Includes the previous hour, because the day may have begun a moment ago.
+  // Includes the previous hour, because the current day may have just begun.
   const range = { from: last.start - SIGNAL_STEP_MS, to: last.end }
   const chart = await sources.chart({ ...series, stepMs: SIGNAL_STEP_MS }, range)
   return { ...chart, points: [] }
 }
 
-/** Returns the expectation for several domains; null when none is known. */
+/** Returns the combined expectation for several domains; null when none is known. */
 async function togetherOf(
   sources: Sources,
   orgId: string,

@@ -14,10 +14,10 @@ import { insight, type Sources } from './insight.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
 
 export const WEEK_MS = 7 * DAY_MS
-/** 5 January 1970. */
+/** The first Monday after the Unix epoch, 5 January 1970. */
 const FIRST_MONDAY = 4 * DAY_MS
 
-/** Maximum number of issues and changes in a report. */
+/** Maximum number of issues, and of changes, in a report. */
 const MAX_WORST = 10
 const MAX_CHANGES = 50
 
@@ -98,7 +98,7 @@ const WeeklyReportSchema = Closed(
 )
 export type WeeklyReport = Static<typeof WeeklyReportSchema>
 
-/** Summary of a week, for people and for Monday's digest. */
+/** Summary of a week, also used for Monday's digest. */
 export const weeklyReport = insight({
   id: 'getWeeklyReport',
   summary: 'Summarise a week: what broke, what it cost, what was done, compared with the previous week',
@@ -113,7 +113,8 @@ export const weeklyReport = insight({
 })
 
 /**
- * Throws `invalid` for a value that is not a week, a week that has not begun, and one older than the retention time.
+ * Returns the start of the week. Throws `invalid` when the value is not a week, the week has not begun, or it is older
+ * than the retention time.
  */
 function startOf(week: string | undefined, now: Instant): Instant {
   if (week === undefined) return lastWeek(now)
@@ -128,7 +129,7 @@ function startOf(week: string | undefined, now: Instant): Instant {
 /** Returns the start of the last complete week. */
 export const lastWeek = (now: Instant): Instant => weekStart(now) - WEEK_MS
 
-/** A week, and the domains; null: all. */
+/** A week and its domains; null for all domains. */
 export interface ReportScope {
   domainIds: readonly string[] | null
   from: Instant
@@ -136,7 +137,8 @@ export interface ReportScope {
 }
 
 /**
- * Returns the report of the week that begins at `from`, as far as it has passed. Throws `unavailable` like the history.
+ * Returns the report for the week that begins at `from`, up to now for the current week. Throws `unavailable` like the
+ * history.
  */
 export async function reportOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport> {
   const { domainIds, from, now } = scope
@@ -170,7 +172,7 @@ export async function reportOf(sources: Sources, orgId: string, scope: ReportSco
 const impactOf = (issues: readonly IssueRecord[]) =>
   issues.reduce((sum, { impactValue }) => sum + (impactValue ?? 0), 0)
 
-/** Returns the median; null for no values. */
+/** Returns the median; null for an empty list. */
 function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
@@ -179,7 +181,7 @@ function medianOf(values: readonly number[]): number | null {
 
 const RANK = ['low', 'medium', 'high', 'critical']
 
-/** Sorts issues by severity, then value, then occurrences, each once. */
+/** Returns issues sorted by severity, then value, then occurrences, without duplicates. */
 function gravest(issues: readonly IssueRecord[]): IssueRecord[] {
   return [...new Map(issues.map((issue) => [issue.id, issue])).values()]
     .toSorted(
@@ -224,12 +226,15 @@ function hoursOf(from: Instant, to: Instant): Stretch[] {
   return Array.from({ length: count }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))
 }
 
-/** Returns the Monday, midnight UTC, of the week of an instant. */
+/** Returns the Monday, at midnight UTC, of the week that contains an instant. */
 export function weekStart(at: Instant): Instant {
   return Math.floor((at - FIRST_MONDAY) / WEEK_MS) * WEEK_MS + FIRST_MONDAY
 }
 
-/** Returns the name of the week of an instant as in ISO 8601: `2026-W47`. Its year is that of its Thursday. */
+/**
+ * Returns the ISO 8601 name of the week that contains an instant, such as `2026-W47`. The week belongs to the year of
+ * its Thursday.
+ */
 export function weekName(at: Instant): string {
   const thursday = weekStart(at) + 3 * DAY_MS
   const year = new Date(thursday).getUTCFullYear()
@@ -237,10 +242,10 @@ export function weekName(at: Instant): string {
   return `${year}-W${String(number).padStart(2, '0')}`
 }
 
-/** Returns the start of the week with this name; null for an invalid name, such as week 53 of a year with 52. */
+/** Returns the start of the week with this name; null for an invalid name, such as week 53 of a year with 52 weeks. */
 export function parseWeek(name: string): Instant | null {
   const [, year, number] = /^(\d{4})-W(\d\d)$/.exec(name) ?? []
-  // 4 January is in the first week of its year.
+  // 4 January is always in the first week of its year.
   const start = weekStart(Date.UTC(Number(year), 0, 4)) + (Number(number) - 1) * WEEK_MS
   return weekName(start) === name ? start : null
 }
