@@ -4,8 +4,9 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 /**
- * `watching`: the watch window is running and no harmful effect is certain; `regressed`: a harmful effect is certain;
- * `clean`: the window ended without one; `unclear`: it ended with too few events.
+ * Status of a change. `watching`: the watch window is open and no harmful effect is certain. `regressed`: a harmful
+ * effect is certain. `clean`: the window ended without a harmful effect. `unclear`: the window ended with too few
+ * events.
  */
 export const CHANGE_STATUSES = ['watching', 'regressed', 'clean', 'unclear'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
@@ -20,7 +21,7 @@ export type EffectKind = (typeof EFFECT_KINDS)[number]
 
 export const isHarmful = (kind: EffectKind): boolean => (HARMFUL_KINDS as readonly string[]).includes(kind)
 
-/** One difference between the events before and after a change. */
+/** A difference between the events before and after a change. */
 const EffectSchema = Closed({
   kind: OneOf(EFFECT_KINDS),
   harmful: Type.Boolean(),
@@ -49,13 +50,16 @@ export type Verdict = Static<typeof VerdictSchema>
 
 export const NO_VERDICT: Verdict = { items: [], comparedEvents: { before: 0, after: 0 } }
 
-/** Minimum number of events on each side at the end of the window; with fewer the verdict is `unclear`. */
+/**
+ * Minimum number of events on each side of the change at the end of the window. With fewer events the verdict is
+ * `unclear`.
+ */
 export const ENOUGH_EVENTS = 50
 
 const MIN_WINDOW_MINUTES = 5
 const MAX_WINDOW_MINUTES = 10_080
 export const DEFAULT_WINDOW_MINUTES = 60
-/** How far `occurredAt` may be ahead of the server's clock. */
+/** Maximum time by which `occurredAt` may be ahead of the server's clock. */
 export const MAX_AHEAD_MS = 5 * MINUTE_MS
 
 export const ChangeInputSchema = Closed(
@@ -147,11 +151,11 @@ export const ChangeSchema = Closed(
 )
 export type Change = Static<typeof ChangeSchema>
 
-/** The part of a change shown next to what it may explain. */
+/** The fields of a change shown with an issue or chart that it may explain. */
 export const ChangeNameSchema = Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema })
 export type ChangeName = Static<typeof ChangeNameSchema>
 
-/** Returns a change as shown to people, with personal data in names masked. */
+/** Returns a change for display, with personal data in names masked. */
 export function maskedChange(change: Change, privacy: Privacy): Change {
   const mask = (text: string) => maskPersonal(text, '', privacy)
   const items = change.findings.items.map((item) => ({
@@ -166,12 +170,12 @@ export function maskedChange(change: Change, privacy: Privacy): Change {
   }
 }
 
-/** Returns the names of changes with personal data masked. */
+/** Returns change names with personal data masked. */
 export function maskedNames(changes: readonly ChangeName[], privacy: Privacy): ChangeName[] {
   return changes.map((change) => ({ ...change, title: maskPersonal(change.title, '', privacy) }))
 }
 
-/** Fields of a change when it is recorded. */
+/** Input for recording a change. */
 export interface NewChange {
   orgId: string
   domainId: string

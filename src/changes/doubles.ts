@@ -5,20 +5,21 @@ import { normalTail } from './tail.ts'
 import type { Expectation } from './volumes.ts'
 
 /**
- * Events per session, and events in total compared with the expectation, must both have increased by this factor to
- * count as doubled.
+ * Minimum factors for events to count as doubled: of events per session, and of total events relative to the
+ * expectation.
  */
 const SMALLEST_RATIO = 1.4
 const SMALLEST_RISE = 1.3
 const MIN_SESSIONS = 8
-/** Usual variation of events per session, as a share. */
+/** Usual relative variation of events per session. */
 const SPREAD = 0.06
 /**
- * Weight of one extra vote for "unchanged" among the names that vote on how sessions changed; a vendor has one vote.
+ * Weight of one extra vote for "no change" in the vote of event names on how sessions changed. Each vendor has one
+ * vote.
  */
 const PRIOR_VOTE = 0.9
 
-/** Events of one name per session that has any, and its uncertainty as a share. */
+/** Events with one name per session that has any, and the relative uncertainty of the mean. */
 interface Rate {
   sessions: number
   events: number
@@ -35,13 +36,13 @@ function rateOf(rows: readonly SessionRow[]): Rate {
   return { sessions, events, mean, error: mean > 0 ? Math.sqrt(variance / sessions) / mean : 1 }
 }
 
-/** Events of one name per session, on both sides. */
+/** Events with one name per session, before and after the change. */
 interface Pair {
   vendor: string
   event: string
   former: Rate
   present: Rate
-  /** Logarithm of the factor. */
+  /** Logarithm of the factor by which events per session changed. */
   change: number
 }
 
@@ -55,8 +56,8 @@ function pairOf(rows: readonly SessionRow[]): Pair | null {
 }
 
 /**
- * Finds events that sessions send more often than before: a tag that fires twice. Longer sessions change all names
- * alike, so the common change is removed; the total number of events must also have increased.
+ * Finds events that sessions send more often than before, which indicates a tag that fires twice. Longer sessions
+ * affect all names alike, so the common change is removed. The total number of events must also have increased.
  */
 export function doubleSuspects(rows: readonly SessionRow[], expectations: readonly Expectation[]): Suspect[] {
   const pairs = [...Map.groupBy(rows, nameKey).values()].flatMap((own) => pairOf(own) ?? [])

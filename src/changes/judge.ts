@@ -13,17 +13,18 @@ export interface JudgeParts {
   db: Db
   clock: Clock
   warehouse: History
-  /** Time up to which events are known. */
+  /** Returns the time up to which events are complete. */
   watermark(): Instant
 }
 
-/** Maximum number of changes judged per round; the others follow in the next one. */
+/** Maximum number of changes evaluated per round. The remaining ones are evaluated in the next round. */
 const AT_ONCE = 20
 const RETRY_MS = 10 * SECOND_MS
 
 /**
- * Judges the changes that are due, during and at the end of their watch windows. A failed change is retried and does
- * not affect the others; the round then rejects at its end. Repeating a round changes nothing.
+ * Evaluates the changes that are due, during and at the end of their watch windows. When the evaluation of a change
+ * fails, it is retried later and the others continue; the returned promise then rejects at the end of the round.
+ * Repeating a round changes nothing.
  */
 export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): Promise<void> {
   const { db, clock } = parts
@@ -53,7 +54,7 @@ async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: Wat
   const findings = await findingsOf({ orgId, domainId, at: occurredAt, lengthMs }, change, {
     history: warehouse,
     youngAlerts: alertsChangedSince(db, orgId, occurredAt - lengthMs),
-    // Half for the final judgement, the other half for all earlier ones.
+    // Half of the error probability is for the final evaluation, the other half for all earlier ones.
     error: isEnd ? ERROR / 2 : ERROR / 2 / Math.max(1, looks.length - 1),
   })
   const kept = keptFindings(change, findings)
@@ -73,7 +74,7 @@ async function findingsOf(
   return { items: effectsOf(look, past, error), comparedEvents: around.compared }
 }
 
-/** A regression stays: a change that regressed keeps its effects. */
+/** Returns the findings to store. A regressed change stays regressed and keeps its effects. */
 function keptFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
   if (status !== 'regressed' || present.items.some(({ harmful }) => harmful)) return present
   const former = findings.items.filter(({ harmful }) => harmful)

@@ -7,26 +7,29 @@ import { noteChange } from './store.ts'
 export interface NoticeParts {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents'>
-  /** Time up to which events are known. */
+  /** Returns the time up to which events are complete. */
   watermark(): Instant
 }
 
-/** Length of the history scanned at once. */
+/** Length of the period that is scanned at once. */
 const SLICE_MS = DAY_MS
-/** Libraries that a page loads together when a vendor first appears are not a change. */
+/**
+ * Libraries first seen within this time of a vendor's first library do not count as a change, because a page loads them
+ * together.
+ */
 const TOGETHER_MS = 30 * SECOND_MS
 /**
- * Maximum number of known releases per domain and vendor, because a domain's token is public and some addresses are
- * generated for each visitor. Later ones are ignored.
+ * Maximum number of known releases per domain and vendor. Further ones are ignored, because a domain's token is public
+ * and some library URLs are generated for each visitor.
  */
 const MOST_RELEASES = { version: 1000, library: 50 }
 
-/** A version of a domain, or the address of a vendor's library, and when it was first received. */
+/** A version of a domain or the URL of a vendor's library, and the time it was first received. */
 interface Release {
   orgId: string
   domainId: string
   source: 'version' | 'library'
-  /** The vendor of a library; empty for a version. */
+  /** The vendor of a library; empty for versions. */
   subject: string
   ref: string
   at: Instant
@@ -50,8 +53,8 @@ export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, 
 }
 
 /**
- * Resets the known releases after events of the past were imported, so that everything is scanned again. Recorded
- * changes are kept.
+ * Clears the known releases, so that all events are scanned again. Call this after events of the past were imported.
+ * Recorded changes are kept.
  */
 export function lookThroughAgain(db: Db): void {
   tx(db, () => {
@@ -116,7 +119,10 @@ export function librariesSeenQuery(window: Query['window']): Query {
   })
 }
 
-/** Stores releases in the caller's transaction; a new release that is not the first of its kind is a change. */
+/**
+ * Stores releases in the caller's transaction. A new release is recorded as a change, unless it is the first of its
+ * kind.
+ */
 function noteReleases(db: Db, found: readonly Release[]): void {
   const known = prepared<[object], { releases: number; firstAt: Instant | null; isKnown: number }>(
     db,

@@ -6,21 +6,30 @@ import { lagSql, pastFrom } from './window.ts'
 
 /** Options for reading events. */
 export interface Reading extends ChangeWindow {
-  /** One in this many sessions is read. */
+  /** Sampling: one out of this many sessions is read. */
   oneIn: number
-  /** Versions to compare with concurrent other versions; empty: before is compared with after. */
+  /**
+   * New versions that are compared with other versions running at the same time. Empty: the time before the change is
+   * compared with the time after it.
+   */
   newVersions: readonly number[]
-  /** Alerts created or changed meanwhile, whose violations say nothing about the change. */
+  /**
+   * Alerts created or modified in the meantime. Their violations are ignored, because they do not result from the
+   * change.
+   */
   youngAlerts: readonly string[]
 }
 
-/** The sender: a session, else a customer, else the event itself. */
+/** SQL for the sender of an event: the session, else the customer, else the event itself. */
 const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
-/** Events of a session that count as correlated, at most 50. */
+/** SQL for the number of correlated events in a session, at most 50. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
 const WEIGHT_SQUARE = 'CASE WHEN own > 50 THEN weight * weight * 50 / own ELSE weight * weight END'
-/** Sessions that begin in the same part of the time are compared; this is the number of parts. */
+/**
+ * Number of blocks into which the time after a change is divided. Sessions are compared with those that began in the
+ * same block.
+ */
 export const BLOCKS = 6
 
 const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at - lengthMs, to: at + lengthMs })
@@ -30,7 +39,7 @@ function scopeOf({ domainId, oneIn = 1 }: Pick<Reading, 'domainId'> & { oneIn?: 
   return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampled].join(' AND ')
 }
 
-/** Returns the query for events by version on both sides, and their total. */
+/** Returns the query for the number of events by version, before and after the change. */
 export function versionsQuery(window: ChangeWindow): Query {
   return query('changes.versions', {
     orgId: window.orgId,
@@ -43,7 +52,7 @@ export function versionsQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Returns the side of an event. */
+/** Returns SQL for the side of an event. */
 function sideSql({ at, newVersions }: Reading, binder: Binder): string {
   if (newVersions.length === 0) return `CASE WHEN receivedAt < ${at} THEN 'before' ELSE 'after' END`
   const fresh = newVersions.map((version) => binder.bind(version)).join(', ')
@@ -58,7 +67,7 @@ function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Bind
 
 const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
 
-/** Returns the query for `SessionRow`. */
+/** Returns the query for rows of `SessionRow`. */
 export function sessionsQuery(reading: Reading): Query {
   const { orgId, at, lengthMs } = reading
   return query('changes.sessions', {
@@ -85,7 +94,7 @@ export function sessionsQuery(reading: Reading): Query {
   })
 }
 
-/** Returns the query for the names of parameters around the change. */
+/** Returns the query for the parameter names in events around the change. */
 export function keyNamesQuery(window: ChangeWindow): Query {
   return query('changes.key-names', {
     over: 'names',
@@ -95,7 +104,10 @@ export function keyNamesQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Returns sums for each of some keys as numbered columns: weights of events that have it, and by type of its value. */
+/**
+ * Returns SQL with numbered columns of sums for each key: the weights of events that have the key, in total and by type
+ * of value.
+ */
 function keyColumns(keys: readonly string[], binder: Binder): string {
   const { isBlank, isNumber } = textTests(binder)
   return keys
@@ -111,7 +123,7 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
     .join(', ')
 }
 
-/** Returns the query for `KeyRow` for these keys and event names; an empty list means all. */
+/** Returns the query for rows of `KeyRow` for these keys and event names. An empty list selects all. */
 export function keysQuery(
   reading: Reading,
   { keys, events }: { keys: readonly string[]; events: readonly string[] },
@@ -135,7 +147,8 @@ export function keysQuery(
 }
 
 /**
- * Returns the query for sessions of each vendor in which a consent parameter was granted at least once, or only denied.
+ * Returns the query for the number of sessions by vendor in which a consent parameter was granted at least once, or was
+ * only denied.
  */
 export function consentQuery(reading: Reading, key: string): Query {
   return query('changes.consent', {
@@ -158,7 +171,7 @@ export function consentQuery(reading: Reading, key: string): Query {
   })
 }
 
-/** Returns the query for counts of each name in the same hours of earlier days. */
+/** Returns the query for the number of events by name in the same hours on earlier days. */
 export function volumesQuery(window: ChangeWindow): Query {
   const minute = 60_000
   const whole = {
@@ -180,7 +193,7 @@ export function volumesQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Returns the query for sums of some names and keys in the same hours of earlier days. */
+/** Returns the query for sums by name and key in the same hours on earlier days. */
 export function pastQuery(
   reading: Reading,
   { vendors, events, keys }: { vendors: readonly string[]; events: readonly string[]; keys: readonly string[] },

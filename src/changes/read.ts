@@ -13,28 +13,34 @@ import type { ShareCase } from './share-cases.ts'
 import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
 import { type ChangeWindow, isLikeDay } from './window.ts'
 
-/** Approximate number of events read; more do not improve the certainty. */
+/** Approximate number of events to read. More events would not make the result more certain. */
 const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
-/** Rarer events can't be compared, and there may be any number of their names, so their keys are not read. */
+/**
+ * Minimum number of events with a name for its keys to be read. Rarer events can't be compared, and the number of their
+ * names is unlimited.
+ */
 const MIN_EVENTS = 5
-/** Maximum number of suspicious names and keys whose history is read. */
+/** Maximum number of suspicious names and keys for which the history is read. */
 const MOST_SUSPICIOUS = 60
 const MOST_NEW_VERSIONS = 20
-/** Versions are concurrent when each has at least this share of the events after the change, and this number. */
+/**
+ * Minimum share and number of the events after the change that each version must have for the versions to count as
+ * concurrent.
+ */
 const SHARE_OF_BOTH = 0.05
 const EVENTS_OF_BOTH = 50
-/** A version with at most this share of its events before the change is new. */
+/** A version is new when at most this share of its events precedes the change. */
 const SHARE_BEFORE = 0.01
 
 const CONSENT_KEYS = ['consent.ad_storage', 'consent.analytics_storage']
 
-/** The data of one judgement. */
+/** The data required for one evaluation. */
 export interface Around {
   tables: Tables
-  /** Weighted counts of events on both sides, rounded. */
+  /** Rounded, weighted number of events before and after the change. */
   compared: { before: number; after: number }
-  /** Rows of the history of suspicious names and keys. */
+  /** Returns rows from the history for suspicious names and keys. */
   past(suspicious: readonly ShareCase[]): Promise<PastRow[]>
 }
 
@@ -45,7 +51,7 @@ interface VersionRow {
   weight: number
 }
 
-/** Reads the data to compare: up to some hundred thousand events, and counts of earlier days. */
+/** Reads the data to compare: up to several hundred thousand events, and counts from earlier days. */
 export async function readAround(
   window: ChangeWindow,
   { version, youngAlerts }: { version: number | null; youngAlerts: readonly string[] },
@@ -75,7 +81,7 @@ export async function readAround(
   return { tables, compared, past: (suspicious) => readPast(reading, suspicious, history) }
 }
 
-/** Returns the new versions when two are concurrent; otherwise none. */
+/** Returns the new versions when old and new versions run concurrently; otherwise an empty list. */
 function newVersionsOf(rows: readonly VersionRow[], named: number | null): number[] {
   const events = (of: (row: VersionRow) => boolean) => rows.reduce((sum, row) => sum + (of(row) ? row.events : 0), 0)
   const after = [
@@ -93,7 +99,9 @@ function newVersionsOf(rows: readonly VersionRow[], named: number | null): numbe
   return Math.min(ofNew, ofOld) >= enough && fresh.length <= MOST_NEW_VERSIONS ? fresh : []
 }
 
-/** Counts on the day itself, which sessions give to the millisecond. */
+/**
+ * Returns the counts for the day of the change. They are taken from sessions, which are accurate to the millisecond.
+ */
 function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   return sessions.map(({ vendor, event, side, events, weight }) => ({
     ...{ vendor, event, lag: 0, events },
@@ -102,7 +110,7 @@ function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   }))
 }
 
-/** Returns the names of events frequent enough to compare their keys. */
+/** Returns the names of events that are frequent enough to compare their keys. */
 function frequentNames(sessions: readonly SessionRow[]): string[] {
   const totals = new Map<string, number>()
   for (const { event, events } of sessions) totals.set(event, (totals.get(event) ?? 0) + events)
@@ -112,7 +120,7 @@ function frequentNames(sessions: readonly SessionRow[]): string[] {
 async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
   const rows = await history.query<{ name: string }>(keyNamesQuery(window))
   const names = rows.map(({ name }) => name).sort()
-  // Made-up names are numerous; those of an implementation are short.
+  // With too many names, the shortest are used, because made-up names are usually long.
   return names.length <= MOST_KEYS ? names : names.toSorted((a, b) => a.length - b.length).slice(0, MOST_KEYS)
 }
 
@@ -147,7 +155,7 @@ async function readPast(reading: Reading, suspicious: readonly ShareCase[], hist
   }))
 }
 
-/** Returns the number of a version from the ref of a change; null when it is not a number. */
+/** Returns the version number in the ref of a change; null when the ref is not a number. */
 export function versionIn(ref: string): number | null {
   const version = Number(ref)
   return ref.trim() !== '' && Number.isFinite(version) ? version : null

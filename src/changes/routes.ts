@@ -44,7 +44,7 @@ const ChangeList = Closed(
 
 /** Routes for changes of domains and their verdicts. */
 export function changeRoutes(parts: ChangeParts): Route[] {
-  /** Marks responses for changes that already existed. */
+  /** Responses for changes that already existed. */
   const repeats = new WeakSet<object>()
   return [
     route({
@@ -109,7 +109,7 @@ function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, inpu
   return { change, isNew: noted.isNew }
 }
 
-/** Throws `notFound` when the organization lacks the named domain or project. */
+/** Throws `notFound` when the organization does not have the requested domain or project. */
 function requireScope({ db, clock }: ChangeParts, orgId: string, { domainId, projectId }: ChangeFilter): void {
   if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })

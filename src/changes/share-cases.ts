@@ -2,7 +2,7 @@ import type { EffectKind } from './change.ts'
 import { nameKey } from './suspect.ts'
 import type { ConsentRow, KeyRow, SessionRow, Side, Tables } from './tables.ts'
 
-/** A share, and the number of independent events behind it. */
+/** A share and the number of independent events it is based on. */
 export interface Share {
   share: number
   trials: number
@@ -16,24 +16,26 @@ export interface ShareCase {
   key: string | null
   former: Share
   present: Share
-  /** For concurrent versions: the share before, from which the present one must also differ. */
+  /**
+   * For concurrent versions: the share before the change. The present share must also differ from it. Otherwise null.
+   */
   earlier: Share | null
-  /** Sums of weights of the events that have it. */
+  /** Sums of the weights of events that count towards the share. */
   counts: { former: number; present: number }
-  /** For `key_type`: the former type. */
+  /** For `key_type`: the type of values before the change. */
   type?: ValueType
 }
 
-/** Minimum number of independent events on a side; with fewer a share says nothing. */
+/** Minimum number of independent events on each side for a share to be significant. */
 export const MIN_TRIALS = 5
-/** Versions are compared when both have at least this number of independent events. */
+/** Minimum number of independent events of each version for versions to be compared. */
 const MIN_CONCURRENT = 20
-/** A key is usual from this share. */
+/** Minimum share of events with a key for the key to count as usual. */
 export const MIN_SHARE = 0.05
-/** A type belongs to a key when at least this share of its values has it. */
+/** Minimum share of a key's values with the same type for the key to have that type. */
 const MIN_TYPE = 0.9
 
-/** Sums of one name's events on one side. */
+/** Sums over the events with one name on one side. */
 type NameSums = Pick<SessionRow, 'weight' | 'weightSquares' | 'known' | 'failed' | 'violated'>
 
 function sumOf(rows: readonly NameSums[]): NameSums {
@@ -43,13 +45,13 @@ function sumOf(rows: readonly NameSums[]): NameSums {
 }
 
 /**
- * Events of a session are correlated: returns the number of independent events, assuming that all events of a session
- * agree.
+ * Returns the number of independent events. Events in a session are correlated, so this assumes that all events in a
+ * session agree.
  */
 export const trialsOf = ({ weight, weightSquares }: Pick<NameSums, 'weight' | 'weightSquares'>): number =>
   weightSquares > 0 ? weight ** 2 / weightSquares : 0
 
-/** The compared values, from the rows of some sides. `earlier` is null unless versions are compared. */
+/** The compared values, as sums over the rows of the sides. `earlier` is null unless versions are compared. */
 interface Compared<T> {
   former: T
   present: T
@@ -67,7 +69,7 @@ const mapped = <T, U>({ former, present, earlier }: Compared<T>, of: (one: T) =>
   earlier: earlier && of(earlier),
 })
 
-/** Returns every compared share: keys, their types, failures, violations and consent. */
+/** Returns every share to compare: keys and their types, failures, violations and consent. */
 export function shareCases({ sessions, keys, consent }: Tables): ShareCase[] {
   const keysOf = Map.groupBy(keys, nameKey)
   const ofNames = [...Map.groupBy(sessions, nameKey)].flatMap(([name, rows]) =>
@@ -143,13 +145,13 @@ function keyCases(name: Pick<ShareCase, 'vendor' | 'event' | 'key'>, sums: Compa
 const VALUE_TYPES = ['numbers', 'booleans', 'texts'] as const
 type ValueType = (typeof VALUE_TYPES)[number]
 
-/** Returns the share of a key's values that have a type. */
+/** Returns the share of a key's values with this type. */
 export function typeShare({ weight, numbers, booleans }: KeySums, type: ValueType): number {
   if (weight <= 0) return 0
   return (type === 'texts' ? weight - numbers - booleans : { numbers, booleans }[type]) / weight
 }
 
-/** Returns the share of sessions with a consent signal that consent. */
+/** Returns the cases for the share of sessions that grant consent, among those with a consent signal. */
 function consentCases(rows: readonly ConsentRow[]): ShareCase[] {
   const groups = Map.groupBy(rows, ({ vendor, key }) => JSON.stringify([vendor, key]))
   return [...groups.values()].flatMap((own): ShareCase[] => {

@@ -4,26 +4,26 @@ import type { Suspect } from './suspect.ts'
 import type { PastRow } from './tables.ts'
 import { shareTail } from './tail.ts'
 
-/** Assumed correlation of shares at one time, when the history does not show it. */
+/** Assumed correlation of shares within one period, used when the history is too short to estimate it. */
 const RHO_ALONE = 0.01
 const RHO_LEAST = 0.002
 const RHO_MOST = 0.5
-/** With this many earlier times, smaller differences matter. */
+/** From this many earlier periods on, smaller differences are significant. */
 const ENOUGH_PAST = 6
-/** Minimum number of earlier times that show how much a share varies. */
+/** Minimum number of earlier periods required to estimate how much a share varies. */
 const SOME_PAST = 3
 
 const RISES: ReadonlySet<EffectKind> = new Set(['failures_rose', 'violations_rose', 'key_new'])
 
-/** Log odds, kept finite by adding half an event. */
+/** Returns the log odds of a share. Half an event is added to each side, so that the result is finite. */
 function logOdds({ share, trials }: Share): number {
   const hits = share * trials
   return Math.log((hits + 0.5) / (trials - hits + 0.5))
 }
 
 /**
- * Returns whether a difference is large enough to matter, however certain it is. `times`: number of known earlier
- * times.
+ * Returns whether a difference is large enough to matter, regardless of its certainty. `times`: number of known earlier
+ * periods.
  */
 function matters({ kind, former, present, counts, earlier }: ShareCase, times: number): boolean {
   const [p, q] = [former.share, present.share]
@@ -41,7 +41,7 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
       const isLarge = p - q >= 0.1 || (p >= 0.95 && p - q >= 0.03) || q <= 0.2 * p
       const isKnown = times >= ENOUGH_PAST || earlier !== null
       const isClear = logOdds(former) - logOdds(present) >= (isKnown ? 1 : 2)
-      // Other visitors may have an optional key less often; the rest still send it.
+      // A smaller share with a stable count may be due to a different mix of visitors: some never sent an optional key.
       const isMixture = p < 0.9 && earlier === null && counts.present >= 0.8 * counts.former
       return isLarge && isClear && !isMixture && (p >= 0.9 || !isKnown || q <= 0.7 * p)
     }
@@ -49,8 +49,8 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
 }
 
 /**
- * Returns the probability that the present share is this far from those of earlier times by chance. Their variation is
- * estimated with the method of moments when there are three or more; otherwise it is `rhoAlone`.
+ * Returns the probability that the present share differs this much from earlier ones by chance. The correlation is
+ * estimated with the method of moments from three or more earlier periods; with fewer, `rhoAlone` is used.
  */
 function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
   const times = past.filter(({ trials }) => trials >= MIN_TRIALS).map((one) => (rises ? turned(one) : one))
@@ -71,29 +71,29 @@ function rhoOf(times: readonly Share[], usual: number, all: number): number {
   const distance = times.reduce((sum, { share, trials }) => sum + trials * (share - usual) ** 2, 0) / variance
   const per = times.reduce((sum, { trials }) => sum + (1 - trials / all) * (trials - 1), 0)
   const estimate = per > 0 ? (distance - (times.length - 1)) / per : 0
-  // Few earlier times may be alike by chance.
+  // The result has a minimum, because a few earlier periods may be similar by chance.
   return Math.max(RHO_LEAST, RHO_ALONE / times.length, estimate * (1 + 2 / times.length))
 }
 
-/** Returns the probability of a case given the history, or the old version and the history. */
+/** Returns the probability of a case by chance, given the history and, for concurrent versions, the old version. */
 function chanceOf({ kind, former, present, earlier }: ShareCase, times: readonly Share[]): number {
   const isRise = RISES.has(kind)
   if (earlier === null) return shareChance([former, ...times], present, isRise)
   const concurrent = shareChance([former], present, isRise, RHO_LEAST)
   if (earlier.trials < MIN_TRIALS) return concurrent
-  // Keys that come and go may do so while one version replaces the other.
+  // A key that is only sent from time to time may change while a new version replaces the old one.
   return Math.max(concurrent, shareChance([earlier, ...times], present, isRise))
 }
 
-/** P-value below which the history of a difference is read. */
+/** Maximum p-value of differences whose history is read. */
 const SUSPICIOUS = 1e-3
 
-/** Returns the cases whose history must be read. */
+/** Returns the cases for which the history must be read. */
 export function suspiciousCases(cases: readonly ShareCase[]): ShareCase[] {
   return cases.filter((one) => one.kind !== 'key_new' && matters(one, ENOUGH_PAST) && chanceOf(one, []) <= SUSPICIOUS)
 }
 
-/** Judges one case. `past`: rows of earlier times; empty when unknown. */
+/** Returns the suspect for one case. `past`: rows from earlier periods; empty when unknown. */
 export function suspectOf(one: ShareCase, past: readonly PastRow[]): Suspect {
   const { kind, vendor, event, key, former, present } = one
   const times = pastShares(one, past)
@@ -138,7 +138,10 @@ const ALWAYS = 0.9
 const HARDLY = 0.1
 const STAYED = 2
 
-/** Returns the earlier times without those before the introduction of a key that nearly all events have had since. */
+/**
+ * Returns the earlier periods. When nearly all events have had the key since it was introduced, periods before its
+ * introduction are omitted.
+ */
 function sinceItCame(former: Share, times: readonly Share[]): Share[] {
   const absent = times.findIndex(({ share }) => share < ALWAYS)
   if (former.share < ALWAYS || absent < STAYED) return [...times]

@@ -26,8 +26,8 @@ const CHANGE_COLUMNS = `change.id, domain.name AS domain, change.domainId, sourc
   status, findings`
 
 /**
- * Stores a change to be watched, and returns its id. For an existing domain, source and ref, returns the id of the
- * existing change and changes nothing. Null when the domain does not exist or belongs to another organization.
+ * Stores a change with a watch window and returns its id. When a change with the same domain, source and ref exists,
+ * returns its id and modifies nothing. Returns null when the domain does not exist or belongs to another organization.
  */
 export function noteChange(db: Db, now: Instant, change: NewChange): { id: string; isNew: boolean } | null {
   const { windowMinutes = DEFAULT_WINDOW_MINUTES, occurredAt } = change
@@ -55,13 +55,13 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
   })
 }
 
-/** Records, in the current transaction, that a setting of a domain was changed in Tagwarden. */
+/** Records a change of a domain's settings in Tagwarden, in the current transaction. */
 export function noteSetting(db: Db, now: Instant, { orgId, id }: { orgId: string; id: string }, what: string): void {
   const ref = `${new Date(now).toISOString()} ${what}`
   noteChange(db, now, { orgId, domainId: id, source: 'tagwarden', ref, title: what, occurredAt: now })
 }
 
-/** Returns the change; null when the organization has none with this id. */
+/** Returns the change; null when the organization has no change with this id. */
 export function findChange(db: Db, { orgId, id }: { orgId: string; id: string }): Change | null {
   const row = prepared<[object], ChangeRow>(
     db,
@@ -77,7 +77,7 @@ export interface ChangeFilter {
   status?: ChangeStatus
 }
 
-/** Returns one page of changes, newest first. Throws `invalid` for a cursor of another list. */
+/** Returns one page of changes, newest first. Throws `invalid` for a cursor from another list. */
 export function listChanges(
   db: Db,
   orgId: string,
@@ -102,11 +102,14 @@ export function listChanges(
   return { changes: items.map(changeOf), nextCursor }
 }
 
-/** When an issue began, and when it was last opened or reopened. */
+/** SQL for two instants: when the issue began, and when it was most recently opened or reopened. */
 const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
 
-/** Tests and audits may also visit hosts of a domain that its visitors do not. */
+/**
+ * SQL that tests whether the issue's hosts include a host from which the domain has sent events. Tests and audits may
+ * visit other hosts.
+ */
 const IS_OF_ITS_HOSTS = `(@hosts IS NULL
   OR NOT EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId)
   OR EXISTS (SELECT 1 FROM json_each(@hosts) JOIN hostname ON hostname = value AND domainId = @domainId))`
@@ -116,13 +119,13 @@ const CHANGES_OF_ISSUE = `SELECT id, title, occurredAt FROM change
      AND EXISTS (SELECT 1 FROM (${OPENINGS}) WHERE occurredAt <= at AND endsAt > at)
    ORDER BY occurredAt DESC, id DESC`
 
-/** Id of the issue. */
+/** The fields of an issue that are needed to find its changes. `id`: id of the issue. */
 interface Opened {
   id: string
   orgId: string
   domainId: string | null
   firstSeenAt: Instant
-  /** With ports when they have any; null or empty when unknown. */
+  /** Hosts, including their ports; null or empty when unknown. */
   hosts: readonly string[] | null
 }
 
@@ -132,22 +135,22 @@ const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
 })
 
 /**
- * Returns the changes in whose watch windows an issue began or was last opened, latest first. An issue may open later
- * than it began, because windows are judged at their end. None for an issue without a single domain, or of hosts from
- * which its domain never sent an event.
+ * Returns the changes in whose watch window an issue began or was most recently opened, latest first. An issue may open
+ * after it began, because time windows are evaluated at their end. Empty for an issue without a single domain, or with
+ * hosts from which the domain has never sent an event.
  */
 export function changesOfIssue(db: Db, issue: Opened): ChangeName[] {
   return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all(boundsOf(issue))
 }
 
-/** Returns the latest of `changesOfIssue`; null when there is none. */
+/** Returns the first of `changesOfIssue`, which is the latest; null when there is none. */
 export function latestChangeOfIssue(db: Db, issue: Opened): ChangeName | null {
   return prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get(boundsOf(issue)) ?? null
 }
 
 /**
- * Returns at most `limit` changes with `from <= occurredAt < to`, oldest first, preferring the latest. `domainId` null:
- * all domains.
+ * Returns at most `limit` changes with `from <= occurredAt < to`, oldest first. Above the limit, the latest changes are
+ * returned. `domainId` null: all domains.
  */
 export function changesWithin(
   db: Db,
@@ -170,16 +173,16 @@ export function changesWithin(
     .reverse()
 }
 
-/** Like `changesWithin`, with their effects, newest first. */
+/** Like `changesWithin`, but newest first and with effects. */
 export function changesIn(db: Db, orgId: string, scope: Omit<Parameters<typeof changesWithin>[1], 'orgId'>): Change[] {
   const ids = changesWithin(db, { orgId, ...scope }).map(({ id }) => id)
   return ids.reverse().flatMap((id) => findChange(db, { orgId, id }) ?? [])
 }
 
-/** Maximum number of changes returned for a time span. */
+/** Maximum number of changes returned for a period. */
 const MAX_WATCHED = 200
 
-/** Returns at most 200 changes whose watch window overlaps `from <= t < to`, latest first. */
+/** Returns at most 200 changes with a watch window that overlaps `from <= t < to`, latest first. */
 export function changesWatched(db: Db, orgId: string, { from, to }: { from: Instant; to: Instant }): Change[] {
   return prepared<[object], ChangeRow>(
     db,
@@ -191,7 +194,7 @@ export function changesWatched(db: Db, orgId: string, { from, to }: { from: Inst
     .map(changeOf)
 }
 
-/** A change whose verdict is due. */
+/** A change that is due for evaluation. */
 export interface WatchedChange {
   id: string
   orgId: string
@@ -205,8 +208,8 @@ export interface WatchedChange {
 }
 
 /**
- * Returns at most `limit` changes to be judged now: domains take turns, and within a domain the change that has waited
- * longest comes first.
+ * Returns at most `limit` changes that are due for evaluation. Domains take turns. Within a domain, the change that has
+ * waited longest comes first.
  */
 export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[] {
   return prepared<[number, number], Omit<WatchedChange, 'findings'> & { findings: string }>(
@@ -218,7 +221,7 @@ export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[]
     .map((row) => ({ ...row, findings: JSON.parse(row.findings) }))
 }
 
-/** Stores a verdict, and when the change is judged next; null: never again. */
+/** Stores a verdict and the time of the next evaluation; null when there is none. */
 export function storeVerdict(
   db: Db,
   id: string,
@@ -230,7 +233,7 @@ export function storeVerdict(
   ).run({ id, status, lookAt, findings: JSON.stringify(findings) })
 }
 
-/** Postpones a judgement after a failure. */
+/** Postpones an evaluation that failed or is not possible yet. */
 export function postponeLook(db: Db, id: string, lookAt: Instant): void {
   prepared<[number, string]>(db, 'UPDATE change SET lookAt = ? WHERE id = ?').run(lookAt, id)
 }

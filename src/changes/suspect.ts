@@ -1,6 +1,6 @@
 import type { EffectKind } from './change.ts'
 
-/** A tested difference and its certainty. */
+/** A tested difference with its probability. */
 export interface Suspect {
   kind: EffectKind
   vendor: string
@@ -8,15 +8,15 @@ export interface Suspect {
   key: string | null
   before: number
   after: number
-  /** 0 to 1. */
+  /** Size of the effect, 0 to 1. */
   effect: number
-  /** Probability of such a difference by chance. */
+  /** Probability that such a difference occurs by chance. */
   chance: number
-  /** True when it is large enough to matter. */
+  /** True when the difference is large enough to matter. */
   matters: boolean
   /** True for an optional key without a history. */
   isUnknownKey?: boolean
 }
 
-/** Identifies the vendor and event. */
+/** Returns a string that identifies the vendor and event. */
 export const nameKey = ({ vendor, event }: { vendor: string; event: string }): string => JSON.stringify([vendor, event])

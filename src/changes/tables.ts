@@ -1,64 +1,64 @@
 /**
- * Tables of counts around a change. Sides: `before` and `after` the change; when two versions are concurrent, `old` and
- * `new` replace `after`. Only production events count, without library loads.
+ * Sides of a change: `before` and `after`. When an old and a new version run concurrently, `old` and `new` replace
+ * `after`. The tables below only contain production events, without library loads.
  */
 const SIDES = ['before', 'after', 'old', 'new'] as const
 export type Side = (typeof SIDES)[number]
 
-/** Events of one name in one time interval. */
+/** Events with one name in one period. */
 export interface VolumeRow {
   vendor: string
   event: string
-  /** Days before the change; 0 is the change itself. */
+  /** Number of days before the change; 0 for the day of the change. */
   lag: number
   side: 'before' | 'after'
-  /** Number of rows without regard to sampling, and the sum of their weights. */
+  /** Number of stored events, and the sum of their weights, which accounts for sampling. */
   events: number
   weight: number
 }
 
-/** Events of one name by session; an event without a session is a session. */
+/** Events with one name, by session. An event without a session counts as its own session. */
 export interface SessionRow {
   vendor: string
   event: string
   side: Side
-  /** Part of the time after the change in which these sessions began, from 0; -1: before the change. */
+  /** Block of the time after the change in which these sessions began, from 0; -1 for sessions before the change. */
   block: number
   sessions: number
-  /** Those of them that appear in no other row, so that the sum over all rows is the number of sessions. */
+  /** Number of these sessions that are not in any other row. Its sum over all rows is the total number of sessions. */
   firsts: number
   events: number
   weight: number
-  /** Sum over sessions of the square of their events, of which at most 50 count as a factor. */
+  /** Sum over all sessions of the squared number of events, with one of the two factors limited to 50. */
   squares: number
-  /** The same for their weights; the squared weight divided by it is the number of independent events. */
+  /** Like `squares`, for weights. The squared total weight divided by this sum is the number of independent events. */
   weightSquares: number
-  /** Weights: events with a known status, failed events, and events that broke a rule. */
+  /** Weights of events with a known status, of failed events, and of events that broke a rule. */
   known: number
   failed: number
   violated: number
 }
 
-/** Events of one name that have a parameter. */
+/** Events with one name that have a given parameter. */
 export interface KeyRow {
   vendor: string
   event: string
   side: Side
   key: string
-  /** Sums of weights: all values, numbers, and the texts `true` or `false`. */
+  /** Sums of the weights of all values, of numbers, and of the strings `true` and `false`. */
   weight: number
   numbers: number
   booleans: number
 }
 
-/** Sessions of a vendor with a consent signal. */
+/** Number of sessions with a consent signal, for one vendor. */
 export interface ConsentRow {
   vendor: string
   side: Side
-  /** The parameter with the signal. */
+  /** The parameter that contains the signal. */
   key: string
   denied: number
-  /** Granted at least once. */
+  /** Sessions in which consent was granted at least once. */
   granted: number
 }
 
@@ -68,11 +68,14 @@ export interface Tables {
   sessions: readonly SessionRow[]
   keys: readonly KeyRow[]
   consent: readonly ConsentRow[]
-  /** Returns whether a lag in days leads to the same kind of day, working day or weekend. */
+  /** Returns whether the day this many days earlier is of the same kind, working day or weekend. */
   isLikeDay(lag: number): boolean
 }
 
-/** A share at an earlier time: of events of one name, those that have a key, failed, or broke a rule. */
+/**
+ * Data from an earlier period, for events with one name: how many there were, and how many had a key, failed, or broke
+ * a rule.
+ */
 export interface PastRow {
   vendor: string
   event: string
@@ -84,6 +87,6 @@ export interface PastRow {
   known: number
   failed: number
   violated: number
-  /** Weights of events that have each requested key, by key, and by type of value. */
+  /** Weights of events with each requested key, in total and by type of value. */
   keys: Readonly<Record<string, { weight: number; numbers: number; booleans: number }>>
 }

@@ -1,6 +1,6 @@
 /**
- * Tail probabilities of distributions: how likely a value at least this extreme is by chance. Every function returns a
- * probability from 0 to 1; counts need not be integers.
+ * Tail probabilities of distributions: the probability that a value at least this extreme occurs by chance. Every
+ * function ending in `Tail` returns a probability from 0 to 1. Counts do not need to be integers.
  */
 
 const LANCZOS = [
@@ -8,7 +8,10 @@ const LANCZOS = [
   -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7,
 ]
 
-/** Natural logarithm of the gamma function, for x above 0: https://en.wikipedia.org/wiki/Lanczos_approximation */
+/**
+ * Returns the natural logarithm of the gamma function, for x above 0:
+ * https://en.wikipedia.org/wiki/Lanczos_approximation
+ */
 export function logGamma(x: number): number {
   if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x)
   const t = x + 6.5
@@ -20,7 +23,10 @@ const TINY = 1e-300
 const STEPS = 500
 const EXACT = 1e-14
 
-/** The regularized incomplete beta function I_x(a, b), by its continued fraction: https://dlmf.nist.gov/8.17#v */
+/**
+ * Returns the regularized incomplete beta function I_x(a, b), computed as a continued fraction:
+ * https://dlmf.nist.gov/8.17#v
+ */
 export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1
@@ -50,7 +56,7 @@ function betaFraction(x: number, a: number, b: number): number {
 /** Returns the share of a normal distribution above `z`, with a relative error of 1e-7: https://dlmf.nist.gov/7.17 */
 export function normalTail(z: number): number {
   if (z < 0) return 1 - normalTail(-z)
-  // Numerical Recipes, erfc by a Chebyshev fit, relative error below 1.2e-7.
+  // erfc by a Chebyshev fit from Numerical Recipes, with a relative error below 1.2e-7.
   const x = z / Math.SQRT2
   const t = 1 / (1 + x / 2)
   const terms = [
@@ -62,8 +68,9 @@ export function normalTail(z: number): number {
 }
 
 /**
- * Returns the probability of a count of at most `count` (`side` low) or at least `count` (high) when `mean` is expected
- * with a relative standard deviation of `spread` above 0: a negative binomial.
+ * Returns the probability of a count of at most `count` (`side` low) or at least `count` (`side` high). The count has a
+ * negative binomial distribution with the mean `mean` and a relative standard deviation of the mean of `spread`, above
+ * 0.
  */
 export function countTail(side: 'low' | 'high', count: number, mean: number, spread: number): number {
   const size = 1 / spread ** 2
@@ -72,12 +79,12 @@ export function countTail(side: 'low' | 'high', count: number, mean: number, spr
   return count <= 0 ? 1 : incompleteBeta(1 - p, count, size)
 }
 
-/** Maximum number of trials; more do not make a share more certain. */
+/** Maximum number of trials. More trials do not make a share more certain. */
 const MOST_TRIALS = 20_000
 
 /**
- * Returns the probability of at most `hits` of `trials` when the share is `share` and varies over time with the
- * correlation `rho` (0 to 1) between trials of one time: a beta-binomial.
+ * Returns the probability of at most `hits` in `trials`, with a beta-binomial distribution. `share` is the mean share,
+ * and `rho` (0 to 1) the correlation between trials in the same period.
  */
 export function shareTail(hits: number, trials: number, share: number, rho: number): number {
   const scale = Math.min(1, MOST_TRIALS / trials)
@@ -90,7 +97,7 @@ export function shareTail(hits: number, trials: number, share: number, rho: numb
   for (let at = k; at >= 0; at--) {
     const term = Math.exp(base - logGamma(at + 1) - logGamma(n - at + 1) + logGamma(at + a) + logGamma(n - at + b))
     sum += term
-    // Below the middle the terms decrease, unless shares near 0 are also likely.
+    // Below the mean the terms decrease, unless shares near 0 are likely as well.
     if (at < share * n && term < sum * 1e-12 && a >= 1) break
   }
   return Math.min(1, sum)

@@ -8,25 +8,25 @@ import type { PastRow, Tables } from './tables.ts'
 import { concurrentExpectations } from './versions.ts'
 import { type Expectation, expectationsOf, volumeSuspects } from './volumes.ts'
 
-/** Probability of accusing a change without effects, over all comparisons and all judgements. */
+/** Maximum probability of reporting an effect for a change without effects, over all comparisons and evaluations. */
 export const ERROR = 0.01
 
-/** The comparisons of a judgement, before the history of suspicious ones is read. */
+/** The comparisons of an evaluation, before the history of suspicious cases is read. */
 export interface Look {
   cases: readonly ShareCase[]
-  /** Those whose history is needed. */
+  /** The cases for which the history is needed. */
   suspicious: readonly ShareCase[]
   expectations: readonly Expectation[]
   tables: Tables
 }
 
-/** Returns the comparisons, and those whose history is needed. */
+/** Returns the comparisons, including the cases for which the history is needed. */
 export function lookAt(tables: Tables): Look {
   const cases = shareCases(tables)
   return { cases, suspicious: suspiciousCases(cases), expectations: allExpectations(tables), tables }
 }
 
-/** For concurrent versions, the old one defines the expectation. */
+/** Returns the expectations for all names. When versions are concurrent, they are based on the old version. */
 function allExpectations(tables: Tables): Expectation[] {
   const concurrent = concurrentExpectations(tables.sessions)
   const known = new Set(concurrent.map(nameKey))
@@ -34,13 +34,13 @@ function allExpectations(tables: Tables): Expectation[] {
 }
 
 /**
- * Returns the certain and relevant differences, largest effect first. `error`: the probability with which this
- * judgement may accuse without a cause. `past`: history of suspicious names and keys.
+ * Returns the differences that are certain and large enough to matter, largest effect first. `error`: probability with
+ * which this evaluation may report a false effect. `past`: history of suspicious names and keys.
  */
 export function effectsOf({ cases, expectations, tables }: Look, past: readonly PastRow[], error: number): Effect[] {
   const shares = cases.map((one) => suspectOf(one, past))
   const isOfKey = ({ kind }: Suspect) => kind.startsWith('key_')
-  // A few hundred keys must not hide a few events.
+  // The families are tested separately, so that hundreds of tested keys do not hide a difference in events.
   const families = [
     [...expectations.flatMap(volumeSuspects), ...doubleSuspects(tables.sessions, expectations)],
     shares.filter(isOfKey),
@@ -56,21 +56,25 @@ export function effectsOf({ cases, expectations, tables }: Look, past: readonly 
     .slice(0, MAX_EFFECTS)
 }
 
-/** Holm 1979, https://www.jstor.org/stable/4615733: limits the probability of any wrong test among many. */
+/**
+ * Returns the significant suspects by Holm's method (1979, https://www.jstor.org/stable/4615733), which limits the
+ * probability of any false result among many tests.
+ */
 function sureOf(suspects: readonly Suspect[], error: number): Suspect[] {
   const sorted = suspects.toSorted((a, b) => a.chance - b.chance)
   const end = sorted.findIndex(({ chance }, at) => chance > error / (sorted.length - at))
   return sorted.slice(0, end < 0 ? sorted.length : end).filter(({ matters }) => matters)
 }
 
-/** Doubled events are one effect, and so is a lost event. */
+/** Removes effects that only repeat another one: a doubled event also rises, and a lost event also loses its keys. */
 function withoutEchoes(sure: readonly Suspect[]): Suspect[] {
   const of = (kind: Suspect['kind']) => new Set(sure.filter((one) => one.kind === kind).map(nameKey))
   const [doubled, lost, fresh] = [of('event_doubled'), of('event_lost'), of('event_new')]
   const vendorsOf = (key: string | null) =>
     new Set(sure.flatMap((one) => (one.kind === 'key_lost' && one.key === key ? [one.vendor] : []))).size
   return sure.filter((one) => {
-    // Differences common to several vendors, which may always have come and gone, are not caused by the change.
+    // When several vendors lose a key without a history, the key may always have been sent only from time to time. The
+    // change is not the cause.
     if (one.isUnknownKey && vendorsOf(one.key) > 1) return false
     if (one.kind === 'event_rose') return !doubled.has(nameKey(one))
     if (one.kind === 'key_new') return !fresh.has(nameKey(one))

@@ -2,17 +2,20 @@ import { nameKey } from './suspect.ts'
 import type { SessionRow } from './tables.ts'
 import type { Expectation } from './volumes.ts'
 
-/** Minimum number of sessions of each version that began in a part of the time for it to be compared. */
+/** Minimum number of sessions of each version in a block of time for the block to be compared. */
 const MIN_SESSIONS = 3
-/** With fewer independent events expected of the new version, the time before is more informative. */
+/**
+ * Minimum number of independent events expected for the new version. With fewer, the time before the change is a better
+ * basis.
+ */
 const MIN_EXPECTED = 8
-/** Minimum share of a name's events that carry a version. */
+/** Minimum share of a name's events that must have a version. */
 const MOSTLY = 0.8
 const LEAST_SPREAD = 0.05
 
 /**
- * For concurrent versions: the events expected of the new version, by name, from sessions of the old one that began in
- * the same part of the time. Names with too little data are left out.
+ * Returns the number of events by name that are expected for the new version when versions are concurrent. It is based
+ * on sessions of the old version that began in the same block of time. Names with too little data are omitted.
  */
 export function concurrentExpectations(rows: readonly SessionRow[]): Expectation[] {
   const began = rows.filter(({ block }) => block >= 0)

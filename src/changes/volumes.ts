@@ -3,45 +3,51 @@ import { nameKey, type Suspect } from './suspect.ts'
 import type { SessionRow, Tables, VolumeRow } from './tables.ts'
 import { countTail } from './tail.ts'
 
-/** Expected and observed events of one name. */
+/** Expected and observed number of events with one name. */
 export interface Expectation {
   vendor: string
   event: string
-  /** Weighted; the lower and upper bound given the history and the rest of the traffic. */
+  /** Lower and upper bound of the weighted expectation, based on the history and the rest of the traffic. */
   low: number
   high: number
   seen: number
-  /** Uncertainty of the expectation, as a share of it. */
+  /** Relative uncertainty of the expectation. */
   spread: number
-  /** Number of events that one independent event stands for: its weight times the events of its session. */
+  /**
+   * Number of events represented by one independent event: its weight multiplied by the number of events in its
+   * session.
+   */
   unit: number
-  /** Usual count at this hour of similar days, and its variation; null when unknown. */
+  /** Usual count at this hour on similar days, and its relative variation; null when unknown. */
   usual: { count: number; spread: number } | null
-  /** True when no earlier time had such an event. */
+  /** True when no earlier period had an event with this name. */
   isNew: boolean
 }
 
-/** With fewer independent events expected, a drop says nothing. */
+/** Minimum number of independent events expected for a drop to be significant. */
 const MIN_EXPECTED = 8
 const LARGEST_FALL = 0.7
 const LOST = 0.05
 const SMALLEST_RISE = 1.5
-/** Counts less likely than this at the hour of similar days are unusual. */
+/** Maximum probability of a count, compared with the same hour on similar days, for it to be unusual. */
 const UNUSUAL = 0.01
-/** Minimum uncertainty of an expectation, and the uncertainty without a history; as shares of the expectation. */
+/** Relative uncertainty of an expectation: the minimum, and the value used without a history. */
 const LEAST_SPREAD = 0.07
 const UNKNOWN_SPREAD = 0.12
-/** Number of days for which the spread above counts. */
+/** Weight of the variance of all names, in days, when it is combined with the variance of one name. */
 const PRIOR_DAYS = 4
-/** From this many days on they show how much a name varies. */
+/** Minimum number of days required to estimate how much a name varies. */
 const MANY_DAYS = 7
-/** Minimum number of days to know a season. */
+/** Minimum number of days required for a seasonal pattern. */
 const ENOUGH_DAYS = 3
-/** One extra vote for "unchanged" among the names that vote on how traffic as a whole moved; a vendor has one vote. */
+/**
+ * Weight of one extra vote for the usual movement in the vote of event names on how total traffic moved. Each vendor
+ * has one vote.
+ */
 const PRIOR_VOTE = 0.9
 const MIN_VOTER = 10
 
-/** Counts of one name on one day, before and after the time of day of the change. */
+/** Counts of events with one name on one day, before and after the time of day of the change. */
 interface DayPair {
   before: number
   after: number
@@ -51,7 +57,7 @@ interface DayPair {
 
 const NO_PAIR: DayPair = { before: 0, after: 0, beforeEvents: 0, afterEvents: 0 }
 
-/** Counts of one name by lag in days. */
+/** Counts of events with one name, by lag in days. */
 interface Series {
   vendor: string
   event: string
@@ -74,10 +80,13 @@ function seriesOf(rows: readonly VolumeRow[]): Series[] {
 
 const dayOf = ({ days }: Series, lag: number) => days.get(lag) ?? NO_PAIR
 
-/** Logarithm of the change of counts, finite when one of them is 0. */
+/** Returns the logarithm of the factor between two counts. It is finite even when a count is 0. */
 const logChange = ({ before, after }: DayPair) => Math.log((after + 0.5) / (before + 0.5))
 
-/** Robust movement of all traffic on a day: the names of each vendor share one vote. Null without traffic. */
+/**
+ * Returns the robust movement of total traffic on a day, in which all names of a vendor share one vote. Null without
+ * traffic.
+ */
 function commonMove(all: readonly Series[], lag: number, prior: number | null): number | null {
   const voters = all.filter((series) => {
     const { before, after } = dayOf(series, lag)
@@ -92,12 +101,12 @@ function commonMove(all: readonly Series[], lag: number, prior: number | null): 
   return weightedMedian(prior === null ? ballot : [...ballot, { value: prior, weight: PRIOR_VOTE }])
 }
 
-/** Values common to all names. */
+/** Values that apply to all names. */
 interface Frame {
   all: readonly Series[]
-  /** Lags of days with traffic, and the movement on each. */
+  /** Movement of total traffic by lag in days, for days with traffic. */
   moves: ReadonlyMap<number, number>
-  /** Usual movement at this time, and the present one. */
+  /** Usual movement of total traffic at this time of day, and today's movement. */
   season: number
   now: number
   /** Average weight of an event after the change. */
@@ -122,13 +131,13 @@ function frameOf({ volumes, isLikeDay }: Tables): Frame {
   return { all, moves, season, now: commonMove(all, 0, season) ?? season, weightEach, isLikeDay }
 }
 
-/** Movement of one name relative to the rest of the traffic at this time of day, learned from earlier days. */
+/** Usual movement of one name relative to the rest of the traffic at this time of day, based on earlier days. */
 interface Habit {
   move: number
-  /** Variance of one day's movement, null when unknown, and its part beyond chance. */
+  /** Variance of the daily movement, and the part of it that is not due to chance; null when unknown. */
   total: number | null
   variance: number | null
-  /** Variance due to chance alone: the average of one divided by the events before. */
+  /** Variance due to chance alone: the mean of 1 / number of events before. */
   chance: number
   days: number
 }
@@ -158,7 +167,7 @@ function habitOf(series: Series, { moves, isLikeDay }: Frame): Habit {
   }
 }
 
-/** Returns the expectation for each name seen before or after the change. */
+/** Returns the expectation for each event name seen before or after the change. */
 export function expectationsOf(tables: Tables): Expectation[] {
   const frame = frameOf(tables)
   const habits = new Map(frame.all.map((series) => [series, habitOf(series, frame)]))
@@ -175,17 +184,17 @@ export function expectationsOf(tables: Tables): Expectation[] {
   })
 }
 
-/** Average number of correlated events: those of one session. */
+/** Returns the average number of correlated events, which are those in the same session. */
 function perSession(rows: readonly SessionRow[]): number {
   const squares = rows.reduce((sum, row) => sum + row.squares, 0)
   const events = rows.reduce((sum, row) => sum + row.events, 0)
   return events > 0 ? Math.max(1, squares / events) : 1
 }
 
-/** With fewer events the sampling is unknown. */
+/** Minimum number of events required to determine the sampling rate of one name. */
 const ENOUGH_EVENTS = 30
 
-/** Returns the number of events that one event stands for. */
+/** Returns the number of events that one stored event represents. */
 function eventWeight({ after, afterEvents, before, beforeEvents }: DayPair, average: number): number {
   const own = afterEvents > 0 ? after / afterEvents : before / Math.max(1, beforeEvents)
   return afterEvents >= ENOUGH_EVENTS ? own : Math.max(own, average)
@@ -219,8 +228,8 @@ function expectationOf(
 }
 
 /**
- * Returns the variance within which a movement may deviate from the habit: from many days their own, from few days that
- * of all names, plus chance and the uncertainty of the habit.
+ * Returns the variance of the difference between a movement and the habit. With many days it is based on the name's own
+ * history, with few days on all names. Chance and the uncertainty of the habit are added.
  */
 function varianceOf(
   { total, variance, chance: usualChance, days }: Habit,
@@ -230,12 +239,12 @@ function varianceOf(
   const beyond = ((variance ?? 0) * known + pooled * PRIOR_DAYS) / (known + PRIOR_DAYS)
   const model = beyond + (days >= ENOUGH_DAYS ? beyond / days : UNKNOWN_SPREAD ** 2) + perSession * chance
   if (total === null || days < MANY_DAYS) return model
-  // Fewer events than on those days vary more.
+  // A name with fewer events today than on earlier days varies more.
   const said = total * (1 + 1 / days) + perSession * Math.max(0, chance - usualChance)
   return (said * days + model * PRIOR_DAYS) / (days + PRIOR_DAYS)
 }
 
-/** Returns the usual count at this hour of similar days, adjusted by today's traffic. */
+/** Returns the usual count at this hour on similar days, adjusted to today's traffic; null when unknown. */
 function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame): Expectation['usual'] {
   const lags = [...moves.keys()].filter(isLikeDay)
   const days = lags.length >= ENOUGH_DAYS ? lags : [...moves.keys()]
@@ -259,7 +268,7 @@ function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame):
   return { count: count * Math.exp(level + now - season), spread }
 }
 
-/** Returns the days from the first one that had the name, if it stayed. */
+/** Returns the days since the name was introduced, or all days when it was present only from time to time. */
 function sinceItCame(series: Series, days: readonly number[]): number[] {
   const has = (lag: number) => dayOf(series, lag).before + dayOf(series, lag).after > 0
   const sorted = days.toSorted((a, b) => a - b)
@@ -267,7 +276,7 @@ function sinceItCame(series: Series, days: readonly number[]): number[] {
   return gone >= ENOUGH_DAYS && !sorted.slice(gone).some(has) ? sorted.slice(0, gone) : sorted
 }
 
-/** Compares the observed events of one name with its expectation. */
+/** Returns suspects from comparing the number of observed events with the expectation. */
 export function volumeSuspects(expectation: Expectation): Suspect[] {
   const { vendor, event, low, high, seen, spread, unit, usual, isNew } = expectation
   const about = { vendor, event, key: null, after: seen }
@@ -279,7 +288,7 @@ export function volumeSuspects(expectation: Expectation): Suspect[] {
     expected > 0 ? countTail(side, seen / unit, expected / unit, uncertain) : 1
   const expected = Math.min(low, usual?.count ?? low)
   const fallen = seen <= LARGEST_FALL * expected && expected / unit >= MIN_EXPECTED
-  // A count that is not unlikely at this hour is not a drop, whatever the count before.
+  // A count that is usual at this hour is not a drop, even when the count before the change was higher.
   const isUnusual = !usual || tail('low', usual.count, Math.hypot(usual.spread, spread)) <= UNUSUAL
   const fallChance = isUnusual ? tail('low', low, spread) : 1
   const risen = seen >= SMALLEST_RISE * high && (seen - high) / unit >= MIN_EXPECTED

@@ -1,36 +1,39 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 
 /**
- * The time around a change that is compared: the time already watched, the same length before it, and the same hours of
- * earlier days.
+ * The periods to compare around a change: the time since the change, the same length of time before it, and the same
+ * hours on earlier days.
  */
 export interface ChangeWindow {
   orgId: string
   domainId: string
   /** Time of the change. */
   at: Instant
-  /** Length of the compared time, before and after. */
+  /** Length of the compared period on each side. */
   lengthMs: number
 }
 
 const LIKE_DAYS_BACK = 28
 const WEEKS_BACK = 56
 
-/** Days between compared earlier times, which must not overlap. */
+/** Returns the number of days between the earlier periods, which must not overlap. */
 export function lagDays({ lengthMs }: Pick<ChangeWindow, 'lengthMs'>): number {
   if (2 * lengthMs <= DAY_MS) return 1
   return 2 * lengthMs <= 7 * DAY_MS ? 7 : 14
 }
 
-/** Maximum age of earlier times in days. */
+/** Returns the maximum age of earlier periods in days. */
 export const mostDaysBack = (window: ChangeWindow): number => (lagDays(window) === 1 ? LIKE_DAYS_BACK : WEEKS_BACK)
 
-/** Start of the earliest earlier time. */
+/** Returns the start of the oldest period. */
 export function pastFrom(window: ChangeWindow): Instant {
   return window.at - mostDaysBack(window) * DAY_MS - window.lengthMs
 }
 
-/** Returns SQL for the lag of an instant in days before the change, and whether it is in one of the compared times. */
+/**
+ * Returns SQL for the lag of an instant in days before the change, and SQL that tests whether the instant is in one of
+ * the compared periods.
+ */
 export function lagSql(window: ChangeWindow, instant: string, quotient: (number: string, divisor: number) => string) {
   const stepMs = lagDays(window) * DAY_MS
   const back = `(${window.at + window.lengthMs - 1} - ${instant})`
@@ -45,7 +48,10 @@ export function lagSql(window: ChangeWindow, instant: string, quotient: (number:
 
 const isWeekend = (instant: Instant) => [0, 6].includes(new Date(instant).getUTCDay())
 
-/** Returns whether the day this many days earlier is of the same kind, working day or weekend (UTC). */
+/**
+ * Returns a function that tests whether the day this many days earlier is of the same kind, working day or weekend
+ * (UTC).
+ */
 export const isLikeDay =
   ({ at }: Pick<ChangeWindow, 'at'>) =>
   (lag: number): boolean =>
@@ -55,7 +61,7 @@ const FIRST_LOOK = 0.05
 const GROWTH = 1.3
 const SHORTEST_MS = HOUR_MS / 60
 
-/** Returns the increasing times after a change at which it is judged; the last is the end of its window. */
+/** Returns the times after a change at which it is evaluated, ascending. The last one is the end of its window. */
 export function looksOf(windowMs: number): number[] {
   const looks: number[] = []
   for (

@@ -38,17 +38,17 @@ export interface ConsentCheckDeps {
   privacyOf(orgId: string): Privacy
 }
 
-/** Longest time span checked in one query. */
+/** Maximum length of the period checked in one query. */
 const STEP_MS = DAY_MS
-/** Above this number of sessions, the query reads all sessions instead of naming them. */
+/** Maximum number of sessions listed in a query. Above it, the query reads all sessions. */
 const MAX_NAMED_SESSIONS = 2000
-/** History needed to detect a drop of the update rate, plus the hour before it. */
+/** Length of the history required to detect a drop in the update rate, including one hour before it. */
 const REMEMBERED_MS = 8 * DAY_MS + HOUR_MS
 
 /**
- * Checks the events received since the last check: the consent signals of requests, requests to advertising vendors
- * after consent was denied, and whether visitors still answer the banner. Findings and the cursor are stored in one
- * transaction, so each request counts once. Returns early when the program stops.
+ * Checks the events received since the last check: the consent signals in requests, requests to advertising vendors
+ * after consent was denied, and whether visitors still answer the consent banner. Findings and the cursor are stored in
+ * one transaction, so each request is counted once. Returns early when the program stops.
  */
 export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
@@ -68,7 +68,7 @@ export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSign
 
 const hourOf = (instant: Instant) => Math.floor(instant / HOUR_MS) * HOUR_MS
 
-/** Returns when the oldest stored event was received; `before` when there are no events. */
+/** Returns the time at which the oldest stored event was received; `before` when there are no events. */
 function firstKnown({ warehouse }: ConsentCheckDeps, before: Instant): Instant {
   const parts = warehouse.storage().filter(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
   return parts.reduce((first, { firstAt }) => Math.min(first, firstAt), before)
@@ -105,7 +105,7 @@ async function deniedRequests({ warehouse }: ConsentCheckDeps, span: Span): Prom
 
 type Found = DeniedRow & { kind: RequestKind }
 
-/** Returns a sighting for each domain, vendor, kind and day, with the share of the day so far. */
+/** Returns one sighting per domain, vendor, kind and day. Each contains the share of the day's requests so far. */
 function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
   const groups = Map.groupBy(found, ({ domainId, vendor, kind, day }) => JSON.stringify([domainId, vendor, kind, day]))
   return [...groups.values()].flatMap((group) => {
@@ -137,7 +137,10 @@ async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckDeps, span
   })
 }
 
-/** Returns a sighting for each hour at whose end the rate has dropped; `count` includes each session once. */
+/**
+ * Returns a sighting for each hour at the end of which the rate has dropped. Each session is included in only one
+ * `count`.
+ */
 function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span): Sighting[] {
   let wasFallen = rateDropAt(hours, from) !== null
   const sightings: Sighting[] = []
@@ -155,10 +158,10 @@ function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span):
   return sightings
 }
 
-/** Kinds of consent findings about single requests. */
+/** Kinds of consent findings that concern single requests. */
 type RequestKind = Exclude<ConsentKind, 'update_rate'>
 
-/** Returns the faults in the consent signals of Google's requests, usually none; always none for other vendors. */
+/** Returns the faults in the consent signals of a request to Google, usually none. Always empty for other vendors. */
 function faultsOf({ vendor, gcs, gcd }: Pick<SignalRow, 'vendor' | 'gcs' | 'gcd'>): RequestKind[] {
   if (!Object.hasOwn(GOOGLE_VENDORS, vendor)) return []
   if (!gcs?.trim() && !gcd?.trim()) return ['no_signal']
@@ -179,7 +182,7 @@ const WORDS: Readonly<Record<RequestKind, string>> = {
   after_denial: 'were sent although ad_storage was denied or GPC was on',
 }
 
-/** The requests of one vendor with one fault on one UTC day: `count` of `requests`, first seen at `since`. */
+/** Requests of one vendor with the same fault on one UTC day: `count` out of `requests`, first seen at `since`. */
 interface Seen {
   vendor: string
   kind: RequestKind
@@ -189,7 +192,9 @@ interface Seen {
   since: number
 }
 
-/** `On 2026-01-05 12.5 % of 1,234 requests of Google Ads …; first seen 2026-01-03 10:12 UTC.` */
+/**
+ * Returns a sentence such as `On 2026-01-05 12.5 % of 1,234 requests of Google Ads …; first seen 2026-01-03 10:12 UTC.`
+ */
 function sentenceOf({ vendor, kind, day, count, requests, since }: Seen): string {
   const date = new Date(day).toISOString().slice(0, 10)
   const all = countText(Math.max(1, Math.round(requests)))

@@ -7,7 +7,7 @@ export interface Span {
   to: Instant
 }
 
-/** A group of requests of one vendor, domain and UTC day. `count` is weighted. */
+/** A group of requests with the same vendor, domain and UTC day. `count` is weighted. */
 interface Requests {
   orgId: string
   domainId: string
@@ -19,7 +19,7 @@ interface Requests {
   lastSeenAt: Instant
 }
 
-/** Requests with the same consent signals; null: the parameter was missing. */
+/** Requests with the same consent signals. A signal is null when the parameter was missing. */
 export interface SignalRow extends Requests {
   gcs: string | null
   gcd: string | null
@@ -28,7 +28,10 @@ export interface SignalRow extends Requests {
 /** Requests sent although the visitor had denied consent. */
 export type DeniedRow = Requests
 
-/** Sessions denied by default, by the hour in which they began, and the number of them that chose later. */
+/**
+ * Sessions in which consent was denied by default, by the hour in which they began, and the number of those in which
+ * the visitor chose later.
+ */
 export interface ChoiceRow {
   domainId: string
   hour: Instant
@@ -37,28 +40,34 @@ export interface ChoiceRow {
   chosen: number
 }
 
-/** A consent signal applies to the session for this long. */
+/** Period in which a consent signal applies to later requests of its session. */
 const SIGNAL_MS = 4 * HOUR_MS
-/** Visitors have at least this long to answer the banner before they count as not having chosen. */
+/** Minimum time that visitors have to answer the banner before they count as not having chosen. */
 export const CHOICE_MS = 30 * MINUTE_MS
 
-/** Requests of real visitors: neither library loads nor tag manager reports nor tests. */
+/** SQL that selects requests of real visitors. Library loads, tag manager reports and tests are excluded. */
 const REAL = `env = 'prod' AND kind IN ('event', 'hit')`
 const SESSION = 'domainId, sessionId'
-/** https://www.simoahava.com/analytics/consent-mode-v2-google-tags/: the first letter is the state of `ad_storage`. */
+/**
+ * Matches `gcs` values that deny consent. The first letter is the state of `ad_storage`:
+ * https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
+ */
 const DENYING = '(^1.[pqmu])'
 const GRANTING = '(^1.[trnv])'
 const UNSET = '(^1.l)'
 const DENIED_BY_DEFAULT = '([pqr])'
 const CHOSEN = '([qr])'
 
-/** Parameters with a request's own consent signals, as named by the decoders. The browser sends `consent.gpc`. */
+/**
+ * Parameters that contain a request's own consent signals, with the names that the decoders use. `consent.gpc` is
+ * excluded, because the browser sends it.
+ */
 const OWN_WORDS = ['consent.personalized_ads', 'consent.gdpr', 'consent.tcf.version', 'consent.us_privacy.sale']
 const GPC = ['gpc', 'consent.gpc', 'consent.usnat.gpc']
 
 /**
- * Returns the query for the consent signals of Google's requests and the number of requests of other advertising
- * vendors, of all organizations.
+ * Returns the query for the consent signals in Google's requests and for the number of requests to other advertising
+ * vendors. It covers all organizations.
  */
 export function signalsQuery(window: Span): Query {
   return query('compliance.consent-said', {
@@ -81,7 +90,7 @@ export function signalsQuery(window: Span): Query {
   })
 }
 
-/** Returns the query for the sessions of the window with requests to an advertising vendor. */
+/** Returns the query for the sessions in the window that contain requests to an advertising vendor. */
 export function adSessionsQuery(window: Span): Query {
   return query('compliance.ad-sessions', {
     orgId: null,
@@ -94,9 +103,9 @@ export function adSessionsQuery(window: Span): Query {
 }
 
 /**
- * Returns the query for requests to advertising vendors that carry no consent signal and were sent in a session whose
- * most recent signal, at most `SIGNAL_MS` old, denies `ad_storage`, or in which `gpc` is on. `sessionIds`: only these;
- * null: all.
+ * Returns the query for requests to advertising vendors after consent was denied. These requests have no consent signal
+ * of their own. The most recent signal in their session is at most `SIGNAL_MS` old and denies `ad_storage`, or `gpc` is
+ * on in the session. `sessionIds`: only these sessions; null for all.
  */
 export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | null): Query {
   return query('compliance.after-denial', {
@@ -108,7 +117,7 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
       const turn = `PARTITION BY ${SESSION}, turn`
       return {
         keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
-        // Most sessions deny nothing. A signal begins a turn and applies until the next one.
+        // Most sessions deny nothing. Each signal starts a turn, in which it applies until the next signal.
         sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
             min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
@@ -141,7 +150,9 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
   })
 }
 
-/** Columns `denies` (1, 0, or NULL where the event is not a signal), `gpc` and `isRequest` (1 or 0). */
+/**
+ * Returns SQL for the columns `denies` (1 or 0, NULL when the event is not a signal), `gpc` and `isRequest` (1 or 0).
+ */
 function signalColumns(binder: Binder): string {
   const { dialect } = binder
   const key = (name: string) => dialect.key(name)
@@ -170,8 +181,9 @@ function signalColumns(binder: Binder): string {
 }
 
 /**
- * Returns the query for the number of sessions that began in each hour with consent denied by default, and how many of
- * them chose. The span begins and ends on an hour, and events are available until `CHOICE_MS` after its end.
+ * Returns the query for the number of sessions that began in each hour with consent denied by default, and the number
+ * of those in which the visitor chose. The span must start and end on the hour, and events must be available until
+ * `CHOICE_MS` after its end.
  */
 export function choicesQuery({ from, to }: Span): Query {
   return query('compliance.consent-choices', {

@@ -5,7 +5,7 @@ import type { ChoiceRow } from './consent-queries.ts'
 import { CONSENT_KEY, type ConsentKind } from './finding.ts'
 import type { HourCount } from './update-rate.ts'
 
-/** The ends of the spans of checked requests and counted sessions; 0: not checked yet. */
+/** Ends of the periods for which requests were checked and sessions were counted; 0 when nothing was checked yet. */
 export interface ConsentCursor {
   requestsTo: Instant
   hoursTo: Instant
@@ -21,8 +21,8 @@ export function moveConsentCursor(db: Db, cursor: ConsentCursor): void {
 }
 
 /**
- * Resets the counts, so that the next check counts all stored events again. Imported events lie before the cursor, among
- * events that were already counted. Decisions about findings are preserved.
+ * Resets the counts, so that the next check counts all stored events again. This is needed after an import, because
+ * imported events precede the cursor. Decisions about findings are kept.
  */
 export function resetConsentCounts(db: Db): void {
   tx(db, () => {
@@ -31,7 +31,7 @@ export function resetConsentCounts(db: Db): void {
   })
 }
 
-/** One day's requests of a vendor in a domain; `kind` empty: all of them. */
+/** Requests of one vendor in one domain on one day. `kind` empty: all requests. */
 export interface DayCount {
   domainId: string
   vendor: string
@@ -40,7 +40,7 @@ export interface DayCount {
   count: number
 }
 
-/** Adds to the count of a day and returns the sum; for a deleted domain, `count` itself. */
+/** Adds to the count for a day and returns the new total. For a deleted domain, returns the added `count`. */
 export function addToDay(db: Db, added: DayCount): number {
   const add = prepared<[object], { count: number }>(
     db,
@@ -51,7 +51,9 @@ export function addToDay(db: Db, added: DayCount): number {
   return add.get(added)?.count ?? added.count
 }
 
-/** Returns whether the vendor's requests in the domain were checked on a UTC day before that of the instant. */
+/**
+ * Returns whether the vendor's requests in the domain were already checked on a UTC day before the day of the instant.
+ */
 export function isConsentKnownBefore(
   db: Db,
   { domainId, vendor }: { domainId: string; vendor: string },
@@ -64,7 +66,7 @@ export function isConsentKnownBefore(
   return find.get(domainId, vendor, Math.floor(instant / DAY_MS) * DAY_MS) !== undefined
 }
 
-/** Returns when the finding was first seen; null when it is new. */
+/** Returns the time at which the finding was first seen; null when it is new. */
 export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; vendor: string; kind: ConsentKind }) {
   const find = prepared<[string, string, string], { firstSeenAt: Instant }>(
     db,
@@ -73,7 +75,7 @@ export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; ve
   return find.get(orgId, vendor, kind)?.firstSeenAt ?? null
 }
 
-/** Stores the sessions that began in each hour, replacing earlier counts. */
+/** Stores the number of sessions that began in each hour. Replaces earlier counts. */
 export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
   const put = prepared(
     db,
@@ -83,14 +85,14 @@ export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
   for (const row of rows) put.run(row)
 }
 
-/** A domain with its counted hours, by their starts. */
+/** A domain with its counted hours, by the start of the hour. */
 export interface CountedDomain {
   orgId: string
   domainId: string
   hours: Map<Instant, HourCount>
 }
 
-/** Returns the counted hours from `from` to before `to`, by domain. */
+/** Returns the hours counted with `from <= start < to`, by domain. */
 export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[] {
   const rows = prepared<[Instant, Instant], HourCount & { orgId: string; domainId: string; hour: Instant }>(
     db,

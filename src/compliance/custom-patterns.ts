@@ -7,9 +7,9 @@ import { BUILT_IN_KINDS } from './finding.ts'
 const NAME = /^[a-z0-9_]{1,40}$/
 
 /**
- * Throws `invalid` for the first invalid pattern. Its name must consist of the allowed characters, not be a built-in
- * kind, and occur once. The pattern must compile and not match the empty text, and all patterns together may cost no
- * more than the conditions of one rule.
+ * Throws `invalid` for the first invalid pattern. A pattern's name must consist of allowed characters, be unique and
+ * not be a built-in kind. The pattern must compile and must not match the empty string. The total cost of all patterns
+ * is limited to the cost of the conditions of one rule.
  */
 export function checkCustomPatterns(patterns: readonly CustomPattern[]): void {
   const names = new Set<string>(BUILT_IN_KINDS)

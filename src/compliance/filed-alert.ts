@@ -8,15 +8,18 @@ import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './fi
 const MAX_NAME_LENGTH = 200
 const MAX_PARAMETER_LENGTH = 200
 /**
- * Patterns of the form only, because a regular expression can't verify a checksum. They apply to a key known to hold
- * such values.
+ * Patterns that check only the form, because a regular expression can't verify a checksum. They are used for keys that
+ * are known to contain such values.
  */
 const FORMS = new Map([
   ['card', `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`],
   ['iban', `(?:^|[^0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?:[ .+-]?[0-9A-Za-z]){11,30}(?:$|[^0-9A-Za-z])`],
 ])
 
-/** Conditions that detect a consent kind in a single event. Alerts for the other kinds never fire on their own. */
+/**
+ * Conditions that detect a kind of consent finding in a single event. For the other kinds the alert never fires on its
+ * own.
+ */
 const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = {
   no_signal: [
     { parameter: 'gcs', op: 'is_blank' },
@@ -32,7 +35,9 @@ const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = 
 const EVENT_KEYS: readonly string[] = ['$title', '$path', '$event', '$account', '$sessionId']
 const isMasked = (name: string) => name.includes('***')
 
-/** Returns a key as written in conditions; `*` for a masked or truncated key, whose original is unknown. */
+/**
+ * Returns the key as written in conditions. Returns `*` for a masked or truncated key, because the original is unknown.
+ */
 function parameterOf(key: string): string {
   if (isMasked(key)) return '*'
   const parameter = key.startsWith('$') && !key.startsWith('$$') && !EVENT_KEYS.includes(key) ? `$${key}` : key
@@ -44,13 +49,13 @@ function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }:
   if (kind === 'email') return { parameter, op: 'contains_email' }
   if (kind === 'phone') return { parameter, op: 'contains_phone' }
   const pattern = FORMS.get(kind) ?? patterns.find(({ name }) => name === kind)?.pattern
-  // A pattern removed from the settings no longer matches anything.
+  // A pattern that was removed from the settings matches nothing.
   return pattern === undefined
     ? { parameter: '$vendor', op: 'is_blank' }
     : { parameter, op: 'custom_pii_regex', values: [pattern] }
 }
 
-/** Describes findings briefly: `an e-mail address or a phone number in ep.user`. */
+/** Returns a short description of findings, such as `an e-mail address or a phone number in ep.user`. */
 export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): string {
   const [first] = findings
   if (first && isConsentKind(first.kind)) return kindInWords(first.kind)
@@ -58,8 +63,8 @@ export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): s
 }
 
 /**
- * Returns the alert for future events of findings of one vendor and key: any of their kinds of personal data, or one
- * kind of consent. It notifies the owners of the organization once a day.
+ * Returns the alert that detects future events like these findings, which have the same vendor and key. It detects all
+ * their kinds of personal data, or their one kind of consent. It notifies the organization's owners at most once a day.
  */
 export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
   const [first] = findings

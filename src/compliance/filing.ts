@@ -19,11 +19,11 @@ export interface FilingDeps {
   clock: Clock
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
-  /** Called after an alert was made or changed. */
+  /** Called after alerts were created or changed. */
   alertsChanged(ids: readonly string[]): void
 }
 
-/** A request to file all findings of a key, or one kind of them (`kind` not null). */
+/** A request to file all findings of a key, or only one kind of them when `kind` is not null. */
 export interface Filing {
   orgId: string
   userId: string
@@ -34,10 +34,12 @@ export interface Filing {
 }
 
 /**
- * Files findings of one vendor and key: each gets the issue of a validation alert that judges future events. Findings of
- * personal data share one alert with a condition for each filed kind; each kind of consent has a separate alert. While
- * the issue is unresolved, filing again only changes the note. Returns the id of the first issue. Throws `notFound` when
- * the finding does not exist. Runs in the caller's transaction.
+ * Files the findings of one vendor and key. Each finding is linked to the issue of a validation alert that checks
+ * future events. Findings of personal data share one alert with a condition per filed kind; each kind of consent
+ * finding has its own alert. While the issue is unresolved, filing again only changes the note.
+ *
+ * Returns the id of the first issue. Throws `notFound` when the finding does not exist. Runs in the caller's
+ * transaction.
  */
 export function fileFindings(parts: FilingDeps, filing: Filing): string {
   const found = requireFindings(parts.db, filing)
@@ -49,10 +51,10 @@ export function fileFindings(parts: FilingDeps, filing: Filing): string {
   return groups[0] ?? ''
 }
 
-/** Findings of one group share an alert. */
+/** Returns the group of a finding. Findings in the same group share an alert. */
 const groupOf = ({ kind }: StoredFinding) => (isConsentKind(kind) ? kind : '')
 
-/** `known`: all findings of the group, including those filed before. */
+/** Files the findings of one group. `known`: all findings in the group, including those filed earlier. */
 function fileTogether(
   parts: FilingDeps,
   filing: Filing,
@@ -66,7 +68,9 @@ function fileTogether(
   return issueId
 }
 
-/** Returns the alert of the group with a condition for each of these findings; creates it when missing. */
+/**
+ * Returns the alert of the group with a condition for each of these findings. Creates the alert when it does not exist.
+ */
 function alertFor(
   { db, clock, privacyOf, alertsChanged }: FilingDeps,
   orgId: string,
@@ -83,13 +87,13 @@ function alertFor(
   const { id, orgId: _org, createdAt, updatedAt, ...rest } = before
   const { logic = 'any', items = [] } = rest.conditions ?? {}
   const missing = (input.conditions?.items ?? []).filter((one) => !items.some((item) => Bun.deepEquals(item, one)))
-  // A rule that was changed by hand is left as it is.
+  // An alert whose rule was edited by a user is not modified.
   if (missing.length === 0 || logic !== 'any' || rest.alertType !== input.alertType) return before
   alertsChanged([id])
   return updateAlert(db, clock, { orgId, id }, { ...rest, conditions: { logic, items: [...items, ...missing] } })
 }
 
-/** Returns the result of `find`; null when it throws `notFound`. */
+/** Returns the result of `find`; null when `find` throws `notFound`. */
 function present<T>(find: () => T): T | null {
   try {
     return find()
@@ -99,7 +103,7 @@ function present<T>(find: () => T): T | null {
   }
 }
 
-/** Returns the unresolved issue of the group, reopening one that was resolved recently; null when there is none. */
+/** Returns the unresolved issue of the group; null when there is none. Reopens an issue that was resolved recently. */
 function unresolvedIssue(
   { db, clock, enqueue }: FilingDeps,
   { orgId, userId }: Filing,
@@ -119,7 +123,7 @@ function unresolvedIssue(
   return null
 }
 
-/** Opens the issue of the first domain. Issues of the other domains open at their next violating event. */
+/** Opens the issue for the first domain. Issues for other domains open with their next violating event. */
 function openIssue({ db, clock, enqueue }: FilingDeps, alert: Alert, findings: readonly StoredFinding[]): string {
   const now = clock.now()
   const { period, timezone } = scheduleOf(alert)
@@ -138,7 +142,7 @@ function openIssue({ db, clock, enqueue }: FilingDeps, alert: Alert, findings: r
             ? first.example
             : `${countText(occurrences)} values with ${subjectOf(findings)}, such as ${first?.example}`,
           firstAt: findings.reduce((at, { firstSeenAt }) => Math.min(at, firstSeenAt), now),
-          // The issue resolves after a quiet time that starts now.
+          // The issue resolves automatically after a period without violations, which starts now.
           lastAt: now,
           ...{ hosts: [], sample: null, sampleSeq: null },
         },

@@ -2,7 +2,7 @@ import { PERSONAL_KINDS } from '../conditions/personal.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** Kinds of consent findings. Their key is `$consent`. */
+/** Kinds of consent findings. The key of these findings is `$consent`. */
 const CONSENT_KINDS = [
   'no_signal',
   'not_set',
@@ -14,7 +14,7 @@ const CONSENT_KINDS = [
 export type ConsentKind = (typeof CONSENT_KINDS)[number]
 export const CONSENT_KEY = '$consent'
 
-/** Built-in kinds, which can't be the name of an organization's own pattern. */
+/** Built-in kinds. Custom patterns can't use these names. */
 export const BUILT_IN_KINDS: readonly string[] = [...PERSONAL_KINDS, ...CONSENT_KINDS]
 
 export const isConsentKind = (kind: string): kind is ConsentKind => CONSENT_KINDS.some((one) => one === kind)
@@ -32,10 +32,10 @@ const KIND_WORDS = new Map([
   ['update_rate', 'fewer answers to the consent banner'],
 ])
 
-/** Returns a kind as text, `an e-mail address`; an organization's own pattern by its name. */
+/** Returns a kind as text, such as `an e-mail address`. For a custom pattern, returns its name. */
 export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
-/** Decisions about a finding. `watch`: not decided yet. */
+/** Possible decisions about a finding. `watch`: no decision yet. */
 export const ACTIONS = ['watch', 'file', 'ignore'] as const
 export type Action = (typeof ACTIONS)[number]
 
@@ -78,22 +78,22 @@ export const FindingSchema = Closed(
 )
 export type Finding = Static<typeof FindingSchema>
 
-/** Occurrences of one finding in one domain, which create the finding or are added to it. */
+/** Occurrences of one finding in one domain. They are added to the finding, which is created if necessary. */
 export interface Sighting {
   orgId: string
   domainId: string
-  /** Masked by the store, like `key` and `example`. */
+  /** Like `key` and `example`, masked when the sighting is stored. */
   vendor: string
   key: string
   kind: string
-  /** Weighted number of values; 0 when only the form was seen. */
+  /** Weighted number of values; 0 when values only had the form of the kind. */
   count: number
   /**
-   * Weighted number of values with the form of the kind; default: `count`. A finding is hidden when less than half of
-   * them are real, because its key then holds other values that look alike.
+   * Weighted number of values with the form of the kind. Default: `count`. A finding is hidden when less than half of
+   * these values are real, because its key then contains other values of a similar form.
    */
   formed?: number
-  /** A value, masked or not, or a sentence; empty when only the form was seen. */
+  /** A value, masked or unmasked, or a sentence; empty when values only had the form of the kind. */
   example: string
   firstSeenAt: Instant
   lastSeenAt: Instant

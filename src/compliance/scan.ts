@@ -12,7 +12,7 @@ import type { Sighting } from './finding.ts'
 import { recordSightings } from './store.ts'
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
-/** Longer values are cut: the rest would not be shown. */
+/** Maximum length of an example. The rest would not be shown. */
 const MAX_EXAMPLE_LENGTH = 1000
 
 export interface ScanDeps {
@@ -21,8 +21,9 @@ export interface ScanDeps {
 }
 
 /**
- * Scans all events that were not scanned yet and records the personal data in them. Findings and progress are written in
- * one transaction, so each event counts once even when the process is killed. Returns early when the program stops.
+ * Scans all events that have not been scanned yet and records the personal data in them. Findings and progress are
+ * stored in one transaction, so each event is counted once even when the process is killed. Returns early when the
+ * program stops.
  */
 export async function scan({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
@@ -38,13 +39,13 @@ export async function scan({ db, warehouse }: ScanDeps, stopping?: AbortSignal):
   }
 }
 
-/** Sightings by finding and domain. */
+/** Collects sightings by finding and domain. */
 class Sightings {
   private readonly found = new Map<string, Sighting>()
 
   constructor(private readonly privacyOf: (orgId: string) => Privacy) {}
 
-  /** Adds the personal data in a value. Returns null, so that the query stores no row. */
+  /** Adds the personal data found in a value. Returns null, so that the query does not store the row. */
   add(candidate: Candidate): null {
     const key = keyOf(candidate)
     const privacy = this.privacyOf(candidate.orgId)
@@ -82,7 +83,7 @@ function merged(known: Sighting, one: Sighting): Sighting {
   }
 }
 
-/** Returns the key as written in findings: a parameter named like a field gets a second `$`. */
+/** Returns the key as written in findings. A parameter with the name of a field gets a second `$`. */
 function keyOf({ key, isField }: Candidate): string {
   if (isField) return `$${key}`
   return FIELD_KEYS.includes(key) ? `$${key}` : key
@@ -97,17 +98,17 @@ function memo<T>(make: (key: string) => T): (key: string) => T {
   }
 }
 
-/** Fields that are scanned in addition to the parameters. */
+/** Event fields that are scanned in addition to parameters. */
 export const FIELDS: readonly string[] = ['title', 'path', 'event', 'account', 'sessionId']
-/** Keys of findings in fields. A parameter with the same key is written with a second `$`, as in conditions. */
+/** Keys of findings in fields. As in conditions, a parameter with the same key gets a second `$`. */
 const FIELD_KEYS: readonly string[] = FIELDS.map((field) => `$${field}`)
 
-/** A value of one vendor and domain that could be personal data. */
+/** A value from one vendor and domain that may be personal data. */
 interface Candidate {
   orgId: string
   domainId: string
   vendor: string
-  /** A parameter, or the name of a field. */
+  /** Key of a parameter or name of a field. */
   key: string
   isField: boolean
   value: string
@@ -117,8 +118,8 @@ interface Candidate {
 }
 
 /**
- * Returns the query for every value of all organizations that could be personal data. `owns`: organizations with their
- * own countries or patterns. `read` is called with each row, so that the rows are not all in memory.
+ * Returns the query for all values, in all organizations, that may be personal data. `owns`: organizations with their
+ * own phone countries or patterns. `read` is called for each row, so that the rows are not all in memory at once.
  */
 export function candidatesQuery(
   owns: readonly OrgPrivacy[],

@@ -8,21 +8,21 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
 
-/** Maximum findings of one organization, because senders choose the keys. Further findings are not recorded. */
+/** Maximum number of findings per organization. Further findings are not recorded, because senders choose the keys. */
 const MAX_FINDINGS = 10_000
 const MAX_EXAMPLE_LENGTH = 200
 
 /** A stored finding. */
 export interface StoredFinding extends Finding {
   id: number
-  /** The alert that judges future events; null until the finding is filed. */
+  /** Id of the alert that checks future events; null until the finding is filed. */
   alertId: string | null
 }
 
 /**
- * Adds sightings to the findings, in one transaction or in the caller's. Each sighting must be passed once. Names and
- * examples are masked with the privacy settings of their organization, so values that are equal when masked are one
- * finding. Sightings in deleted domains are ignored.
+ * Adds sightings to findings, in the caller's transaction or in a new one. Each sighting must be passed only once.
+ * Names and examples are masked with the privacy settings of the organization, so values that are equal after masking
+ * share one finding. Sightings in deleted domains are ignored.
  */
 export function recordSightings(
   db: Db,
@@ -59,12 +59,12 @@ function note(db: Db, sighting: Sighting, mask: (text: string, key?: string) => 
   prepared(db, 'INSERT OR IGNORE INTO findingDomain (findingId, domainId) VALUES (?, ?)').run(row.id, domainId)
 }
 
-/** Filter of a list of findings; null: any. */
+/** Filter for a list of findings. Null fields are ignored. */
 export interface FindingFilter {
   orgId: string
-  /** True: consent; false: personal data; null: both. */
+  /** True for consent findings, false for personal data, null for both. */
   consent: boolean | null
-  /** Findings seen in one of these domains; null: any. */
+  /** Only findings seen in one of these domains; null for all. */
   domainIds: readonly string[] | null
   vendor: string | null
   key: string | null
@@ -73,14 +73,14 @@ export interface FindingFilter {
 }
 
 interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
-  /** JSON. */
+  /** Domain ids as JSON. */
   domainIds: string
 }
 
 /**
- * Returns at most `limit` findings after the cursor, most recently seen first. Left out are findings of which less than
- * half of the forms are real, those only of deleted domains, and consent granted by default where the organization does
- * not require opt-in.
+ * Returns at most `limit` findings after the cursor, most recently seen first. Three kinds of findings are omitted:
+ * those with less than half of the values real, those seen only in deleted domains, and consent granted by default in
+ * organizations that do not require opt-in.
  */
 export function listFindings(
   db: Db,
@@ -120,7 +120,7 @@ export function openFindings(db: Db, orgId: string): StoredFinding[] {
   return listFindings(db, filter, { limit: MAX_FINDINGS, after: null }).filter(({ action }) => action !== 'ignore')
 }
 
-/** Returns all findings of a key, or the one of `kind`. Throws `notFound` when there is none. */
+/** Returns all findings of a key, or only the one of `kind`. Throws `notFound` when there is none. */
 export function requireFindings(
   db: Db,
   { orgId, vendor, key, kind }: { orgId: string; vendor: string; key: string; kind: string | null },
@@ -131,7 +131,7 @@ export function requireFindings(
   return found
 }
 
-/** Stores a decision. Omitted notes, alerts and issues are unchanged. */
+/** Stores a decision. Notes, alerts and issues are not changed when omitted. */
 export function decide(
   db: Db,
   findings: readonly Pick<StoredFinding, 'id'>[],

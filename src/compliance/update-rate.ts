@@ -1,36 +1,45 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 
-/** Sessions that began in an hour with consent denied by default, and how many of them chose later. */
+/**
+ * Sessions that began in an hour with consent denied by default, and the number of those in which the visitor chose
+ * later.
+ */
 export interface HourCount {
   vendor: string
   sessions: number
   chosen: number
 }
 
-/** A time span in which fewer visitors than before answered the banner. */
+/** A period in which fewer visitors than before answered the consent banner. */
 export interface RateDrop {
   vendor: string
   from: Instant
   to: Instant
   sessions: number
   chosen: number
-  /** Share of sessions that chose, 0 to 1: in this span, and in the previous seven days. */
+  /** Share of sessions in which the visitor chose, 0 to 1: in this period, and in the previous seven days. */
   rate: number
   rateBefore: number
 }
 
-/** Lengths of the spans compared with the history, in hours. Longer spans are more certain, shorter ones faster. */
+/**
+ * Lengths in hours of the periods that are compared with the history. Longer periods give more certain results, shorter
+ * ones faster results.
+ */
 const LENGTHS = [24, 6, 2]
 const DAYS_BEFORE = 7
 /** Minimum number of previous days with sessions in the same hours. */
 const MIN_DAYS = 5
 const MIN_SESSIONS = 30
-/** Standard deviations below the expected share at which it counts as dropped. */
+/** Number of standard deviations below the expected share from which the share counts as dropped. */
 const SURELY = 5
-/** Minimum relative standard deviation of the share from day to day, even when seven days were alike. */
+/**
+ * Minimum relative standard deviation of the share between days. It applies even when all seven days had similar
+ * shares.
+ */
 const MIN_SPREAD = 0.08
 
-/** Adds up the hours from `from` to before `to`. */
+/** Returns the sum of the hours with `from <= start < to`. */
 function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instant): HourCount {
   const sum: HourCount = { vendor: '', sessions: 0, chosen: 0 }
   for (let hour = from; hour < to; hour += HOUR_MS) {
@@ -43,13 +52,13 @@ function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instan
 }
 
 /**
- * Returns the longest span up to `end` (the end of an hour) in which the share of sessions that choose has dropped
- * compared with the same hours of the previous seven days; null when it has not. `hours`: of one domain, by their
- * starts, from eight days before `end`; hours without sessions may be missing.
+ * Returns the longest period ending at `end` (the end of an hour) in which the share of sessions with a choice has
+ * dropped compared with the same hours on the previous seven days; null when it has not dropped. `hours`: counts for
+ * one domain by the start of the hour, from eight days before `end`. Hours without sessions may be missing.
  *
- * The share of day j is modelled as p + b_j, where b_j has variance τ² from day to day (method of moments, DerSimonian
- * and Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has dropped when
- * (p − p₁) / √(p(1 − p)(1/n₁ + 1/n) + τ²(1 + 1/days)) is at least `SURELY`.
+ * The share on day j is modelled as p + b_j, where b_j has the variance τ² between days (method of moments, DerSimonian
+ * and Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has dropped when (p − p₁) / √(p(1 − p)(1/n₁ + 1/n)
+ * + τ²(1 + 1/days)) is at least `SURELY`.
  */
 export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant): RateDrop | null {
   for (const length of LENGTHS) {
@@ -68,7 +77,7 @@ export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant)
         chosen: 0,
       },
     )
-    // One extra session of each kind gives shares of 0 and 1 a variance.
+    // One extra session of each kind is added, so that shares of 0 and 1 also have a variance.
     const p = (all.chosen + 1) / (all.sessions + 2)
     const chance = p * (1 - p) * (1 / sessions + 1 / all.sessions)
     const deviation = Math.sqrt(chance + spreadOf(days, p) * (1 + 1 / days.length))
@@ -78,7 +87,7 @@ export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant)
   return null
 }
 
-/** Returns the variance of the share from day to day beyond sampling error. */
+/** Returns the variance of the share between days beyond the sampling error. */
 function spreadOf(days: readonly HourCount[], p: number): number {
   const total = days.reduce((sum, { sessions }) => sum + sessions, 0)
   const squares = days.reduce((sum, { sessions }) => sum + sessions ** 2, 0)
