@@ -49,7 +49,10 @@ export function spell(node: Node): string {
 }
 
 const isWord = (character: string | undefined) => character !== undefined && /^[0-9A-Za-z_]$/.test(character)
-/** Characters that are equal when case is ignored: `s` also equals the long s, `k` the Kelvin sign. */
+/**
+ * Groups of characters that are equal when case is ignored. For example, `s` equals the long s, and `k` the Kelvin
+ * sign.
+ */
 const SAME_LETTER = [
   ['k', 'K', '\u212a'],
   ['s', 'S', 'ſ'],
@@ -69,12 +72,12 @@ function fits(node: Node, character: string, fold: boolean): boolean {
   const letter = node.letter.toLowerCase()
   const inside =
     letter === 'd' ? /^[0-9]$/.test(character) : letter === 'w' ? isWord(character) : /^[\t\n\f\r ]$/.test(character)
-  // Ignoring case, the word characters include what folds into them.
+  // When case is ignored, `\w` also matches characters that are equal to a word character.
   const folded = fold && letter === 'w' && spellings(character).some(isWord)
   return (inside || folded) === (node.letter === letter)
 }
 
-/** Returns the positions at which a match that began at one of `starts` may end. */
+/** Returns the positions at which a match that starts at one of `starts` may end. */
 function ends(node: Node, text: readonly string[], starts: ReadonlySet<number>, fold: boolean): Set<number> {
   const here = (holds: (at: number) => boolean) => new Set([...starts].filter(holds))
   switch (node.kind) {
@@ -132,7 +135,7 @@ const isDomain = (name: string) => {
   return /^[A-Za-z]{2,24}$/.test(top) || /^xn--[A-Za-z0-9-]{1,59}$/i.test(top)
 }
 
-/** The only base64 that the generator writes, each as a separate word. */
+/** The only base64 strings that the generator creates, each as a separate word. */
 export const BASE64 = [
   'amFuZS5kb2VAY29tcGFueS5leGFtcGxl',
   'eyJtYWlsIjoib2xhQHguaW8iLCJuIjoiw7wifQ',
@@ -154,12 +157,12 @@ function emailReference(text: string): boolean {
   )
 }
 
-/** Returns the text without the parts that look like an address but are not one. */
+/** Returns the text without the parts that only look like an address. */
 function withoutOthers(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; ) {
     const rest = text.slice(at)
-    // The character before a name is removed with it.
+    // The pattern includes the character before the name, so that character is removed too.
     const after = at === 0 ? ['', rest] : []
     const next = (word: RegExp) => (word.test(rest[0] ?? '') ? [] : [rest[0] ?? '', rest.slice(1)])
     const named = (pattern: RegExp, [before, name]: string[]) => {
@@ -192,7 +195,9 @@ export function numberReference(text: string): number {
   return Number.parseFloat(text)
 }
 
-/** The only phone numbers that the generator writes; its other digits are too few to be a phone number. */
+/**
+ * The only phone numbers that the generator creates. All other numbers it creates are too short to be phone numbers.
+ */
 export const PHONES = ['+15062345678', '%2B49%2030%201234567', '0049 30 1234567']
 
 const WHITE = '\t\n\v\f\r \u00a0\u1680\u2000\u2005\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
@@ -228,7 +233,10 @@ function holdsReference(op: string, value: string, text: string, key: string, pa
   }
 }
 
-/** Members by label: none, many, a whole vendor, and the same vendor twice. */
+/**
+ * Members of labels for tests: a label without members, one with many, one with a whole vendor, and one with the same
+ * vendor twice.
+ */
 export const LABELS: Record<string, readonly (readonly [vendor: string, event: string])[]> = {
   all: [['GA4', '']],
   few: [

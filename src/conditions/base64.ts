@@ -2,24 +2,26 @@ import { isUtf8 } from 'node:buffer'
 
 /** A run of base64 in either alphabet, without padding. All patterns here are in RE2 syntax. */
 const RUN = '(?:[A-Za-z0-9+/_-]{4}){2,}(?:[A-Za-z0-9+/_-]{2,3})?'
-/** A run of letters and digits only: the other characters of base64 also separate the words of an address. */
+/**
+ * A run that consists of letters and digits only. The other base64 characters also separate the words of an address.
+ */
 const WORD = '(?:[A-Za-z0-9]{4}){2,}(?:[A-Za-z0-9]{2,3})?'
-/** Patterns of runs that may be base64. Each is searched for separately. */
+/** Patterns for runs that may be base64. Each pattern is searched separately. */
 export const BASE64_PATTERNS = [RUN, WORD] as const
 
-/** `@` before a letter or digit, as encoded at each of the three positions of a base64 group. */
+/** Base64 of `@` before a letter or digit, at each of the three positions in a base64 group. */
 const AT = 'Q[D-H]|[EUk0][AB]|[BFJNRVZdhlptx159]A'
-/** `.` before a letter, encoded likewise. */
+/** Base64 of `.` before a letter, at each of the three positions. */
 const DOT = 'L[k-n]|[CSiy]5|[AEIMQUYcgkosw048]u'
-/** Matches every text that contains an address in base64, and about 1 % of identifiers. */
+/** Matches every text that contains a base64-encoded address. It also matches about 1 % of identifiers. */
 export const MAY_HOLD_ADDRESS_PATTERN = `(?:${AT})[A-Za-z0-9+/_-]*(?:${DOT})`
 
-// Tested one after the other, because the whole pattern would not run in linear time here.
+// The two parts are tested separately, because this engine can't match the whole pattern in linear time.
 const at = new RegExp(AT)
 const dot = new RegExp(DOT)
 const runs = BASE64_PATTERNS.map((pattern) => new RegExp(pattern, 'g'))
 
-/** A run of base64 inside a text, `[start, end)` in UTF-16 units. */
+/** A run of base64 in a text, `[start, end)` in UTF-16 code units. */
 export interface Base64Run {
   start: number
   end: number
@@ -27,7 +29,7 @@ export interface Base64Run {
   text: string
 }
 
-/** Returns the base64 parts of the text whose decoded text may contain an address. */
+/** Returns the base64 runs in the text that may contain an address when decoded. */
 export function base64Runs(text: string): Base64Run[] {
   if (text.length < 8 || !at.test(text) || !dot.test(text)) return []
   return runs.flatMap((run) =>
@@ -38,7 +40,7 @@ export function base64Runs(text: string): Base64Run[] {
   )
 }
 
-/** Returns the decoded text; null when the bytes are not text. */
+/** Returns the decoded text; null when the bytes are not valid text. */
 function decode(part: string): string | null {
   const bytes = Buffer.from(part, 'base64')
   if (!bytes.includes(0x40) || bytes.some(isControl) || !isUtf8(bytes)) return null

@@ -1,7 +1,7 @@
 import type { Span } from './email.ts'
 
 /**
- * Ranges of issuers: first digits `[from, to]` and the lengths they issue, from the ranges that card schemes publish,
+ * Issuer ranges: the first digits `[from, to]` and the valid lengths, as published by card schemes:
  * https://en.wikipedia.org/wiki/Payment_card_number#Issuer_identification_number_(IIN)
  */
 const ISSUERS: readonly (readonly [from: string, to: string, lengths: string])[] = [
@@ -55,7 +55,7 @@ function isIssued(digits: string): boolean {
   })
 }
 
-/** ISO/IEC 7812-1, annex B. */
+/** Verifies the check digit as in ISO/IEC 7812-1, annex B. */
 function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let at = 0; at < digits.length; at++) {
@@ -66,7 +66,7 @@ function passesLuhn(digits: string): boolean {
 }
 
 const GAP = String.raw`[ \u00a0\u2010-\u2015.+-]`
-/** Digits without separators, or in the groups printed on cards with the same separator throughout. */
+/** Matches digits without separators, or in the groups printed on cards with the same separator throughout. */
 const CANDIDATE = new RegExp(
   String.raw`(?<![0-9A-Za-z])(?<![0-9][.,])(?:[0-9]{12,19}|[0-9]{4}(?<gap>${GAP})(?:[0-9]{4}\k<gap>[0-9]{4}(?:\k<gap>[0-9]{1,4}){1,2}|[0-9]{6}\k<gap>[0-9]{4,5})|[0-9]{6}${GAP}[0-9]{13})(?![0-9A-Za-z]|[.,][0-9])`,
   'g',
@@ -74,9 +74,12 @@ const CANDIDATE = new RegExp(
 /** A UUID, whose groups of digits may look like those of a card. */
 const UUID = /[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}/g
 
-/** Part of a text with the form of a card number: the first digits of an issuer and one of its lengths. */
+/**
+ * Part of a text with the form of a card number: it starts with the digits of an issuer and has one of the issuer's
+ * lengths.
+ */
 export interface CardForm extends Span {
-  /** True when the check digit is also correct, so it is a card number. */
+  /** True when the check digit is also correct, so the part is a card number. */
   isCard: boolean
 }
 
@@ -86,7 +89,7 @@ const TWELVE_DIGITS = /(?:[0-9][^0-9]?){12}/
 /** Returns the parts of the text that have the form of a card number, in order. The text is not decoded. */
 export function findCardForms(text: string): CardForm[] {
   if (!TWELVE_DIGITS.test(text)) return []
-  // Letters of the same length keep positions, and no card begins or ends there.
+  // UUIDs are replaced with letters of the same length, which keeps positions. No card number starts or ends there.
   const searched = text.replaceAll(UUID, (id) => 'x'.repeat(id.length))
   return [...searched.matchAll(CANDIDATE)].flatMap(({ 0: written, index }) => {
     const digits = written.replaceAll(/[^0-9]/g, '')

@@ -7,17 +7,17 @@ export interface ConditionLiteral {
   isNegative: boolean
 }
 
-/** Holds when any of its literals does. */
+/** A disjunction: true when any of its literals is true. */
 export type ConditionClause = readonly ConditionLiteral[]
 
-/** Conditions with up to this many values are split into one for each value, so that rules share them. */
+/** Conditions with at most this many values are split into one literal per value, so that rules can share them. */
 const MAX_SPLIT = 8
-/** Maximum number of clauses for one list of conditions. */
+/** Maximum number of clauses that one list of conditions may produce. */
 const MAX_CLAUSES = 32
 
 /**
- * Returns a rule as clauses that all hold for an event that breaks it (conjunctive normal form). A clause without
- * literals never holds. Conditions with many values are not split.
+ * Returns a rule in conjunctive normal form. An event breaks the rule when all clauses are true. A clause without
+ * literals is always false. Conditions with many values are not split.
  */
 export function clausesOf(rule: Rule): ConditionClause[] {
   const groups = rule.conditionGroups ?? []
@@ -33,8 +33,8 @@ const listOf = (logic: 'any' | 'all', items: readonly Condition[]) => (logic ===
 const allOf = (items: readonly Condition[]) => items.flatMap((item) => anyOf([item]))
 
 /**
- * Returns the clauses of "any condition holds"; a negative one with several values holds when each of its literals
- * does.
+ * Returns the clauses of a list in which any condition may be true. A negative condition with several values is true
+ * when all of its literals are.
  */
 function anyOf(items: readonly Condition[]): ConditionClause[] {
   const literals = items.map(literalsOf)
@@ -48,7 +48,10 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
   return clauses
 }
 
-/** A positive condition holds when any literal does, a negative one when each does. */
+/**
+ * Returns the literals of a condition. A positive condition is true when any of them is, a negative one when all of
+ * them are.
+ */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition
   // Throws for labels that were not resolved.

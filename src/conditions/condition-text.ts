@@ -30,7 +30,7 @@ const FIELD_WORDS: Record<EventField, string> = {
 const MAX_VALUES = 3
 const MAX_VALUE_LENGTH = 60
 
-/** `"a"`, `"a" or "b"`, `"a", "b", "c" or 4 more`. */
+/** Returns a list of values, such as `"a"`, `"a" or "b"`, or `"a", "b", "c" or 4 more`. */
 function oneOf(
   values: readonly string[],
   spell = (value: string) => JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…')),
@@ -43,7 +43,10 @@ function oneOf(
 
 const asNumber = (value: string) => value
 
-/** Returns the text that follows a parameter for which the operator holds; null for operators worded differently. */
+/**
+ * Returns text about a parameter for which the operator is true, to follow the parameter's name; null for operators
+ * that are worded differently.
+ */
 function stateOf(op: Operator, values: readonly string[]): string | null {
   const numbers = values.map(Number)
   switch (op) {
@@ -69,7 +72,7 @@ function stateOf(op: Operator, values: readonly string[]): string | null {
       return `of more than ${Math.min(...numbers)} characters`
     case 'length_lt':
       return `of fewer than ${Math.max(...numbers)} characters`
-    // The value that is easiest to satisfy decides.
+    // Only the value that is easiest to satisfy matters.
     case 'gt':
       return `above ${Math.min(...numbers)}`
     case 'lt':
@@ -81,7 +84,10 @@ function stateOf(op: Operator, values: readonly string[]): string | null {
   }
 }
 
-/** Positive operators of the `not_` operators: with `*`, no parameter may match the positive one. */
+/**
+ * The positive counterparts of `not_` operators. With `*`, a `not_` condition is true when no parameter satisfies the
+ * positive one.
+ */
 const POSITIVE: Partial<Record<Operator, Operator>> = {
   not_equals: 'equals',
   not_contains: 'contains',
@@ -90,8 +96,9 @@ const POSITIVE: Partial<Record<Operator, Operator>> = {
 }
 
 /**
- * Describes events for which the condition holds, as text after `12 events`, such as ``had `value` below 0``. It quotes
- * the rule, never an event; at most three values are listed, cut to 60 characters.
+ * Describes the events for which the condition is true, as text that follows `12 events`, such as ``had `value` below
+ * 0``. The text quotes only the rule and never an event. At most three values are listed, each truncated to 60
+ * characters.
  */
 export function conditionText(condition: Condition): string {
   const { op, values = [] } = condition
@@ -124,15 +131,17 @@ function labelWords({ op, values = [], labels = values }: Condition): string {
   return op === 'equals' ? `had ${label}` : `did not have ${label}`
 }
 
-/** Text that describes how events break a rule. */
+/** Text that describes how a rule is broken. */
 export interface ViolationText {
-  /** Clauses true for every event that breaks the rule. */
+  /** Conditions that are true for every event that breaks the rule. */
   always: string[]
-  /** Further clauses true for this event, where a rule can be broken in several ways. */
+  /** Further conditions that are true for this event, when a rule can be broken in several ways. */
   here: string[]
 }
 
-/** `event`: one that breaks the rule; null when unknown, and `here` is empty. */
+/**
+ * Returns the text for a rule. `event`: an event that breaks the rule; null when unknown, which leaves `here` empty.
+ */
 export function describeViolation(
   { conditions, conditionGroups = [] }: Rule,
   event: ConditionEvent | null,
@@ -150,7 +159,7 @@ export function describeViolation(
 
 const MAX_CLAUSES = 3
 
-/** Joins clauses: ``had no `a`, had `b` below 0 and 2 more``. */
+/** Joins descriptions of conditions, such as ``had no `a`, had `b` below 0 and 2 more``. */
 export function joinWords(clauses: readonly string[]): string {
   const shown = clauses.slice(0, MAX_CLAUSES)
   const others = clauses.length - shown.length

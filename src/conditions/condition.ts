@@ -27,7 +27,7 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** Negative operators, each with the operator that it exactly complements. */
+/** Negative operators, each with the positive operator of which it is the exact opposite. */
 export const COMPLEMENTS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_equals: 'equals',
   not_contains: 'contains',
@@ -36,11 +36,14 @@ export const COMPLEMENTS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_blank: 'is_blank',
 }
 
-/** The field with which a condition names labels. It allows two operators only. */
+/** Pseudo field for conditions on labels. It supports only two operators. */
 export const LABEL = '$label'
 const LABEL_OPERATORS: readonly Operator[] = ['equals', 'not_equals']
 
-/** `parameter` is read by `readParameter`. Values that an operator does not need are ignored. */
+/**
+ * Schema of a condition. `parameter` is parsed by `readParameter`. Values are ignored when the operator does not need
+ * them.
+ */
 export const ConditionSchema = Closed(
   {
     parameter: Text(1, 200, {
@@ -82,7 +85,7 @@ export const ConditionSchema = Closed(
   },
 )
 export type Condition = Static<typeof ConditionSchema> & {
-  /** Never stored: set by `resolveLabels`, which puts the labels' members in `values`. */
+  /** Names of the labels. Set by `resolveLabels`, which puts the labels' members in `values`. Never stored. */
   labels?: readonly string[]
 }
 
@@ -97,7 +100,7 @@ const items = Type.Array(ConditionSchema, {
   examples: [[{ parameter: 'ep.transaction_id', op: 'is_blank' }]],
 })
 
-/** `any` of no items never holds, `all` of no items always does. */
+/** A list of conditions. Without items, `any` is always false and `all` is always true. */
 export const ConditionSetSchema = Closed(
   { logic, items },
   {
@@ -114,14 +117,14 @@ export const ConditionGroupSchema = Closed(
 )
 type ConditionGroup = Static<typeof ConditionGroupSchema>
 
-/** The conditions of an alert. A missing part always holds. */
+/** The conditions of an alert. A missing part is always true. */
 export interface Rule {
   conditions?: Static<typeof ConditionSetSchema>
   conditionGroups?: readonly ConditionGroup[]
   filters?: readonly Condition[]
 }
 
-/** Fields of the event itself that a condition may name, each after a `$`. */
+/** Event fields that a condition can refer to, with a `$` prefix. */
 export const EVENT_FIELDS = {
   vendor: 'text',
   event: 'text',
@@ -140,10 +143,10 @@ export const EVENT_FIELDS = {
 } as const satisfies Partial<Record<keyof StoredEvent, 'text' | 'number'>>
 export type EventField = keyof typeof EVENT_FIELDS
 
-/** The part of an event that conditions read. */
+/** The fields of an event that conditions read. */
 export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
 
-/** The part of an event that a condition tests. */
+/** What a condition tests: any parameter, one parameter, a field, or labels. */
 export type Target =
   | { kind: 'any' }
   | { kind: 'label' }
@@ -151,8 +154,8 @@ export type Target =
   | { kind: 'key'; key: string }
 
 /**
- * Parses `parameter`: `*`, `$label`, `$field`, or a key of `params`. A key that begins with `$` is written with a second
- * one (`$$os` is the key `$os`). Returns null for `$` with an unknown field.
+ * Parses `parameter`: `*`, `$label`, `$field`, or a key of `params`. A key that begins with `$` is written with a
+ * second `$` (`$$os` for the key `$os`). Returns null for an unknown field.
  */
 export function readParameter(parameter: string): Target | null {
   if (parameter === '*') return { kind: 'any' }
@@ -163,16 +166,20 @@ export function readParameter(parameter: string): Target | null {
   return Object.hasOwn(EVENT_FIELDS, name) ? { kind: 'field', field: name as EventField } : null
 }
 
-/** Like `readParameter`, for checked conditions. Throws `AppError('invalid')` when the parameter is invalid. */
+/**
+ * Like `readParameter`, for conditions that were already checked. Throws `AppError('invalid')` for an invalid
+ * parameter.
+ */
 export function targetOf({ parameter }: Condition): Target {
   const target = readParameter(parameter)
   if (!target) throw new AppError('invalid', `parameter: ${unknownField(parameter)}`)
   return target
 }
 
-/** Returns a function that reads one key of `params`; the empty text when it is missing. */
+/** Returns a function that reads one key of `params`. It returns the empty string when the key is missing. */
 export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) => string {
-  // Inherited properties (`constructor`) are not parameters. The check is expensive, so it runs only where needed.
+  // Inherited properties (`constructor`) are not parameters. The check is expensive, so it only runs for keys that need
+  // it.
   if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
   return ({ params }) => params[key] ?? ''
 }
@@ -182,7 +189,7 @@ const unknownField = (parameter: string) =>
     .map((field) => `$${field}`)
     .join(' ')} ${LABEL}, and a key that begins with $ is written $$`
 
-/** Operators that need no values and ignore them. */
+/** Operators that do not need values and ignore them. */
 export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
   'is_blank',
   'not_blank',
@@ -196,27 +203,28 @@ export function conditionsOf(rule: Rule): Condition[] {
   return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
 }
 
-/** Returns why a text can't be in an event or in SQL; null when it can. */
+/** Returns the reason why a string can't occur in an event or in SQL; null when it can. */
 function faultOfText(text: string): string | null {
   if (!text.isWellFormed()) return 'not valid Unicode'
   return text.includes('\0') ? 'contains a NUL character, which events never contain' : null
 }
 
 /**
- * Maximum cost of a rule that is judged on arrival or applied to the event history. A rule at this limit has about
- * 200 kB; the worst case, patterns only, takes 0.2 ms for each character of an event.
+ * Maximum cost of a rule that is evaluated for incoming events or applied to the event history. A rule at this limit
+ * has a size of about 200 kB. In the worst case, which is patterns only, it takes 0.2 ms per character of an event.
  */
 export const MAX_RULE_COST = 20_000
 
 /**
- * Returns the worst-case cost of a value: the instructions of a pattern, a tenth of the length of any other text, at least 1.
+ * Returns the worst-case cost of a value: the number of instructions for a pattern, a tenth of the length for other
+ * strings, and at least 1.
  */
 function costOfValue(op: Operator, value: string): number {
   if (op === 'regex' || op === 'custom_pii_regex') return sizeOfPattern(value)
   return Math.max(1, Math.floor(value.length / 10))
 }
 
-/** A label has up to `MAX_MEMBERS` members, each of which is compared. */
+/** Cost of a label. It may have up to `MAX_MEMBERS` members, each of which is compared. */
 const COST_OF_LABEL = 50
 
 const costOfCondition = ({ parameter, op, values = [] }: Condition) => {
@@ -224,12 +232,15 @@ const costOfCondition = ({ parameter, op, values = [] }: Condition) => {
   return WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
 }
 
-/** Returns the cost of a rule that passed `checkRule`: the sum over the values of all its conditions. */
+/** Returns the cost of a rule that passed `checkRule`: the sum of the costs of all values in its conditions. */
 export function costOf(rule: Rule): number {
   return conditionsOf(rule).reduce((sum, condition) => sum + costOfCondition(condition), 0)
 }
 
-/** Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`; stops compiling at that cost. */
+/**
+ * Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`. Stops compiling patterns at that
+ * cost.
+ */
 export function isCostly(rule: Rule): boolean {
   let cost = 0
   return conditionsOf(rule).some((condition) => {
@@ -240,7 +251,7 @@ export function isCostly(rule: Rule): boolean {
   })
 }
 
-/** Returns what is wrong with a value for its operator; null when it is valid. */
+/** Returns the error for a value that is invalid for its operator; null when the value is valid. */
 function faultOfValue(op: Operator, value: string): string | null {
   const fault = faultOfText(value)
   if (fault !== null) return fault
@@ -257,13 +268,13 @@ function faultOfValue(op: Operator, value: string): string | null {
   }
 }
 
-/** Checks each condition of a rule, and the sum of their costs against the limit, if there is one. */
+/** Checks every condition of a rule, and the sum of their costs against the limit, if one is set. */
 export class RuleCheck {
   private cost = 0
 
   constructor(private readonly limit = Number.POSITIVE_INFINITY) {}
 
-  /** Throws `AppError('invalid')` for invalid conditions. Conditions after the cost limit are not checked. */
+  /** Throws `AppError('invalid')` for invalid conditions. Checking stops at the cost limit. */
   conditions(conditions: readonly Condition[], path: string): void {
     checkAll(this.checksOf(conditions, path))
   }
@@ -295,7 +306,10 @@ export class RuleCheck {
     this.pay(isLabel ? COST_OF_LABEL : named(at, () => costOfValue(op, value)), at)
   }
 
-  /** Stops at the limit, so that checking a body of megabytes costs no more than one at the limit. */
+  /**
+   * Adds a cost and throws at the limit, so that checking a body of several megabytes takes no longer than checking one
+   * at the limit.
+   */
   private pay(cost: number, at: string): void {
     this.cost += cost
     if (this.cost <= this.limit) return
@@ -307,7 +321,7 @@ export class RuleCheck {
   }
 }
 
-/** Runs `work` and prefixes its errors with the path. */
+/** Runs `work` and prefixes its error messages with the path. */
 function named<T>(at: string, work: () => T): T {
   try {
     return work()
@@ -318,14 +332,15 @@ function named<T>(at: string, work: () => T): T {
 }
 
 /**
- * Throws `AppError('invalid')` for the first condition that matches the schema but is invalid or costs too much, as in
- * `filters[2].values[0]: …` for the path `filters`. `check`: shared by all condition lists of a rule.
+ * Throws `AppError('invalid')` for the first condition that matches the schema but is invalid or too expensive. The
+ * message contains the position, such as `filters[2].values[0]: …` for the path `filters`. `check` is shared by all
+ * condition lists of a rule.
  */
 export function checkConditions(conditions: readonly Condition[], path: string, check = new RuleCheck()): void {
   check.conditions(conditions, path)
 }
 
-/** Like `checkConditions`, for a whole rule. `path`: path of the rule, empty for the body itself. */
+/** Like `checkConditions`, for a whole rule. `path`: path of the rule; empty for the body itself. */
 export function checkRule(rule: Rule, path = '', check = new RuleCheck()): void {
   const root = path ? `${path}.` : ''
   checkAll([

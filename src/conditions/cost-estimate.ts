@@ -1,15 +1,15 @@
 import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
 
-/** Work of at least this many characters times weight may take milliseconds and is always measured. */
+/** Minimum work (characters times weight) of searches that are always measured, because they may take milliseconds. */
 const MEASURED_FROM = 200_000
-/** One in this many smaller searches is measured. */
+/** One out of this many smaller searches is measured. */
 const SAMPLED = 64
-/** Half-life of the estimate of the slowest rate. */
+/** Half-life of the estimated rate. */
 const HALF_LIFE_MS = 10_000
 
-/** Estimates the worst-case cost of searching a text from measurements. */
+/** Estimates, from measurements, the worst-case time that searching a text takes. */
 export class CostEstimate {
-  /** Milliseconds per unit of work at the slowest measured rate. */
+  /** The slowest measured rate, in milliseconds per unit of work. */
   private slowest = 0
   private slowestAt = 0
   private searches = 0
@@ -17,8 +17,8 @@ export class CostEstimate {
   constructor(private readonly watch: Stopwatch = stopwatch) {}
 
   /**
-   * Runs `search`, which does at most `work`; throws `OutOfTime` when it might take longer than the meter allows.
-   * Returns the processor time in milliseconds; null when it was not measured.
+   * Runs `search`, which does at most this much work. Throws `OutOfTime` when the search might take longer than the
+   * meter allows. Returns the processor time in milliseconds; null when it was not measured.
    */
   measure(work: number, meter: Meter, search: () => void): number | null {
     if (work < MEASURED_FROM && this.searches++ % SAMPLED !== 0) {

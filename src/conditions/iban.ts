@@ -1,8 +1,9 @@
 import type { Span } from './email.ts'
 
 /**
- * Structure after country and check digits, by country: `18n` is 18 digits, `4a` 4 letters, `12c` 12 of either. From the
- * IBAN registry, https://www.swift.com/standards/data-standards/iban-international-bank-account-number
+ * Structure after the country code and check digits, by country: `18n` means 18 digits, `4a` 4 letters, and `12c` 12
+ * letters or digits. From the IBAN registry,
+ * https://www.swift.com/standards/data-standards/iban-international-bank-account-number
  */
 const STRUCTURES = `AD:8n12c AE:19n AL:8n16c AT:16n AZ:4a20c BA:16n BE:12n BG:4a6n8c BH:4a14c BI:23n BR:23n1a1c BY:4c4n16c
   CH:5n12c CR:18n CY:8n16c CZ:20n DE:18n DJ:23n DK:14n DO:4c20n EE:16n EG:25n ES:20n FI:14n FK:2a12n FO:14n FR:10n11c2n
@@ -27,7 +28,10 @@ const byCountry = new Map(
   }),
 )
 
-/** ISO 7064, mod 97-10: letters count from 10, and the first four characters move to the end. */
+/**
+ * Verifies the checksum as in ISO 7064, mod 97-10. Letters have values from 10, and the first four characters are moved
+ * to the end.
+ */
 function passesMod97(iban: string): boolean {
   let rest = 0
   for (const character of iban.slice(4) + iban.slice(0, 4)) {
@@ -41,8 +45,7 @@ const START = /(?<![0-9A-Za-z])[A-Za-z]{2}[0-9]{2}/g
 const GAP = /[ \u00a0\u2010-\u2015.+-]/
 
 /**
- * Returns the end of `length` letters and digits from `start`, which may be in groups of four; null when there are
- * fewer.
+ * Returns the end of `length` letters and digits from `start`, optionally in groups of four; null when there are fewer.
  */
 function endOf(text: string, start: number, length: number): number | null {
   let at = start
@@ -54,8 +57,8 @@ function endOf(text: string, start: number, length: number): number | null {
 }
 
 /**
- * Returns the IBANs in the text, in order: length and structure of their country, valid checksum. The text is not
- * decoded.
+ * Returns the IBANs in the text, in order. An IBAN must have the length and structure used in its country and a valid
+ * checksum. The text is not decoded first.
  */
 export function findIbans(text: string): Span[] {
   if (text.length < 15) return []

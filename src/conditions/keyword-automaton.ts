@@ -1,30 +1,30 @@
 /**
- * Maximum number of characters of all keywords of one automaton. A state and a character then fit into a small integer,
- * and building the automaton takes 5 to 10 ms.
+ * Maximum total number of characters in the keywords of one automaton. With this limit, a state and a character fit
+ * into a small integer, and building the automaton takes 5 to 10 ms.
  */
 export const MAX_KEYWORD_CHARACTERS = 8000
 
 const START = 0
 
 /**
- * Finds which of many keywords a text contains in one pass over it (Aho and Corasick, Efficient string matching, 1975,
- * https://doi.org/10.1145/360825.360855). Each keyword found is processed once, so the cost of a text is its length and
- * the keywords in it, however they overlap. A state stores only the longest keyword that ends there, so memory grows
- * only with the characters.
+ * Finds the keywords that a text contains in a single pass (Aho and Corasick, Efficient string matching, 1975,
+ * https://doi.org/10.1145/360825.360855). Each keyword that is found is processed once. A search therefore takes time
+ * proportional to the length of the text and the number of keywords in it, even when they overlap. A state only stores
+ * the longest keyword that ends there, so memory is proportional to the number of characters.
  */
 export class KeywordAutomaton {
   /** The next state, by state and character. */
   private readonly next = new Map<number, number>()
-  /** The longest suffix of each state that is a state too. */
+  /** The longest proper suffix of each state that is itself a state. */
   private readonly failure: Int32Array
-  /** The longest keyword that each state ends with, as a state; `START`: none. */
+  /** The longest keyword at the end of each state, as a state; `START` when there is none. */
   private readonly output: Int32Array
-  /** For states that are keywords: the number of the search that last found it. */
+  /** For each state that is a keyword, the number of the search that most recently found it. */
   private readonly foundAt: Float64Array
   private readonly keywordOf = new Map<number, string>()
   private searches = 0
 
-  /** `keywords` are not empty, and have at most `MAX_KEYWORD_CHARACTERS` together. */
+  /** `keywords` must not be empty strings and must not have more than `MAX_KEYWORD_CHARACTERS` in total. */
   constructor(keywords: Iterable<string>) {
     const steps: Step[][] = []
     let states = 1
@@ -46,18 +46,18 @@ export class KeywordAutomaton {
     this.failure = new Int32Array(states)
     this.output = new Int32Array(states)
     this.foundAt = new Float64Array(states)
-    // By length, because each link depends on those of shorter keywords.
+    // Shorter keywords come first, because each link depends on the links of shorter keywords.
     for (const step of steps.flat()) this.link(step)
   }
 
-  /** Returns the keywords that the text contains, each once. */
+  /** Returns the keywords that the text contains, without duplicates. */
   find(text: string): string[] {
     const found: string[] = []
     const search = ++this.searches
     let state = START
     for (let at = 0; at < text.length; at++) {
       state = this.follow(state, text.charCodeAt(at))
-      // Keywords shorter than one already found were found with it.
+      // When a keyword was already found, the shorter keywords at its end were found as well.
       for (
         let end = this.output[state] ?? START;
         end !== START && this.foundAt[end] !== search;
@@ -84,7 +84,7 @@ export class KeywordAutomaton {
     }
   }
 
-  /** Returns the next shorter keyword that this one ends with. */
+  /** Returns the next shorter keyword at the end of this keyword. */
   private shorter(keyword: number): number {
     return this.output[this.failure[keyword] ?? START] ?? START
   }

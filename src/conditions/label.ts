@@ -1,21 +1,23 @@
 import type { LabelMember, MembersOf } from '../labels/label.ts'
 import { type Condition, type ConditionEvent, LABEL, type Rule } from './condition.ts'
 
-/** Separates vendor and event; texts of events never contain it. */
+/** Separates vendor and event. Strings in events never contain this character. */
 const SEPARATOR = '\0'
 
 const spell = ({ vendor, event }: LabelMember) => `${vendor}${SEPARATOR}${event}`
 
-/** Returns the values of `resolveLabels` that an event has: its vendor and name, and any event of its vendor. */
+/**
+ * Returns the two values from `resolveLabels` that match an event: its vendor and name, and its vendor with any event.
+ */
 export const placesOf = ({ vendor, event }: Pick<ConditionEvent, 'vendor' | 'event'>): readonly [string, string] => [
   spell({ vendor, event }),
   spell({ vendor, event: '' }),
 ]
 
 /**
- * Returns the rule with its `$label` conditions as tests on vendor and event, which can be compiled: `values` are the
- * members of the labels, `labels` their names; a label without members adds none. Other conditions, and those already
- * resolved, stay unchanged.
+ * Returns the rule with its `$label` conditions resolved to tests of vendor and event, so that it can be compiled.
+ * `values` then contains the labels' members and `labels` their names. A label without members adds no values. Other
+ * conditions and resolved ones are unchanged.
  */
 export function resolveLabels<R extends Rule>(rule: R, membersOf: MembersOf): R {
   const { filters = [], conditions, conditionGroups = [] } = rule
@@ -39,10 +41,10 @@ export function resolveLabelConditions(conditions: readonly Condition[], members
   })
 }
 
-/** Returns whether any condition names labels. */
+/** Returns whether any condition refers to labels. */
 const hasLabelCondition = (conditions: readonly Condition[]) => conditions.some(({ parameter }) => parameter === LABEL)
 
-/** Returns the members in a condition from `resolveLabels`. Throws when its labels were not resolved. */
+/** Returns the members of a condition that `resolveLabels` has resolved. Throws when it was not resolved. */
 export function membersIn({ values = [] }: Condition): LabelMember[] {
   return values.map((value) => {
     const at = value.indexOf(SEPARATOR)
@@ -51,7 +53,10 @@ export function membersIn({ values = [] }: Condition): LabelMember[] {
   })
 }
 
-/** Returns a test for events that are members of a condition from `resolveLabels`, whatever its operator. */
+/**
+ * Returns a test of whether an event is a member of the condition's labels, regardless of the operator. The condition
+ * must be resolved by `resolveLabels`.
+ */
 export function memberTest(condition: Condition): (event: Pick<ConditionEvent, 'vendor' | 'event'>) => boolean {
   const members = new Set(membersIn(condition).map(spell))
   return (event) => placesOf(event).some((place) => members.has(place))

@@ -4,9 +4,9 @@ import { KeywordAutomaton, MAX_KEYWORD_CHARACTERS } from './keyword-automaton.ts
 import type { Meter } from './meter.ts'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 
-/** Up to this many texts are searched for one by one, which is cheaper than an automaton. */
+/** Up to this many strings are searched for one by one, which is cheaper than an automaton. */
 const FEW = 16
-/** The cost of a character in an automaton, in the units of `CostEstimate`. */
+/** Cost of processing one character in an automaton, in the units of `CostEstimate`. */
 const CHARACTER_WORK = 50
 
 type Place = 'contains' | 'starts_with' | 'ends_with'
@@ -16,17 +16,20 @@ interface Wanted {
   place: Place
 }
 
-/** A searched text, with the atoms that search for it, and its set. */
+/** A string to search for, the atoms that require it, and the set that contains it. */
 interface Keyword {
   wanted: Wanted[]
   set: KeywordSet
 }
 
-/** Texts that are searched for anywhere or at an end, in sets small enough to be rebuilt quickly after a change. */
+/**
+ * Index of strings to find anywhere in a text, or at its start or end. The strings are in sets that are small enough to
+ * be rebuilt quickly after a change.
+ */
 export class LiteralIndex implements TextIndex {
   private readonly keywords = new Map<string, Keyword>()
   private sets: KeywordSet[] = []
-  /** Atoms with an empty text, which every text contains. */
+  /** Atoms with an empty string, which every text contains. */
   private readonly always = new Set<Atom>()
   private readonly memory = new TextCache()
   private readonly log = new CostEstimate()
@@ -55,7 +58,7 @@ export class LiteralIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
-    // Searching for few texts is faster than a lookup.
+    // For a few strings, searching is faster than a cache lookup.
     if (this.keywords.size <= FEW) return this.findEach(text, holding)
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
   }
@@ -88,7 +91,7 @@ export class LiteralIndex implements TextIndex {
   private search(text: string, meter: Meter): readonly Atom[] {
     const found = new Set(this.always)
     for (const set of this.sets) {
-      // Building the automaton takes time.
+      // Building the automaton takes time, so the meter is checked first.
       if (!set.isPrepared) meter.check(0)
       set.prepare()
       this.log.measure(text.length * Math.min(set.size, CHARACTER_WORK), meter, () => {
@@ -105,7 +108,7 @@ export class LiteralIndex implements TextIndex {
   }
 }
 
-/** Returns whether a part of the text is at the required position. */
+/** Returns whether a part that occurs in the text is at the required position. */
 function isAt(place: Place, text: string, part: string): boolean {
   return place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))
 }
@@ -113,7 +116,7 @@ function isAt(place: Place, text: string, part: string): boolean {
 class KeywordSet {
   private readonly keywords = new Set<string>()
   private characters = 0
-  /** Null: built at the next text, or not needed for few texts. */
+  /** Null when it will be built for the next text, or when the set is small enough not to need it. */
   private automaton: KeywordAutomaton | null = null
 
   get size(): number {
@@ -140,7 +143,7 @@ class KeywordSet {
     return this.automaton !== null || this.keywords.size <= FEW
   }
 
-  /** Must be called before `find`. */
+  /** Builds the automaton if needed. Must be called before `find`. */
   prepare(): void {
     if (!this.isPrepared) this.automaton = new KeywordAutomaton(this.keywords)
   }

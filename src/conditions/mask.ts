@@ -8,24 +8,27 @@ import { mayBeEncoded, percentDecode } from './percent.ts'
 import { findPhones } from './phone.ts'
 import { PLAIN_PRIVACY, type Privacy } from './privacy.ts'
 
-/** Replaces a value that a rule marks as personal. */
+/** Replacement for a value that a rule or custom pattern marks as personal. */
 const HIDDEN = '***'
-/** A text that still contains personal data after this many rounds of masking or decoding was crafted. */
+/**
+ * Maximum number of rounds of masking or decoding. Only a text made for this purpose still contains personal data
+ * afterwards.
+ */
 const ROUNDS = 8
 
-/** `john@mail.example.com` → `j***@m***.com` */
+/** Masks an e-mail address: `john@mail.example.com` → `j***@m***.com` */
 function maskEmail(email: string): string {
   const at = email.lastIndexOf('@')
   return `${email.charAt(0)}***@${email.charAt(at + 1)}***${email.slice(email.lastIndexOf('.'))}`
 }
 
-/** `+1 506 234 5678` → `***78` */
+/** Masks a phone number: `+1 506 234 5678` → `***78` */
 const maskPhone = (phone: string) => `***${phone.replaceAll(/[^0-9]/g, '').slice(-2)}`
 
-/** `4111 1111 1111 1111` → `***1111` */
+/** Masks a card number: `4111 1111 1111 1111` → `***1111` */
 const maskCard = (card: string) => `***${card.replaceAll(/[^0-9]/g, '').slice(-4)}`
 
-/** `DE89 3704 0044 0532 0130 00` → `DE***00` */
+/** Masks an IBAN: `DE89 3704 0044 0532 0130 00` → `DE***00` */
 const maskIban = (iban: string) => `${iban.slice(0, 2).toUpperCase()}***${iban.slice(-2)}`
 
 function replaceSpans(text: string, spans: readonly Span[], mask: (part: string) => string): string {
@@ -39,9 +42,10 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
 }
 
 /**
- * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com`, phone numbers as
- * `***78`, cards as `***1111`, IBANs as `DE***00`, and matches of the organization's own patterns as `***`. A value that
- * contains one only when percent-decoded is returned decoded, and so is base64 that contains an address.
+ * Returns a value of the parameter `key` (for fields, with a `$` prefix) with personal data masked. E-mail addresses
+ * become `j***@m***.com`, phone numbers `***78`, card numbers `***1111`, IBANs `DE***00`, and matches of the
+ * organization's custom patterns `***`. A value that contains personal data only when percent-decoded is returned in
+ * decoded form. The same applies to base64 that contains an address.
  */
 export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_PRIVACY): string {
   let shown = hide(value, key, privacy)
@@ -58,7 +62,7 @@ function hide(text: string, key: string, privacy: Privacy): string {
   const { regions, patterns } = privacy
   let shown = hideInBase64(text, key, privacy)
   for (const { pattern } of patterns) shown = replaceSpans(shown, compilePattern(pattern).find(shown), () => HIDDEN)
-  // Two addresses may overlap (`a@b.co@c.de`): the rest of the second is found once the first is masked.
+  // Two addresses may overlap (`a@b.co@c.de`). The rest of the second one is found after the first one is masked.
   for (let round = 0; round < ROUNDS; round++) {
     let hidden = replaceSpans(shown, findEmails(shown), maskEmail)
     hidden = replaceSpans(hidden, findIbans(hidden), maskIban)
@@ -70,15 +74,18 @@ function hide(text: string, key: string, privacy: Privacy): string {
   return shown
 }
 
-/** Returns the parts of a text matched by own patterns, e-mail addresses, IBANs and cards. They may overlap. */
+/**
+ * Returns the parts of a text that are e-mail addresses, IBANs, card numbers or matches of custom patterns. They may
+ * overlap.
+ */
 export const exactSpans = (text: string, { patterns }: Privacy): Span[] => [
   ...patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
   ...[...findEmails(text), ...findIbans(text), ...findCards(text)],
 ]
 
 /**
- * Returns the parts of a displayed text that `maskPersonal` would change, in order; the whole text when they appear only
- * after decoding. Parts may overlap.
+ * Returns the parts of a displayed text that `maskPersonal` would change, in order. Returns the whole text when
+ * personal data is found only after decoding. Parts may overlap.
  */
 export function personalSpans(text: string, key: string, privacy: Privacy): Span[] {
   const spans = [...exactSpans(text, privacy), ...findPhones(key, text, privacy.regions)].toSorted(
@@ -89,7 +96,7 @@ export function personalSpans(text: string, key: string, privacy: Privacy): Span
   return maskPersonal(rest, key, privacy) === rest ? spans : [{ start: 0, end: text.length }]
 }
 
-/** Returns spans in order without overlaps. */
+/** Returns the spans in order, with overlapping spans merged. */
 function merged(spans: readonly Span[]): Span[] {
   const out: Span[] = []
   for (const { start, end } of spans) {
@@ -100,7 +107,7 @@ function merged(spans: readonly Span[]): Span[] {
   return out
 }
 
-/** Replaces base64 that contains an address by its masked text. */
+/** Replaces base64 that contains an address with the masked decoded text. */
 function hideInBase64(text: string, key: string, privacy: Privacy): string {
   let shown = text
   for (const run of base64Runs(text)) {
@@ -113,13 +120,13 @@ function hideInBase64(text: string, key: string, privacy: Privacy): string {
 
 type ValueTest = (value: string) => boolean
 
-/** Fields whose text comes from senders and may contain anything. */
+/** Fields whose value is set by senders and may contain anything. */
 export const OPEN_FIELDS = ['id', 'vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
 type Open = Partial<Record<(typeof OPEN_FIELDS)[number], string | null>>
 
 /**
- * Returns a function that prepares an event for samples, evidence and notifications: it returns a copy in which e-mail
- * addresses and phone numbers are masked, and a value that a `custom_pii_regex` among the conditions matches is `***`.
+ * Returns a function that prepares an event for samples, evidence and notifications. It returns a copy with personal
+ * data masked. A value that matches a `custom_pii_regex` condition is replaced with `***`.
  */
 export function compileMask(
   conditions: readonly Condition[],

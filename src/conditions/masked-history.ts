@@ -9,8 +9,8 @@ import type { Privacy } from './privacy.ts'
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 /**
- * Returns the history as shown to people who may not see personal data. Values are masked before they are compared,
- * sorted, grouped or counted, so no answer depends on what the mask hides.
+ * Returns the history for users who are not allowed to see personal data. Values are masked before they are compared,
+ * sorted, grouped or counted, so no result depends on masked data.
  */
 export function maskedHistory(history: History, privacy: Privacy): History {
   const masking: Masking = {

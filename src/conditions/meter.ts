@@ -1,22 +1,22 @@
-/** Thrown inside a rule set when the caller's time is used up, and always caught there. */
+/** Thrown inside a rule set when the caller's time limit is reached. It is always caught there. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** Limits the time a rule set may take for its caller. */
+/** Time limit for the evaluation of a rule set. */
 export interface Meter {
-  /** Throws `OutOfTime` when less than `neededMs` is left. */
+  /** Throws `OutOfTime` when less than `neededMs` remains. */
   check(neededMs: number): void
 }
 
-/** For work that no caller waits for. */
+/** A meter without a limit, for work that does not block a caller. */
 export const UNLIMITED: Meter = { check() {} }
 
-/** Monotonic clocks, in milliseconds since an arbitrary moment. */
+/** Monotonic clocks, in milliseconds since an arbitrary point in time. */
 export interface Stopwatch {
   /** Real time. */
   wallMs(): number
-  /** Processor time of this thread; more expensive to read. */
+  /** Processor time of this thread. Reading it is more expensive. */
   processorMs(): number
 }
 
@@ -29,8 +29,8 @@ export const stopwatch: Stopwatch = {
 }
 
 /**
- * Returns a meter that ends after `ms` of real time, extended until `ms` of processor time are used when the machine is
- * busy with other work.
+ * Returns a meter with a limit of `ms` of real time. When the machine is busy with other work, the limit is extended
+ * until `ms` of processor time are used.
  */
 export function meterOf(ms: number, { wallMs, processorMs }: Stopwatch): Meter {
   const end = wallMs() + ms

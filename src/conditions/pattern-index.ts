@@ -9,7 +9,7 @@ import { NO_ATOMS, TextCache } from './text-cache.ts'
 interface Entry {
   atom: Atom
   source: string
-  /** Number of instructions, which is the worst cost of a character. */
+  /** Number of instructions, which determines the worst-case cost of a character. */
   size: number
   matches(text: string): boolean
 }
@@ -17,24 +17,24 @@ interface Entry {
 /** Up to this many patterns are matched one by one, which is cheaper than an automaton. */
 const FEW = 2
 /**
- * Maximum number of patterns in one set. With more, the states outgrow the memory, and a change, which recompiles one
- * set, takes longer. Measured with URLs of 80 characters: 1.1 µs per text for 32 patterns, 9 µs for 64.
+ * Maximum number of patterns in one set. With more patterns, the states exceed the available memory, and recompiling a
+ * set after a change takes longer. Measured with URLs of 80 characters: 1.1 µs per text for 32 patterns, 9 µs for 64.
  */
 const MAX_ENTRIES = 32
 const MAX_INSTRUCTIONS = 2000
-/** Maximum bytes for the states of one set's automaton. */
+/** Maximum memory for the automaton states of one set, in bytes. */
 const AUTOMATON_BYTES = 1024 * 1024
 /**
- * A set is slow when a character costs at least this much per pattern, in several measurements in a row, because a busy
- * machine is occasionally slow. Usual values are 0.4 ns, and 5 ns for a single pattern.
+ * A set is slow when a character costs at least this much per pattern. This must be measured several times in a row,
+ * because a busy machine is occasionally slow. Usual values are 0.4 ns, and 5 ns for a single pattern.
  */
 const SLOW_NS = 10
 const JUDGED_CHARACTERS = 20_000
 const SLOW_TIMES = 3
 
 /**
- * Patterns in sets of RE2, each of which is one automaton that reads a text once:
- * https://github.com/google/re2/blob/main/re2/set.h. A set that is slow is split.
+ * Index of patterns in RE2 sets. Each set is one automaton that reads a text once:
+ * https://github.com/google/re2/blob/main/re2/set.h. Slow sets are split.
  */
 export class PatternIndex implements TextIndex {
   private sets: PatternSet[] = []
@@ -61,7 +61,7 @@ export class PatternIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
-    // Matching few patterns is faster than a lookup.
+    // For a few patterns, matching is faster than a cache lookup.
     const found = this.isSmall ? this.search(text, meter) : this.memory.recall(text, () => this.search(text, meter))
     for (const atom of found) holding.hold(atom)
   }
@@ -81,11 +81,11 @@ export class PatternIndex implements TextIndex {
 }
 
 class PatternSet {
-  /** Null: compiled at the next text, or not needed for few patterns. */
+  /** Null when it will be compiled for the next text, or when the set is small enough not to need it. */
   private automaton: RE2Set | null = null
   private instructions: number
   private readonly log = new CostEstimate()
-  /** Characters measured since the last decision whether it is slow. */
+  /** Number of characters measured since the set was last classified as slow or not. */
   private characters = 0
   private workedMs = 0
   /** Number of consecutive slow measurements. */
@@ -93,13 +93,13 @@ class PatternSet {
 
   constructor(
     private entries: Entry[],
-    /** True for parts of a slow set, which accept no further patterns. */
+    /** True for parts of a split set, to which no patterns are added. */
     private readonly isClosed = false,
   ) {
     this.instructions = instructionsOf(entries)
   }
 
-  /** True when its patterns are matched one by one. */
+  /** True when the patterns are matched one by one. */
   get isSmall(): boolean {
     return this.entries.length <= FEW
   }
@@ -108,7 +108,7 @@ class PatternSet {
     return this.entries.length === 0
   }
 
-  /** True when its patterns cost more together than one by one. */
+  /** True when matching the patterns together costs more than matching them one by one. */
   get isSlow(): boolean {
     return this.slowTimes >= SLOW_TIMES && this.entries.length > FEW
   }
@@ -140,7 +140,7 @@ class PatternSet {
     if (this.entries.length > FEW) this.automaton ??= automatonOf(this.entries)
   }
 
-  /** Returns the atoms that hold for the text, possibly with repetitions. */
+  /** Returns the atoms that are true for the text, possibly with duplicates. */
   find(text: string, meter: Meter): readonly Atom[] {
     let found = NO_ATOMS
     const tookMs = this.log.measure(text.length * this.instructions, meter, () => {

@@ -2,34 +2,40 @@ import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
 import type { Span } from './email.ts'
 
-/** A pattern that is equivalent to plain text at a fixed position, which is much cheaper to test. */
+/** A pattern equivalent to a plain string at a fixed position, which is much cheaper to test. */
 interface Literal {
   at: 'anywhere' | 'start' | 'end' | 'whole'
   text: string
 }
 
-/** A user's pattern that both engines understand. */
+/** A user's pattern that works in both engines. */
 export interface TextPattern {
-  /** Returns whether the pattern occurs in the text. Linear time for every pattern, without backtracking. */
+  /**
+   * Returns whether the pattern matches anywhere in the text. Takes linear time for every pattern, without
+   * backtracking.
+   */
   matches(text: string): boolean
   literal: Literal | null
-  /** Returns the matches, in order and without overlaps; empty matches are left out. */
+  /** Returns the matches, in order and without overlaps. Empty matches are omitted. */
   find(text: string): Span[]
-  /** Number of instructions, which is the worst cost of a character. */
+  /** Number of instructions, which determines the worst-case cost of a character. */
   size: number
-  /** An equivalent pattern in the syntax of the other engine: see `translate`. */
+  /** An equivalent pattern in the syntax of the other engine. See `translate`. */
   portable: string
 }
 
-/** Larger programs would take milliseconds for each value. `^.{1,1000}$` has 2,003 instructions. */
+/**
+ * Maximum number of instructions. Larger programs would take milliseconds per value. `^.{1,1000}$` has 2,003
+ * instructions.
+ */
 const PROGRAM_LIMIT = 2500
 /**
- * The C++ RE2 refuses programs above (8 MiB × 2/3) / 4 / 16 = 87,381 instructions over bytes ("pattern too large"),
- * see https://github.com/google/re2/blob/main/re2/compile.cc (`Compiler::Setup`). Byte instructions are estimated
- * from above, so what is saved here always compiles there.
+ * Maximum estimated number of byte instructions. The C++ RE2 rejects programs above (8 MiB × 2/3) / 4 / 16 = 87,381
+ * instructions over bytes ("pattern too large"), see https://github.com/google/re2/blob/main/re2/compile.cc
+ * (`Compiler::Setup`). The estimate is an upper bound, so every pattern accepted here compiles there.
  */
 const BYTE_PROGRAM_LIMIT = 80_000
-/** Byte instructions of one `.` or one character of 4 bytes, rounded up. */
+/** Byte instructions for one `.` or one 4-byte character, rounded up. */
 const CHARACTER_WEIGHT = 8
 
 const META = String.raw`\\.+*?()|[\]{}^$`
@@ -42,7 +48,7 @@ function readLiteral(source: string): Literal | null {
   return { at, text: (found[2] ?? '').replaceAll(/\\(.)/gsu, '$1') }
 }
 
-/** True when the literal holds for the text. */
+/** Returns whether the text contains the literal at its position. */
 function holdsLiteral({ at, text: part }: Literal, text: string): boolean {
   if (at === 'anywhere') return text.includes(part)
   if (at === 'start') return text.startsWith(part)
@@ -52,12 +58,12 @@ function holdsLiteral({ at, text: part }: Literal, text: string): boolean {
 type Range = readonly [low: number, high: number]
 const knownRanges = new Map<string, readonly Range[]>()
 
-/** Returns the characters that one atom such as `\pL` or `(?i)\P{Lu}` matches, ascending, without surrogates. */
+/** Returns the characters matched by one atom such as `\pL` or `(?i)\P{Lu}`, ascending and without surrogates. */
 function rangesOf(atom: string): readonly Range[] {
   const known = knownRanges.get(atom)
   if (known) return known
   const ranges: Range[] = []
-  // The library stores a class as pairs of its first and last characters, in one instruction.
+  // The library stores a class in one instruction, as pairs of first and last characters.
   for (const { runes = [] } of RE2JS.compile(atom).re2Input.prog.inst as { runes?: number[] }[]) {
     for (let at = 0; at < runes.length; at += 2) addRange(ranges, runes[at] ?? 0, runes[at + 1] ?? 0)
   }
@@ -79,9 +85,12 @@ function addRange(ranges: Range[], low: number, high: number): void {
 
 const escapePoint = (point: number) => `\\x{${point.toString(16)}}`
 
-/** Writes `low-high` even for a single character, so that a following `-` can't extend the range. */
+/**
+ * Returns the ranges as part of a character class. Single characters are also written as `low-high`, so that a
+ * following `-` can't extend the range.
+ */
 function spellRanges(ranges: readonly Range[]): string {
-  // Surrogates do not occur in text: used as an empty class, which the syntax lacks.
+  // RE2 syntax has no empty class. A surrogate is used instead, because it never occurs in text.
   if (ranges.length === 0) return escapePoint(0xd800)
   return ranges.map(([low, high]) => `${escapePoint(low)}-${escapePoint(high)}`).join('')
 }
@@ -90,17 +99,17 @@ interface Translation {
   text: string
   /** Upper bound of the byte instructions of the largest character class. */
   weight: number
-  /** Whether `\B` occurs. */
+  /** True when the pattern contains `\B`. */
   innerBoundary: boolean
 }
 
-/** Rewrites a pattern that is known to compile, so it distinguishes only what it rewrites. */
+/** Rewrites a pattern that is known to compile, so it only needs to recognise the parts that it rewrites. */
 class Translator {
   private at = 0
   private text = ''
   private weight = CHARACTER_WEIGHT
   private innerBoundary = false
-  /** True where case is ignored in the current group; the stack has the enclosing groups. */
+  /** True when case is ignored in the current group. `outer` is the stack of values for the enclosing groups. */
   private fold = false
   private readonly outer: boolean[] = []
 
@@ -128,7 +137,7 @@ class Translator {
     return part
   }
 
-  /** `\Q…` may stay open until the end; it is closed, so that something can follow it. */
+  /** Copies a `\Q…` quotation. When it is unterminated, it is closed, so that text can be appended to the pattern. */
   private quotation(): void {
     const end = this.source.indexOf('\\E', this.at + 2)
     this.copy((end < 0 ? this.source.length : end + 2) - this.at)
@@ -144,7 +153,7 @@ class Translator {
     return start === '\\p' || start === '\\P'
   }
 
-  /** Writes a Unicode property as ranges and returns their weight. */
+  /** Writes a Unicode property as ranges and returns the weight of the ranges. */
   private property(open: string, close: string): number {
     const atom = /^\\[pP](?:\{[^}]*\}|.)/su.exec(this.source.slice(this.at))?.[0] ?? ''
     const ranges = rangesOf(this.fold ? `(?i)${atom}` : atom)
@@ -194,22 +203,23 @@ class Translator {
   }
 }
 
-/** A character that no pattern contains: a pattern that matches between two of them matches the empty text. */
+/** A character that no pattern contains. A pattern that matches between two of them matches the empty string. */
 const NOWHERE = escapePoint(0x10fffe)
 
 /**
- * Compiles a pattern in RE2 syntax, https://github.com/google/re2/wiki/Syntax, for the two engines that must agree.
- * Throws `AppError('invalid')` with only the reason when it does not compile, is too large, or means different things to
- * them. Known differences, found by trying all characters and a million random patterns:
+ * Compiles a pattern in RE2 syntax, https://github.com/google/re2/wiki/Syntax, for two engines that must give the same
+ * results. Throws `AppError('invalid')`, with the reason as its whole message, when the pattern does not compile, is
+ * too large, or has a different meaning in each engine. Known differences, found by testing all characters and a
+ * million random patterns:
  *
- * - Unicode properties follow the engine's version of Unicode (here 17, DuckDB 15), and some are known to one engine
- *   only: `portable` spells them out as ranges.
- * - DuckDB 1.5 rewrites a concatenation with `^` or `$` anywhere to `LIKE` and loses them (`a$b` matches `ab`): the
- *   group around `portable` keeps it from that.
+ * - Unicode properties depend on the engine's version of Unicode (17 here, 15 in DuckDB), and some exist in one engine
+ * only. `portable` contains ranges instead.
+ * - DuckDB 1.5 rewrites a concatenation that contains `^` or `$` to `LIKE` and drops them (`a$b` matches `ab`). The
+ * group around `portable` prevents this.
  * - DuckDB accepts named groups only as `(?P<name>…)`.
- * - The C++ RE2 forgets the other case in `[a-z]|(?i:b)`, where it makes one class of both sides: an empty group keeps
- *   them apart.
- * - `\B` matches inside a character where the engine works on bytes: refused where that could matter.
+ * - The C++ RE2 loses the other case in `[a-z]|(?i:b)`, because it merges both sides into one class. An empty group
+ * separates them.
+ * - `\B` matches inside a character in an engine that works on bytes. Patterns are rejected where this could matter.
  * - `(?i)` differs for letters whose other case was added after Unicode 15 (U+019B, U+0264 and historic scripts).
  *
  * Recently compiled patterns are cached unless they are too large.
@@ -218,7 +228,10 @@ export function compilePattern(source: string): TextPattern {
   return memory.recall(source, () => compileAnew(source))
 }
 
-/** Maximum instructions and characters of all cached patterns: a few of the most expensive rules, at most 10 MB. */
+/**
+ * Maximum size of all cached patterns, in instructions and characters. Enough for a few of the most expensive rules, at
+ * most 10 MB.
+ */
 const MAX_SIZE = 80_000
 
 interface Sized {
@@ -230,15 +243,15 @@ interface Sized {
 const sizeOf = ({ size, portable }: Sized) => size + portable.length
 
 /**
- * Caches recently compiled patterns. One request compiles those of its rule two to five times, a millisecond each: when
- * the rule is checked, and for each query it makes.
+ * Cache of recently compiled patterns. One request compiles each pattern of its rule two to five times, which takes a
+ * millisecond each: when the rule is checked, and for each query.
  */
 class PatternCache<P extends Sized> {
-  /** In the order of use, the most recent last. */
+  /** Patterns in order of use, most recently used last. */
   private readonly known = new Map<string, P>()
   private size = 0
 
-  /** Returns the pattern of a source, from `compile` when it is not cached. Errors of `compile` are not cached. */
+  /** Returns the pattern for a source, calling `compile` when it is not cached. Errors are not cached. */
   recall(source: string, compile: () => P): P {
     const pattern = this.known.get(source) ?? compile()
     if (sizeOf(pattern) > MAX_SIZE) return pattern
@@ -262,13 +275,13 @@ class PatternCache<P extends Sized> {
 
 const memory = new PatternCache<TextPattern>()
 
-/** Sizes by the hash of the pattern, so that a large rule is compiled once for its cost. */
+/** Sizes by the hash of the pattern, so that determining the cost of a large rule compiles each pattern only once. */
 const sizes = new Map<number | bigint, number>()
 const MAX_SIZES = 100_000
 
 /**
- * Returns the number of instructions of a pattern. Throws like `compilePattern`, which it calls for unknown patterns
- * only.
+ * Returns the number of instructions in a pattern. Calls `compilePattern` for unknown patterns only, and throws the
+ * same errors.
  */
 export function sizeOfPattern(source: string): number {
   const hash = Bun.hash(source)

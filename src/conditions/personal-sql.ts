@@ -5,8 +5,8 @@ import { isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy.ts'
 
 /*
- * SQL that selects candidates for personal data: everything that `personalIn` finds, and little more. RE2 has neither
- * lookbehind nor checksums, so each candidate is confirmed separately.
+ * SQL that selects candidates for personal data: everything that `personalIn` finds, and only a little more. RE2
+ * supports neither lookbehind nor checksums, so each candidate must be confirmed separately.
  */
 
 const GAP = String.raw`[ \x{a0}\x{2010}-\x{2015}().+/-]`
@@ -17,14 +17,14 @@ const COUNTRIES =
   'A[DELTZ]|B[AEGHIRY]|C[HRYZ]|D[EJKO]|E[EGS]|F[IKOR]|G[BEILRT]|H[NRU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]|M[CDEKNRTU]|' +
   'N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE'
 const IBAN = `${START}(?i:${COUNTRIES})[0-9]{2}(?:${GAP}?[0-9A-Za-z]){11}`
-/** Matches personal data that needs no decoding. */
+/** Matches personal data that does not require decoding. */
 const PLAIN = `@|${INTERNATIONAL}|${CARD}|${IBAN}|${MAY_HOLD_ADDRESS_PATTERN}`
 const ENCODED = '%[0-7][0-9A-Fa-f]'
-/** Escapes of JSON such as line breaks, after which the next text seems to continue a word. */
+/** JSON escapes such as line breaks. The letter of the escape and the text after it look like one word. */
 const ESCAPED = String.raw`\\[bfnrtu]`
 const DIGITS = String.raw`^\s*[0-9]{7,15}\s*$`
 const PHONE_KEY = '(?i)phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])'
-/** In JSON, digits alone under a key that names phone numbers. */
+/** Matches a number without separators in JSON under a key named after phone numbers. */
 const PHONE_ENTRY = String.raw`(?i:phone|mobile|msisdn|whatsapp|["._-](?:ph|tel|telefon|fax|cell)["._-])[^:]*:"?\s*[0-9]{7,15}\s*[",}]`
 const NATIONAL = String.raw`(?:^|[^0-9A-Za-z_+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6}`
 const DECIMAL = String.raw`^[0-9]+(?:\.[0-9]+)?$`
@@ -35,15 +35,18 @@ export interface OrgPrivacy {
   privacy: Privacy
 }
 
-/** SQL tests in which `{value}` stands for a text, which may be NULL. */
+/** SQL tests. In them, `{value}` stands for a string that may be NULL. */
 export interface CandidateTests {
-  /** Tests whether any parameter of an event could be personal; cheap. */
+  /** Tests whether any parameter of an event may contain personal data. Cheap. */
   any: AnyTest
-  /** Tests whether a field could be personal; cheap. */
+  /** Tests whether a field may contain personal data. Cheap. */
   field(text: string): string
-  /** Tests whether an event belongs to an organization with its own settings, whose events are all examined closely. */
+  /**
+   * Tests whether the event belongs to an organization with its own settings. All events of such organizations are
+   * examined closely.
+   */
   own: string
-  /** Tests whether the value of a key could be personal. */
+  /** Tests whether the value of a key may contain personal data. */
   entry(key: string, value: string): string
 }
 
@@ -53,7 +56,7 @@ export function personalCandidates(binder: Binder, owns: readonly OrgPrivacy[]):
   const bound = (pattern: string) => binder.bind(`(${pattern})`)
   const near = bound(`${PLAIN}|${ENCODED}|${ESCAPED}|${PHONE_ENTRY}`)
   const digits = bound(DIGITS)
-  // Every bound value must occur in the statement, and not every statement tests entries.
+  // Bound on first use, because every bound value must occur in the statement and not every statement uses these tests.
   let entries: { plain: string; phoneKey: string } | undefined
   let backslash: string | undefined
   const org = owns.map(({ orgId }) => binder.bind(orgId))
@@ -88,7 +91,7 @@ export function personalCandidates(binder: Binder, owns: readonly OrgPrivacy[]):
 
 type Decoded = (value: string, test: (text: string) => string) => string
 
-/** Returns the tests that only this organization's settings add. */
+/** Returns the additional tests that this organization's settings require. */
 function ownTests(binder: Binder, { privacy }: OrgPrivacy, org: string): (value: string, decoded: Decoded) => string {
   const { dialect } = binder
   const matching = (pattern: string) => {

@@ -6,27 +6,27 @@ import { decodings } from './percent.ts'
 import { containsPhone, isIdentifierKey, isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy.ts'
 
-/** Built-in kinds of personal data. Organizations add kinds with their own patterns. */
+/** Built-in kinds of personal data. Organizations can add kinds with custom patterns. */
 export const PERSONAL_KINDS = ['email', 'phone', 'card', 'iban'] as const
 
-/** A kind of personal data whose form a value has. */
+/** A kind of personal data, and whether a value that has its form is real. */
 export interface PersonalForm {
-  /** One of `PERSONAL_KINDS`, or the name of an own pattern. */
+  /** One of `PERSONAL_KINDS`, or the name of a custom pattern. */
   kind: string
   /**
-   * False: the value only has the form, which other numbers have by chance. Where less than half of the forms under a
-   * key are real, the rest are assumed to be chance as well.
+   * False when the value only has the form, which other numbers may have by chance. When less than half of the values
+   * under a key are real, the rest are considered to be chance as well.
    */
   isReal: boolean
 }
 
-/** A number that looks international only by its first digits, as numbers with leading zeros do. */
+/** Matches a number that looks international only because it has leading zeros. */
 const BARE_INTERNATIONAL = /^\s*00[1-9][0-9]{5,14}\s*$/
 
 /**
- * Returns the kinds of personal data in a value of the parameter `key` (a field: with `$`) or in its percent-decoded
- * forms of up to two rounds; usually none. It finds everything that `contains_email` and `contains_phone` find and that
- * `maskPersonal` masks.
+ * Returns the kinds of personal data in a value of the parameter `key` (for fields, with a `$` prefix), including after
+ * one or two rounds of percent-decoding. Usually empty. It finds everything that `contains_email` and `contains_phone`
+ * detect and that `maskPersonal` masks.
  */
 export function personalIn(key: string, text: string, privacy: Privacy): PersonalForm[] {
   const found: PersonalForm[] = []

@@ -3,16 +3,18 @@ import { phoneNumbers } from '../core/phone-numbers.ts'
 import type { Span } from './email.ts'
 import { decodings } from './percent.ts'
 
-/** ISO 3166 codes of the countries whose national notation is recognised; empty: international notation only. */
+/**
+ * ISO 3166 codes of the countries whose national notation is recognised. When empty, only international notation is.
+ */
 export type PhoneRegions = readonly CountryCode[]
 
-/** Returns the supported codes of an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
+/** Returns the supported country codes from an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
 export function phoneRegions(codes: readonly string[]): CountryCode[] {
   return codes.map((code) => code.toUpperCase()).filter((code) => phoneNumbers().isSupportedCountry(code))
 }
 
 /**
- * Keys whose values are identifiers, times or random numbers of vendors, in lower case. Most numbers that look like a
+ * Lower-case keys whose values are identifiers, times or random numbers set by vendors. Most numbers that look like a
  * phone number by chance have one of these keys.
  */
 const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
@@ -23,13 +25,13 @@ const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
   zx`.split(/\s+/),
 )
 
-/** Keys that name phone numbers: under these, digits alone are recognised. */
+/** Matches keys named after phone numbers. Under these keys, numbers without separators are also recognised. */
 const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])/i
 
-/** Returns the vendor's own key, without the path that flattening prepended: `user.ids.gid` → `gid`. */
+/** Returns the vendor's own name of the key, without the path added by flattening: `user.ids.gid` → `gid`. */
 const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
 
-/** Returns whether a key is known to hold identifiers, so that its values are never phone numbers. */
+/** Returns whether the key is known to contain identifiers. Its values are never considered phone numbers. */
 export const isIdentifierKey = (key: string) => IDENTIFIER_KEYS.has(lastName(key).toLowerCase())
 
 /** Returns whether a key is named after phone numbers. */
@@ -44,17 +46,20 @@ const INTERNATIONAL = new RegExp(
 const NATIONAL = new RegExp(String.raw`(?<![\w+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6,14}(?![\w@]|[.,/-]\w)`, 'g')
 const DIGITS = /^\s*[0-9]{7,15}\s*$/
 const gaps = new RegExp(GAP, 'g')
-/** Dates, IP addresses and decimal fractions use the same separators. */
+/** Matches dates, IP addresses and decimal numbers, which have the same separators as phone numbers. */
 const NO_PHONE =
   /^\(?(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?!\d)/
 
 function isInternational(written: string): boolean {
-  // The library handles the `(0)` of `+46 (0)8 …`, which is dialled only inside the country.
+  // The library handles the `(0)` in `+46 (0)8 …`, which is only dialled within the country.
   const plain = written.replaceAll(gaps, '')
   return phoneNumbers().parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
 }
 
-/** Returns the length of the longest prefix that is a number: other text may follow a gap (`+1 415 555 0132 2024`). */
+/**
+ * Returns the length of the longest prefix that is a phone number; 0 when there is none. Other text may follow after a
+ * separator (`+1 415 555 0132 2024`).
+ */
 function lengthOfInternational(written: string): number {
   for (let end = written.length; end >= 8; ) {
     const candidate = written.slice(0, end)
@@ -69,7 +74,7 @@ function isNational(written: string, regions: PhoneRegions): boolean {
   return regions.some((region) => phoneNumbers().parsePhoneNumberFromString(written, region)?.isValid() ?? false)
 }
 
-/** Returns whether a text has at least 7 digits, the length of the shortest phone number. */
+/** Returns whether a text has at least 7 digits, which is the length of the shortest phone number. */
 function hasDigits(text: string): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {
@@ -80,10 +85,10 @@ function hasDigits(text: string): boolean {
 }
 
 /**
- * Returns the phone numbers in the text, in order; the text is not decoded. Numbers begin with `+` or `00` and are valid
- * in their country according to https://github.com/google/libphonenumber with full metadata; `00` within other text
- * requires separators. Regions add national notation with separators, and a key named after phone numbers adds plain
- * digits. Keys of identifiers never hold phone numbers.
+ * Returns the phone numbers in the text, in order. The text is not decoded first. Numbers must begin with `+` or `00`
+ * and be valid in their country according to https://github.com/google/libphonenumber with full metadata. `00` within
+ * other text requires separators. With `regions`, national notation with separators is recognised too. Under a key
+ * named after phone numbers, numbers without separators are too. Keys of identifiers never contain phone numbers.
  */
 export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
   if (!hasDigits(text) || isIdentifierKey(key)) return []
@@ -108,7 +113,7 @@ export function findPhones(key: string, text: string, regions: PhoneRegions): Sp
   return found.sort((a, b) => a.start - b.start)
 }
 
-/** Returns whether the text or its percent-decoded forms of up to two rounds contain a phone number. */
+/** Returns whether the text contains a phone number, including after one or two rounds of percent-decoding. */
 export function containsPhone(key: string, text: string, regions: PhoneRegions): boolean {
   if (!hasDigits(text) || isIdentifierKey(key)) return false
   return decodings(text).some((decoded) => findPhones(key, decoded, regions).length > 0)

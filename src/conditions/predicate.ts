@@ -19,7 +19,7 @@ import { countCodePoints, isBlank } from './text.ts'
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
 
-// Loops avoid the closure per event that `some` and `every` need: this runs for every rule and event.
+// Loops are used because `some` and `every` would need a closure per event. This code runs for every rule and event.
 function anyOf(tests: readonly TextTest[]): TextTest {
   const [only, ...others] = tests
   if (only && others.length === 0) return only
@@ -31,7 +31,7 @@ function anyOf(tests: readonly TextTest[]): TextTest {
 
 function testNumber(op: 'gt' | 'lt', values: readonly string[]): (value: number | null) => boolean {
   const limits = values.map(readNumber).filter((limit) => limit !== null)
-  // One value is enough, so the weakest limit decides.
+  // One satisfied value is enough, so the weakest limit decides.
   const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
   return op === 'gt' ? (value) => value !== null && value > limit : (value) => value !== null && value < limit
 }
@@ -43,7 +43,10 @@ function testLength(op: 'length_eq' | 'length_gt' | 'length_lt', value: string):
   return (text) => text.length < limit || countCodePoints(text) < limit
 }
 
-/** Returns the test of a positive operator on the text of one parameter; phone numbers also depend on its key. */
+/**
+ * Returns the test of a positive operator for the value of one parameter. For phone numbers, the result also depends on
+ * the key.
+ */
 export function compileTest(op: Operator, values: readonly string[], regions: PhoneRegions): TextTest {
   const each = (test: (value: string) => TextTest) => anyOf(values.map(test))
   switch (op) {
@@ -106,7 +109,7 @@ function compilePositive(condition: Condition, op: Operator, regions: PhoneRegio
   return (event) => test(read(event), target.key)
 }
 
-/** Compiles one condition that passed `checkConditions`. */
+/** Compiles a condition that passed `checkConditions`. */
 export function compileCondition(condition: Condition, regions: PhoneRegions = []): Predicate {
   const twin = COMPLEMENTS[condition.op]
   const positive = compilePositive(condition, twin ?? condition.op, regions)
@@ -128,7 +131,7 @@ function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predic
   }
 }
 
-/** Returns a predicate that is true when all conditions hold, or when there are none. */
+/** Returns a predicate that is true when all conditions are, or when there are none. */
 export function compileFilters(filters: readonly Condition[], regions: PhoneRegions = []): Predicate {
   return combine(
     'all',
@@ -137,9 +140,10 @@ export function compileFilters(filters: readonly Condition[], regions: PhoneRegi
 }
 
 /**
- * Compiles a rule that passed `checkRule` to a predicate for events that break it: all filters, the conditions and every
- * group hold. Missing parts hold, so every event that passes the filters breaks a rule without conditions. Domain and
- * vendor are not tested here. `regions`: countries whose national phone numbers are recognised.
+ * Compiles a rule that passed `checkRule` to a predicate that is true for events that break it: the filters, the
+ * conditions and every group are true. A missing part is true, so every event that passes the filters breaks a rule
+ * without conditions. Domain and vendor are not tested here. `regions`: countries whose national phone numbers are
+ * recognised.
  */
 export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
   const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>

@@ -1,22 +1,25 @@
 import { type PhoneRegions, phoneRegions } from './phone.ts'
 
-/** An organization's own pattern in RE2 syntax. Its matches are personal data of the kind `name`. */
+/** A custom pattern of an organization in RE2 syntax. Its matches are personal data of the kind `name`. */
 export interface CustomPattern {
   name: string
   pattern: string
 }
 
-/** Personal data of an organization in addition to e-mail addresses, international phone numbers, cards and IBANs. */
+/**
+ * Additional personal data of an organization, besides e-mail addresses, international phone numbers, card numbers and
+ * IBANs.
+ */
 export interface Privacy {
   /** Countries whose national phone numbers are recognised. */
   regions: PhoneRegions
   patterns: readonly CustomPattern[]
 }
 
-/** Privacy of an organization without settings. */
+/** Privacy settings of an organization that has not set any. */
 export const PLAIN_PRIVACY: Privacy = { regions: [], patterns: [] }
 
-/** Returns the privacy of an organization from its stored settings. */
+/** Returns the privacy settings of an organization from its stored settings. */
 export function privacyFrom(settings: {
   phoneRegions: readonly string[]
   piiPatterns: readonly CustomPattern[]

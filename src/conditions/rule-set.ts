@@ -18,42 +18,44 @@ import type { PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
 import { indexOf, kindOf } from './text-index.ts'
 
-/** The events that a rule applies to; an empty list applies to all. */
+/** The events to which a rule applies. An empty list means all. */
 export interface Scope {
   domainIds: readonly string[]
   vendors: readonly string[]
 }
 
-/** The result for an event that breaks no rule: always the same list. */
+/** The result for an event that breaks no rule. The same frozen list is always returned. */
 export const NO_RULES: string[] = []
 Object.freeze(NO_RULES)
 
-/** After this many times as a candidate without being broken, a rule watches the clause that was false. */
+/** A rule that was a candidate this many times without being broken starts to watch the clause that was false. */
 const PATIENCE = 4
 
 /**
- * Finds the few rules that an event breaks. Conditions are grouped by parameter and kind, and the index of each group
- * finds those that hold for a text. Each rule watches one clause and is a candidate only when that clause holds; a
- * candidate that is not broken soon watches a clause that was false. Rules therefore mostly watch clauses that rarely
- * hold, as with the watched literals of SAT solvers (https://doi.org/10.1145/378239.379017).
+ * Finds the few rules that an event breaks. Conditions are grouped by parameter and kind. Each group has an index that
+ * finds the conditions that are true for a text.
+ *
+ * Each rule watches one clause and is a candidate only when that clause is true. When a candidate repeatedly turns out
+ * not to be broken, it starts to watch a clause that was false. Rules therefore mostly watch clauses that are rarely
+ * true, like the watched literals in SAT solvers (https://doi.org/10.1145/378239.379017).
  */
 export class RuleSet implements Holding {
   private readonly rules = new Map<string, CompiledRule>()
   private readonly atoms = new Map<string, Atom>()
   private readonly groups = new Map<string, RuleGroup>()
   private readonly byKey = new Map<string, Set<RuleGroup>>()
-  /** Groups of fields and of any parameter. */
+  /** Groups of conditions on fields and on any parameter. */
   private readonly unkeyed = new Set<RuleGroup>()
-  /** Atoms whose default makes a watched clause hold. */
+  /** Atoms whose default value makes a watched clause true. */
   private readonly watchedDefaults = new Set<Atom>()
   private readonly always = new Set<CompiledRule>()
-  /** The number of the current event. */
+  /** Number of the current event. */
   private eventNumber = 0
   private event: RuleEvent | null = null
   private meter: Meter = UNLIMITED
   private candidates: CompiledRule[] = []
 
-  /** `regions`: returns the countries whose national phone numbers are recognised; called for each text. */
+  /** `regions`: returns the countries whose national phone numbers are recognised. Called for each text. */
   constructor(private readonly regions: () => PhoneRegions = () => []) {}
 
   /** Number of rules. */
@@ -61,7 +63,7 @@ export class RuleSet implements Holding {
     return this.rules.size
   }
 
-  /** Adds a rule that passed `checkRule`, or replaces the one with this id. Other rules are not recompiled. */
+  /** Adds a rule that passed `checkRule`, or replaces the rule with this id. Other rules are not recompiled. */
   set(id: string, rule: Rule, scope: Scope = { domainIds: [], vendors: [] }): void {
     this.delete(id)
     const compiled: { -readonly [K in keyof CompiledRule]: CompiledRule[K] } = {
@@ -89,14 +91,14 @@ export class RuleSet implements Holding {
     for (const { literals } of rule.clauses) for (const { atom } of literals) this.release(atom)
   }
 
-  /** Compiles changes, so that the next event does not wait for it. */
+  /** Compiles changes in advance, so that the next event does not have to wait. */
   prepare(): void {
     for (const { index } of this.groups.values()) index.prepare?.()
   }
 
   /**
-   * Returns the ids of the rules that the event breaks, ascending; always the same empty list when it breaks none. Null
-   * when the meter ran out.
+   * Returns the ids of the rules that the event breaks, ascending; `NO_RULES` when it breaks none. Returns null when
+   * the time limit of the meter is reached.
    */
   brokenBy(event: RuleEvent, meter: Meter = UNLIMITED): string[] | null {
     this.eventNumber++
@@ -115,7 +117,7 @@ export class RuleSet implements Holding {
     }
   }
 
-  /** Called by an index when the atom holds for the event. */
+  /** Called by an index when the atom is true for the event. */
   hold(atom: Atom): void {
     if (atom.holdsByDefault) atom.heldAt = this.eventNumber
     else this.flip(atom)
@@ -224,7 +226,7 @@ export class RuleSet implements Holding {
   private newAtom(name: string, condition: Condition): Atom {
     const group = this.groupFor(condition)
     const { parameter, op, values = [] } = condition
-    // Without any parameter, no condition on any parameter holds.
+    // For an event without parameters, a condition on any parameter is false.
     const holdsByDefault = parameter !== '*' && compileTest(op, values, this.regions())('', parameter)
     const atom = new Atom(name, condition, group, holdsByDefault)
     this.atoms.set(name, atom)
@@ -263,20 +265,23 @@ export class RuleSet implements Holding {
   }
 }
 
-/** Returns the number of literals that hold for a missing parameter. A clause with none is the best to watch. */
+/**
+ * Returns the number of literals that are true for a missing parameter. A clause without such literals is the best to
+ * watch.
+ */
 const countDefaults = ({ literals }: Clause) => literals.filter(({ holdsByDefault }) => holdsByDefault).length
 
 function distinct(clause: ConditionClause): ConditionLiteral[] {
   return [...new Map(clause.map((literal) => [JSON.stringify(literal), literal])).values()]
 }
 
-/** Used by scopes only: users choose domains outside the conditions. */
+/** Pseudo field for the domains of a scope. It is not available to users, who choose domains outside the conditions. */
 const DOMAIN = '$domainId'
 
-/** Returns the name of a condition's group: one for each parameter and kind. */
+/** Returns the name of a condition's group. There is one group per parameter and kind. */
 const groupNameOf = ({ op, parameter }: Condition) => `${kindOf(op)} ${parameter}`
 
-/** Returns an empty group for conditions like this one. */
+/** Returns an empty group for conditions of this kind on this parameter. */
 function groupOf(condition: Condition, regions: () => PhoneRegions): RuleGroup {
   const index = indexOf(kindOf(condition.op), regions)
   const group = { index, name: groupNameOf(condition), decidedAt: 0, watchers: 0, atoms: 0, defaults: new Set<Atom>() }
@@ -306,7 +311,10 @@ function finderOfAny(index: TextIndex): Finder {
   }
 }
 
-/** Its conditions have pairs of vendor and event as values, and an event matches two: its name and its whole vendor. */
+/**
+ * Returns a finder for label conditions. Their values are pairs of vendor and event. An event matches two of them: one
+ * with its name and one for its whole vendor.
+ */
 function finderOfLabels(index: TextIndex): Finder {
   return (event, holding, meter) => {
     for (const place of placesOf(event)) index.find(place, LABEL, holding, meter)

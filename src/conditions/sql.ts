@@ -18,27 +18,37 @@ import { compilePattern } from './pattern.ts'
 import { isIdentifierKey, isPhoneKey, type PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
 
-/** A condition on the relation `events`: true or false for every row, never NULL. */
+/** A condition on the relation `events`. It is true or false for every row and never NULL. */
 export interface ConditionSql {
-  /** A boolean expression in parentheses; its values are in the given binder. */
+  /** A boolean expression in parentheses. Its values are bound in the given binder. */
   sql: string
-  /** For the fields of `Query` with the same names. */
+  /** `keys` and `wholeParams` are for the fields of `Query` with the same names. */
   keys: string[]
   wholeParams: boolean
-  /** False: it also matches events for which the rule does not hold, so the predicate must confirm each. */
+  /**
+   * False when the SQL also matches events for which the rule is not true, so that the predicate must confirm each
+   * event.
+   */
   exact: boolean
 }
 
-/** The predicate also tests this first. An encoded digit (`%35`) counts as two, so no number is missed. */
+/**
+ * Matches texts that may contain a phone number; the predicate tests the same first. An encoded digit (`%35`) counts as
+ * two, so no number is missed.
+ */
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'
 
 /**
- * Tests on any parameter are written for each of hundreds of columns; the engine takes seconds to parse longer ones.
+ * Maximum length of tests on any parameter. They are repeated for hundreds of columns, and the engine takes seconds to
+ * parse longer ones.
  */
 const MAX_ANY_LENGTH = 1500
 
-/** Returns whether SQL can evaluate the condition exactly. No engine knows which phone numbers are valid. */
+/**
+ * Returns whether SQL can evaluate the condition exactly. It can't for phone numbers, because SQL engines can't
+ * validate them.
+ */
 export function isExact(condition: Condition): boolean {
   const target = targetOf(condition)
   const key = target.kind === 'key' ? target.key : target.kind === 'field' ? condition.parameter : null
@@ -53,16 +63,19 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
   return parts.length === 1 ? (parts[0] ?? TRUE) : `(${parts.join(logic === 'any' ? ' OR ' : ' AND ')})`
 }
 
-/** As AND, but guaranteed not to evaluate the second part where the first is false; for expensive tests. */
+/** Like AND, but the second part is guaranteed not to be evaluated when the first is false. For expensive tests. */
 const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
-/** Operators whose tests compare texts. */
+/** Operators whose tests compare strings. */
 const COMPARISONS: readonly Operator[] = ['equals', 'is_blank']
 
-/** Excludes most values by their first character, because a comparison is cheaper than a pattern. */
+/** Excludes most values by their first character, which is cheaper than a pattern. */
 const mayBeBlank = (text: string) => `${text} < '!' OR ${text} > '~'`
 
-/** Returns tests for texts that are not NULL, with the meaning of the operators. Each pattern is bound at most once. */
+/**
+ * Returns SQL tests for strings that are not NULL, with the same results as the operators. Each pattern is bound at
+ * most once.
+ */
 export function textTests(binder: Binder): { isBlank(text: string): string; isNumber(text: string): string } {
   const { dialect } = binder
   const boundOnce = (pattern: string) => {
@@ -72,7 +85,7 @@ export function textTests(binder: Binder): { isBlank(text: string): string; isNu
   const [blank, number] = [boundOnce(BLANK_PATTERN), boundOnce(NUMBER_PATTERN)]
   return {
     isBlank: (text) => `(${inCase(mayBeBlank(text), dialect.matches(text, blank()))})`,
-    // Numbers begin with a character before `:`.
+    // Numbers start with a character that sorts before `:`.
     isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number())),
   }
 }
@@ -125,7 +138,10 @@ class Compiler {
     return this.orMissing(condition, column, test)
   }
 
-  /** By vendor, so that labels with hundreds of members stay a few lists. */
+  /**
+   * Returns the test for label members, grouped by vendor, so that a label with hundreds of members needs only a few
+   * lists.
+   */
   private label(condition: Condition): string {
     const { dialect, binder } = this
     const among = (field: string, names: readonly string[]) => binder.among(dialect.field(field), names).join('')
@@ -147,7 +163,7 @@ class Compiler {
 
   private any(op: Operator, values: readonly string[]): string {
     const { anyTests } = this
-    // Written once, because writing binds values.
+    // Generated only once, because generating the test binds its values.
     const test = this.test(op, values, '{value}', null)
     const length = (anyTests ?? []).reduce((sum, { of }) => sum + of(null).length, test.length)
     if (!anyTests || length > MAX_ANY_LENGTH) {
@@ -160,7 +176,7 @@ class Compiler {
     return this.dialect.field(column)
   }
 
-  /** Restricts a test that accepts any key's phone numbers to what the key allows. */
+  /** Restricts a test for phone numbers in any parameter to the notations that are recognised under this key. */
   private phoneUnder(key: string, test: string): string {
     if (isIdentifierKey(key)) return FALSE
     if (isPhoneKey(key) || this.regions.length > 0) return test
@@ -168,15 +184,15 @@ class Compiler {
   }
 
   /**
-   * A missing value is the empty text, and its result is known at compile time; `test` is of the positive operator. Where
-   * missing values pass, `isSpared` skips a test that costs as much without a value. It slows down functions, whose
-   * result an engine computes once per distinct value.
+   * Adds the result for missing values, which are treated as empty strings and evaluated at compile time. `test` is the
+   * test of the positive operator. `isSpared`: skips the test for missing values where it would be equally expensive.
+   * This would be slower for functions, because the engine computes those only once per distinct value.
    */
   private orMissing({ op: asked, values = [] }: Condition, column: string, test: string, isSpared = false): string {
     const op = COMPLEMENTS[asked] ?? asked
     const own = op === asked ? test : `(NOT ${test})`
     const passes = compileTest(op, values, [])('', '') === (op === asked)
-    // The engine skips parts of files by the bounds of their values only for tests joined by AND.
+    // Tests joined by AND allow the engine to skip parts of files by their minimum and maximum values.
     if (!passes) return `(${column} IS NOT NULL AND ${own})`
     return isSpared ? `(CASE WHEN ${column} IS NULL THEN true ELSE ${own} END)` : `(${column} IS NULL OR ${own})`
   }
@@ -184,12 +200,14 @@ class Compiler {
   private compare(op: 'gt' | 'lt', values: readonly string[], number: string): string {
     const limits = values.map(readNumber).filter((limit) => limit !== null)
     const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
-    // As text, because integers beyond 64 bits can't be bound as numbers.
+    // Bound as a string, because integers beyond 64 bits can't be bound as numbers.
     const bound = this.dialect.readNumber(this.binder.bind(String(limit)))
     return `(${number} ${op === 'gt' ? '>' : '<'} ${bound})`
   }
 
-  /** The test of a positive operator on a text that is not NULL. `key` is null where it may be any. */
+  /**
+   * Returns the test of a positive operator on a string that is not NULL. `key` is null when the parameter may be any.
+   */
   private test(op: Operator, values: readonly string[], text: string, key: string | null): string {
     const { dialect, binder } = this
     const each = (test: (value: string) => string) => join('any', values.map(test))
@@ -253,7 +271,7 @@ class Compiler {
     return `(${inCase(this.matches(text, MAY_HOLD_EMAIL_PATTERN), test)})`
   }
 
-  /** Matches what could be a phone number. */
+  /** Returns a test that matches every string that may contain a phone number. */
   private phone(text: string, key: string | null): string {
     if (key !== null && isIdentifierKey(key)) return FALSE
     const digits = this.matches(text, SEVEN_DIGITS_PATTERN)
@@ -263,8 +281,9 @@ class Compiler {
 }
 
 /**
- * Like `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query must
- * include; without it, and beyond a certain length, they search the map, which costs far more.
+ * Like `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query
+ * must include. Without `anyTests`, and beyond a certain length, they search the map of parameters, which is much more
+ * expensive.
  */
 export function filtersSql(
   filters: readonly Condition[],
@@ -277,8 +296,8 @@ export function filtersSql(
 }
 
 /**
- * Like `compileViolation`, for the relation `events`. SQL is inexact for phone numbers only (`exact`), and because no
- * operator complements `contains_phone`, it then matches a superset. `anyTests`: as in `filtersSql`.
+ * Like `compileViolation`, for the relation `events`. The SQL is inexact (`exact`) only for phone numbers. It then
+ * matches a superset, because `contains_phone` has no negative operator. `anyTests`: as in `filtersSql`.
  */
 export function violationSql(
   rule: Rule,

@@ -1,23 +1,28 @@
 import type { Atom } from './atom.ts'
 
-/** Maximum number of cached texts. Names of pages, currencies and sessions repeat; longer texts are not cached. */
+/**
+ * Maximum number of cached texts. Caching works because names of pages, currencies and sessions repeat. Longer texts
+ * are not cached.
+ */
 const MAX_TEXTS = 1000
 const MAX_CHARACTERS = 300
-/** Maximum characters of all caches of the process, one for each parameter of rules in each domain. */
+/**
+ * Maximum number of characters in all caches of the process. There is one cache per domain and parameter used in rules.
+ */
 const MAX_TOTAL_CHARACTERS = 16 * 1024 * 1024
 /** Overhead of a cached text, in characters. */
 const OVERHEAD = 64
 
-/** Caches that are not empty. */
+/** All caches that are not empty. */
 const filled = new Set<TextCache>()
 let totalCharacters = 0
 
-/** Caches which atoms of an index held for recent texts. */
+/** Cache of the atoms in an index that are true for recent texts. */
 export class TextCache {
   private readonly known = new Map<string, readonly Atom[]>()
   private characters = 0
 
-  /** Returns the atoms that hold for the text, from `search` when it is not cached. */
+  /** Returns the atoms that are true for the text, calling `search` when the text is not cached. */
   recall(text: string, search: () => readonly Atom[]): readonly Atom[] {
     const known = this.known.get(text)
     if (known) return known
@@ -28,7 +33,7 @@ export class TextCache {
     return found
   }
 
-  /** Must be called when the index changes. */
+  /** Empties the cache. Must be called when the index changes. */
   clear(): void {
     this.known.clear()
     filled.delete(this)

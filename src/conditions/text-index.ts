@@ -9,7 +9,7 @@ import { PatternIndex } from './pattern-index.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
 
-/** The kinds of index, each for certain positive operators. */
+/** The kinds of index. Each one supports certain positive operators. */
 export type IndexKind = 'equals' | 'number' | 'length' | 'blank' | 'text' | 'pattern' | 'email' | 'phone'
 
 const KINDS: Readonly<Partial<Record<Operator, IndexKind>>> = {
@@ -37,8 +37,8 @@ export function kindOf(op: Operator): IndexKind {
 }
 
 /**
- * Returns an empty index of the kind. `regions`: returns the countries whose national phone numbers are recognised;
- * called for each text.
+ * Returns an empty index of this kind. `regions`: returns the countries whose national phone numbers are recognised.
+ * Called for each text.
  */
 export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex {
   switch (kind) {
@@ -61,9 +61,9 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
   }
 }
 
-/** Cost of searching one character for addresses or phone numbers, in the units of `CostEstimate`. */
+/** Cost of searching one character for e-mail addresses or phone numbers, in the units of `CostEstimate`. */
 const SCANNED_CHARACTER_WORK = 200
-/** Shorter texts cost nothing: they contain no address and no phone number. */
+/** Minimum length of texts that may contain an e-mail address or a phone number. Shorter texts cost nothing. */
 const SCANNED_FROM = 6
 
 const valuesOf = (atom: Atom) => atom.condition.values ?? []
@@ -100,11 +100,11 @@ class EqualsIndex implements TextIndex {
   }
 }
 
-/** Limits in the order in which an increasing number passes them. */
+/** Limits of `gt` or `lt` conditions, sorted in the order in which a number satisfies them. */
 class Limits {
   private readonly steps: { limit: number; atom: Atom }[] = []
 
-  /** `sign` is 1 where a number holds above its limit, -1 where below. */
+  /** `sign`: 1 for conditions satisfied above the limit, -1 for those satisfied below it. */
   constructor(private readonly sign: 1 | -1) {}
 
   add(limit: number, atom: Atom): void {
@@ -144,7 +144,7 @@ class NumberIndex implements TextIndex {
     const limits = valuesOf(atom)
       .map(readNumber)
       .filter((limit) => limit !== null)
-    // One value is enough, so the weakest limit decides.
+    // One satisfied value is enough, so the weakest limit decides.
     if (atom.condition.op === 'gt') this.above.add(Math.min(...limits), atom)
     else this.under.add(Math.max(...limits), atom)
   }
@@ -190,11 +190,11 @@ class LengthIndex implements TextIndex {
   }
 }
 
-/** One test that runs once for all atoms that share it. */
+/** Index for a test without values. It runs once for all atoms that share it. */
 class ScanIndex implements TextIndex {
   private readonly atoms = new Set<Atom>()
 
-  /** `log`: for tests that may take long; null for others. */
+  /** `log`: set for tests that may take long; null for others. */
   constructor(
     private readonly holds: (text: string, key: string) => boolean,
     private readonly log: CostEstimate | null = null,
@@ -215,7 +215,7 @@ class ScanIndex implements TextIndex {
   private test(text: string, key: string, meter: Meter): boolean {
     if (!this.log || text.length < SCANNED_FROM) return this.holds(text, key)
     let holds = false
-    // An event may have hundreds of texts, each too short to be measured.
+    // An event may have hundreds of texts that are too short to be measured individually.
     meter.check(0)
     this.log.measure(text.length * SCANNED_CHARACTER_WORK, meter, () => {
       holds = this.holds(text, key)

@@ -1,4 +1,4 @@
-/** Returns the number of characters of a text, counting those of two UTF-16 units once. */
+/** Returns the number of Unicode code points in a string. A surrogate pair counts as one. */
 export function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {
@@ -7,5 +7,5 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** Returns whether a text is empty or only white space. */
+/** Returns whether a string is empty or consists of white space only. */
 export const isBlank = (text: string) => text === '' || text.trim() === ''

@@ -9,7 +9,7 @@ import { assign, deleteLabel, listLabels, unassign } from './store.ts'
 export interface LabelParts {
   db: Db
   clock: Clock
-  /** Called after every change of an organization's labels. */
+  /** Called after each change to an organization's labels. */
   changed(orgId: string): void
 }
 
@@ -23,7 +23,7 @@ const LabelUnassignedSchema = Closed(
   { $id: 'LabelUnassigned', examples: [{ ok: true, removed: 1 }] },
 )
 
-/** Names for events, under `/v1/insights/labels`. */
+/** Routes for labels, which name events, under `/v1/insights/labels`. */
 export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
   return [
     route({

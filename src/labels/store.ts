@@ -15,7 +15,7 @@ import {
   type MembersOf,
 } from './label.ts'
 
-/** Identifies a label within one organization; labels of other organizations are not found. */
+/** Identifies a label of one organization. Labels of other organizations are not found. */
 export interface LabelKey {
   orgId: string
   id: string
@@ -23,7 +23,7 @@ export interface LabelKey {
 
 type LabelRow = Omit<Label, 'members'> & { members: string }
 
-/** Returns at most `limit + 1` labels in the order of their creation, so that the caller sees whether more follow. */
+/** Returns at most `limit + 1` labels in order of creation, so that the caller can tell whether there are more. */
 export function listLabels(db: Db, orgId: string, after: string | number | null, limit: number): Label[] {
   return db
     .prepare<[object], LabelRow>(
@@ -37,7 +37,7 @@ export function listLabels(db: Db, orgId: string, after: string | number | null,
     .map((row) => ({ ...row, members: JSON.parse(row.members) }))
 }
 
-/** Returns the members of an organization's labels at the time of the call. */
+/** Returns a function that looks up the members of the organization's labels, as they were at the time of this call. */
 export function membersOf(db: Db, orgId: string): MembersOf {
   const find = prepared<[string, string], LabelMember>(
     db,
@@ -48,9 +48,9 @@ export function membersOf(db: Db, orgId: string): MembersOf {
 }
 
 /**
- * Adds members to a label, creating it when needed; `color` and `kind` replace existing values. Returns the number of
- * new members. Throws `invalid` for a blank name or an invalid color, `conflict` when the label or the organization
- * would have too many.
+ * Adds members to a label and creates the label if necessary. `color` and `kind` replace existing values. Returns the
+ * number of new members. Throws `invalid` for a blank name or an invalid color, and `conflict` when a limit on labels
+ * or members would be exceeded.
  */
 export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignInput): number {
   const { label, color, kind, members } = input
@@ -72,7 +72,7 @@ export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignIn
   })
 }
 
-/** Removes members from a label and returns how many; the label remains. Throws `notFound`. */
+/** Removes members from a label and returns the number removed. The label itself remains. Throws `notFound`. */
 export function unassign(db: Db, orgId: string, { label, members }: LabelUnassignInput): number {
   return tx(db, () => {
     const id = idOf(db, orgId, label)
@@ -82,7 +82,7 @@ export function unassign(db: Db, orgId: string, { label, members }: LabelUnassig
   })
 }
 
-/** Deletes a label. Rules that name it remain and match no events. Throws `notFound`. */
+/** Deletes a label. Rules that refer to it remain and match no events. Throws `notFound`. */
 export function deleteLabel(db: Db, { orgId, id }: LabelKey): void {
   const { changes } = db.prepare('DELETE FROM label WHERE orgId = ? AND id = ?').run(orgId, id)
   if (changes === 0) throw noSuchLabel()

@@ -5,9 +5,9 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** Maximum number of orders per request. */
 const MAX_ORDERS = 1000
-/** How far a shop's clock may be ahead. */
+/** Maximum time by which a shop's clock may be ahead. */
 const MAX_AHEAD_MS = 5 * MINUTE_MS
-/** Larger amounts are not money, and their sums would lose cents. */
+/** Maximum value of an order. Larger amounts are implausible, and their sums would not be accurate to the cent. */
 const MAX_VALUE = 1e12
 
 const OrderSchema = Closed({
@@ -28,7 +28,7 @@ const OrderSchema = Closed({
   ),
 })
 
-/** An order as posted by a shop. */
+/** An order as sent by a shop. */
 export type Order = Static<typeof OrderSchema>
 
 export const OrdersInputSchema = Closed(
@@ -52,7 +52,7 @@ export const OrdersAnswerSchema = Closed(
   { $id: 'OrdersAnswer', examples: [{ accepted: 1, replaced: 0 }] },
 )
 
-/** Throws `invalid` for the first order that is older than the retention time or in the future. */
+/** Throws `invalid` for the first order that is in the future or older than the retention time. */
 export function checkTimes(orders: readonly Order[], now: Instant): void {
   for (const [index, { at }] of orders.entries()) {
     if (at < now - RECORD_RETENTION_MS) {

@@ -1,13 +1,13 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { StoredOrder } from './store.ts'
 
-/** Days since the Unix epoch, both inclusive. */
+/** A range of days since the Unix epoch. Both ends are inclusive. */
 export interface Days {
   from: number
   to: number
 }
 
-/** How many orders of a day reached a vendor. */
+/** Counts of orders and events for one vendor on one day. */
 export interface Tally {
   orders: number
   captured: number
@@ -15,7 +15,7 @@ export interface Tally {
   duplicates: number
   valueMismatches: number
   missingValue: number
-  /** Pairs of a browser event and a server event, and events without a partner; 0 for vendors that do not pair. */
+  /** Pairs of a browser event and a server event, and unpaired events; 0 for vendors that do not pair events. */
   matched: number
   browserOnly: number
   serverOnly: number
@@ -28,14 +28,14 @@ export interface DayReport {
   vendors: Map<string, Tally>
 }
 
-/** A count of reports to a vendor. `day`: that of the events, for `captured` that of the orders. */
+/** A number of reports to a vendor. `day`: day of the events; for `captured`, day of the orders. */
 export interface ToldRow {
   vendor: string
   day: number
-  /** `first`: ids reported for the first time; `extra`: ids that are not orders. */
+  /** `first`: ids on the day they were first reported. `extra`: ids that do not belong to an order. */
   kind: 'events' | 'first' | 'captured' | 'extra' | 'matched' | 'browserOnly' | 'serverOnly'
   count: number
-  /** For `captured`: those with another value, and the value of all. */
+  /** For `captured`: number of orders reported with a different value, and total value of all captured orders. */
   mismatches: number
   value: number
 }
@@ -48,8 +48,8 @@ export const newTally = (): Tally => ({
 })
 
 /**
- * Returns a report for each day from these paid orders and reports to vendors. Vendors are those of all rows, sorted by
- * name. Several rows of a kind for a day are added up.
+ * Returns one report per day from paid orders and reports to vendors. Each report contains the vendors of all rows,
+ * sorted by name. Rows with the same vendor, kind and day are added up.
  */
 export function reportsOf(
   paid: readonly Pick<StoredOrder, 'at' | 'value'>[],
@@ -78,7 +78,7 @@ export function reportsOf(
 }
 
 function add(tally: Tally, { kind, count, mismatches, value }: ToldRow): void {
-  // The first event of an id is not a duplicate.
+  // The first event for an id is not a duplicate.
   if (kind === 'events') tally.duplicates += count
   else if (kind === 'first') tally.duplicates -= count
   else if (kind !== 'captured') tally[kind] += count

@@ -3,7 +3,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Order } from './order.ts'
 
-/** A stored order. `value` null: not given. */
+/** A stored order. `value` is null when it was not given. */
 export interface StoredOrder {
   id: string
   at: Instant
@@ -12,8 +12,8 @@ export interface StoredOrder {
 }
 
 /**
- * Stores orders of an existing domain; an order with an existing id replaces it, also within the list. Returns the
- * number of existing ids.
+ * Stores orders in an existing domain. An order replaces an earlier one with the same id, even within the list. Returns
+ * the number of accepted orders and of replaced ones.
  */
 export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): { accepted: number; replaced: number } {
   const isKnown = orderLookup(db, domainId)
@@ -31,15 +31,15 @@ export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): 
   })
 }
 
-/** Returns the number of orders of a domain, of any status and age. */
+/** Returns the number of orders in a domain, regardless of their status and age. */
 export function orderCount(db: Db, domainId: string): number {
   const count = prepared<[string], { n: number }>(db, 'SELECT count(*) AS n FROM shopOrder WHERE domainId = ?')
   return count.get(domainId)?.n ?? 0
 }
 
 /**
- * Returns when the most recent order of each of these domains was placed, of any status; domains without orders are
- * left out.
+ * Returns the time of the most recent order in each of these domains, regardless of its status. Domains without orders
+ * are omitted.
  */
 export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<string, Instant> {
   const find = prepared<[string], { at: Instant | null }>(db, 'SELECT max(at) AS at FROM shopOrder WHERE domainId = ?')
@@ -51,7 +51,7 @@ export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<strin
   )
 }
 
-/** Returns the orders of a domain placed at or after `from`, of any status, in no particular order. */
+/** Returns the orders in a domain placed at or after `from`, regardless of their status, in no particular order. */
 export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
   const find = prepared<[string, Instant], StoredOrder>(
     db,
@@ -60,13 +60,15 @@ export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrde
   return find.all(domainId, from)
 }
 
-/** Returns a function that tells whether the shop posted an order with this id, of any status and age. */
+/**
+ * Returns a function that returns whether the shop has sent an order with this id, regardless of its status and age.
+ */
 export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
   const find = prepared<[string, string]>(db, 'SELECT 1 FROM shopOrder WHERE domainId = ? AND id = ?')
   return (id) => find.get(domainId, id) !== undefined
 }
 
-/** Deletes orders placed before the retention time. */
+/** Deletes orders that are older than the retention time. */
 export const removeOldOrders: Retention = (db, now) => {
   db.prepare('DELETE FROM shopOrder WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -6,19 +6,19 @@ import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Db, prepared } from '../store/database.ts'
 
-/** Order of kinds that match equally well. */
+/** Kinds of search results. Equally good matches are sorted in this order. */
 export const FOUND_KINDS = ['issue', 'alert', 'domain', 'vendor', 'event', 'change', 'member'] as const
 type FoundKind = (typeof FOUND_KINDS)[number]
 
 /** A search result. */
 export interface Found {
   kind: FoundKind
-  /** Id; for vendors and events, which have none, the name. */
+  /** Id of the object. Vendors and events have no id, so it is their name. */
   id: string
   title: string
-  /** Text that distinguishes it from others with the same title; may be empty. */
+  /** Text that distinguishes the result from others with the same title. May be empty. */
   detail: string
-  /** Path of its page. */
+  /** Path of the result's page. */
   path: string
 }
 
@@ -28,38 +28,44 @@ export interface SearchParts {
   privacyOf(orgId: string): Privacy
 }
 
-/** Maximum number of words; further ones are ignored. */
+/** Maximum number of words in a search. Further words are ignored. */
 const MOST_WORDS = 6
 
-/** Maximum number of names of vendors and events searched; organizations with very many domains may exceed it. */
+/** Maximum number of vendor and event names searched. Organizations with very many domains may have more. */
 const MOST_NAMES = 50_000
 
 interface Row {
   id: string
   title: string
-  /** Further text that is searched; empty when there is none. */
+  /** Additional text to search. Empty when there is none. */
   more: string
-  /** 5: the requested id; 4: the title; 3, 2: the beginning of it or of a word; 1: a part of it; 0: elsewhere. */
+  /**
+   * Quality of the match. 5: the id; 4: the whole title; 3: the start of the title; 2: the start of a word in the
+   * title; 1: any part of the title; 0: other text.
+   */
   rank: number
 }
 
-/** Parts of a kind's statement. `title` and `more` are SQL of a row; words may occur in either. */
+/**
+ * Parts of the SQL statement for one kind. `title` and `more` are SQL expressions for a row. Words may occur in either
+ * of them.
+ */
 interface Source<R extends Row> {
   kind: FoundKind
-  /** Columns in addition to `id`, `title` and `rank`. */
+  /** Columns to select in addition to `id`, `title` and `rank`. */
   columns: string
-  /** Ends with a condition. */
+  /** FROM clause, which must end with a condition. */
   from: string
   id: string
   title: string
   more?: string
-  /** Order of results with the same rank. */
+  /** Sort order for results with the same rank. */
   order: string
-  /** Returns null for a result that must not be shown. */
+  /** Returns the detail and path of a result; null for a result that must not be shown. */
   shown(row: R, mask: (text: string) => string): Pick<Found, 'detail' | 'path'> | null
 }
 
-/** The row type is private to the source. */
+/** Hides the row type of a source, so that all sources can be in one list. */
 const source = <R extends Row>(value: Source<R>): Source<Row> => value as unknown as Source<Row>
 
 const typeTitles = new Map(alertTypes.map(({ kind, title }) => [kind, title]))
@@ -146,7 +152,9 @@ const SOURCES: readonly Source<Row>[] = [
   }),
 ]
 
-/** E-mail addresses are searched and shown when the caller may see them. */
+/**
+ * Returns the source for members. E-mail addresses are searched and shown only if the caller is allowed to see them.
+ */
 const membersFor = (principal: Principal): Source<Row> => {
   const mayMail = may(principal, 'seeSettings')
   return source<Row & { role: string; email: string }>({
@@ -166,9 +174,9 @@ function on({ domains, domain }: { domains: number; domain: string }): string {
 }
 
 /**
- * Returns the results in the caller's organization with all words of `q` in their name or related text, best first: the
- * whole name before its beginning, before the beginning of a word, before any part. Only ASCII letters are matched
- * case-insensitively.
+ * Returns the results in the caller's organization that contain all words of `q` in their name or related text. Results
+ * are sorted by the best match of the name: the whole name, its start, the start of a word, then any part. Case is
+ * ignored for ASCII letters only.
  */
 export function search({ db, privacyOf }: SearchParts, principal: Principal, q: string, limit: number): Found[] {
   const { orgId } = principal
@@ -202,8 +210,8 @@ export function search({ db, privacyOf }: SearchParts, principal: Principal, q: 
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 
 /**
- * Returns the rank of a row for a caller who may not see personal data, by its masked texts; null when these do not
- * contain all words.
+ * Returns the rank of a row for a caller who is not allowed to see personal data. The rank is based on masked text;
+ * null when the masked text does not contain all words.
  */
 function rankOf(mask: (text: string) => string, row: Row, text: string, words: readonly string[]): number | null {
   if (row.id === text && mask(row.id) === row.id) return 5
@@ -218,7 +226,10 @@ function rankOf(mask: (text: string) => string, row: Row, text: string, words: r
 
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Statements for masked texts have no limit, because rows found only by hidden text are removed afterwards. */
+/**
+ * Returns the SQL statement of a source. Statements for masked text have no limit, because rows found only by masked
+ * text are removed afterwards.
+ */
 function statementOf(
   { columns, from, id, title, more = `''`, order }: Source<Row>,
   words: number,
@@ -226,7 +237,7 @@ function statementOf(
 ): string {
   const like = (expression: string, name: string) => `${expression} LIKE @${name} ESCAPE '\\'`
   const every = Array.from({ length: words }, (_, index) => like(`(${title} || ' ' || ${more})`, `word${index}`))
-  // The last one groups names of several domains; other sources have unique ids.
+  // GROUP BY merges names that occur in several domains. Other sources have unique ids.
   return `SELECT ${id} AS id, ${title} AS title, ifnull(${more}, '') AS more, ${columns},
       CASE WHEN ${id} = @text THEN 5 WHEN ${title} = @text COLLATE NOCASE THEN 4 WHEN ${like(title, 'begin')} THEN 3
         WHEN ${like(title, 'word')} THEN 2 WHEN ${like(title, 'part')} THEN 1 ELSE 0 END AS rank
