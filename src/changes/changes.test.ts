@@ -3,7 +3,10 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import { noticeReleases } from './notice.ts'
 
-/** A shop with this many sessions a minute, each of which sends a page view and a purchase to two vendors. */
+/**
+ * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to
+ * two vendors.
+ */
 async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
   for (let minute = 0; minute < minutes; minute++) {
     for (let n = 0; n < 4; n++) {

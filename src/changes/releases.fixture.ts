@@ -2,10 +2,10 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Effect, EffectKind } from './change.ts'
 import { Chance, type Doing, GA, META, type ShopEvent } from './shop.fixture.ts'
 
-/** A release of a shop: its effect, and the finding that is expected. */
+/** A release of a shop: its effect, and the expected finding. */
 export interface Release {
   name: string
-  /** The effect of a release at this time. */
+  /** Returns the effect of a release at this time. */
   doing(at: Instant): Doing
   /** Undefined for a harmless release. */
   harm?: { kinds: readonly EffectKind[]; vendor: string; event: string; key?: string }
@@ -29,7 +29,10 @@ const doubled = (vendor: string, event: string): Doing => ({
   events: (one) => (is(one, vendor, event) ? [one, { ...one, at: one.at + 50 }] : [one]),
 })
 
-/** Visits after the change have the new version with this probability; on a ramp, it grows with time. */
+/**
+ * Returns a function that chooses the version of a visit after the change: the new version with the probability
+ * `share`. With `ramp`, the probability increases over time.
+ */
 const someNew = (share: number) => (_at: Instant, chance: Chance) => (chance.happens(share) ? 2 : 1)
 const ramp = (from: Instant, lengthMs: number) => (at: Instant, chance: Chance) =>
   chance.happens((at - from) / lengthMs) ? 2 : 1
@@ -155,7 +158,7 @@ export const HARMFUL: readonly Release[] = [
   },
 ]
 
-/** Ten harmless releases, from which fifty are made: five of each. */
+/** Ten harmless releases. Fifty are generated from them, five of each. */
 export const HARMLESS: readonly Release[] = [
   { name: 'nothing', doing: () => ({}) },
   { name: 'a campaign begins', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
@@ -185,7 +188,7 @@ export const HARMLESS: readonly Release[] = [
 
 const START = Date.UTC(2026, 1, 2)
 
-/** The time of the release of a seed: any day, and for harmful ones within the usual hours of releases. */
+/** Returns the time of the release for a seed. Releases are on any day, harmful ones between 9:00 and 20:00. */
 export function momentOf(seed: number, isHarmful: boolean): Instant {
   const chance = new Chance(seed * 7 + 1)
   const day = START + chance.below(14) * DAY_MS
@@ -193,7 +196,7 @@ export function momentOf(seed: number, isHarmful: boolean): Instant {
   return Math.floor(day + hour * HOUR_MS)
 }
 
-/** Whether these effects include the harm of a release. */
+/** Returns whether these effects include the expected finding of a release. */
 export function isNamed({ harm }: Release, effects: readonly Effect[]): boolean {
   return effects.some(
     ({ kind, vendor, event, key }) =>

@@ -117,12 +117,13 @@ test('possible causes are the changes around the time of an issue', async () => 
   addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
   expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
 
-  // A finding of a test on a host without visitors can have another cause, if the hosts of visitors are known.
+  // A finding from a test on a host without visitors may have another cause, so it is only linked while the visitors'
+  // hosts are unknown.
   const ofTest = (host: string) => changesOfIssue(db, { ...issue, hosts: [host] }).map((one) => one.id)
   expect(ofTest('staging.shop.example')).toEqual([later, id])
   db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
   expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
-  // Alerts that count events have no host.
+  // Issues of alerts that count events have no hosts.
   expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 

@@ -1,12 +1,12 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
-/** A repeatable source of random numbers. */
+/** A deterministic random number generator. */
 export class Chance {
   constructor(private state: number) {
     for (let n = 0; n < 4; n++) this.next()
   }
 
-  /** At least 0 and below 1: https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32 */
+  /** Returns a number from 0 to below 1: https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32 */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
@@ -30,7 +30,7 @@ export class Chance {
   }
 }
 
-/** The same number for the same arguments, at least 0 and below 1. */
+/** Returns a number from 0 to below 1 that is always the same for the same arguments. */
 const fixed = (...parts: readonly number[]) =>
   new Chance(parts.reduce((hash, part) => Math.imul(hash ^ (part & 0x7fffffff), 2_654_435_761) + 1, 17)).next()
 
@@ -57,16 +57,16 @@ export interface ShopEvent {
   params: Record<string, string>
 }
 
-/** Effect of a change on the shop. */
+/** The effect of a change on a shop. */
 export interface Doing {
-  /** Replaces an event after the change; an empty list drops it. */
+  /** Returns the events that replace an event after the change. An empty list drops the event. */
   events?(event: ShopEvent, chance: Chance): ShopEvent[]
-  /** Factor by which the number of visits grows. */
+  /** Factor by which the number of visits is multiplied. */
   visits?(at: Instant): number
-  /** Share of visits from an additional campaign. */
+  /** Share of visits that come from an additional campaign. */
   campaign?(at: Instant): number
   version?(at: Instant, chance: Chance): number
-  /** Number of visits of which one is captured. */
+  /** Sampling: one out of this many visits is captured. */
   oneIn?(at: Instant): number
   productShare?(at: Instant): number
   granted?(at: Instant): number
@@ -83,7 +83,7 @@ const NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 const ALWAYS = ['cid', 'dl', 'sr', 'ul', 'gtm']
 
-/** A shop with days, weekends, campaigns and quiet hours, all of which are derived from its seed. */
+/** A shop with daily and weekly patterns, campaigns and quiet hours, all derived from its seed. */
 export class Shop {
   readonly vendors: readonly string[]
   private readonly visitsPerHour: number
@@ -91,7 +91,7 @@ export class Shop {
   private readonly conversion: number
   private readonly reach: readonly number[]
 
-  /** `scale`: traffic, as a share of the traffic of a full shop. */
+  /** `scale`: traffic relative to a full-size shop. */
   constructor(
     readonly seed: number,
     scale = 1,
@@ -107,7 +107,7 @@ export class Shop {
 
   private readonly chances = new Map<number, number>()
 
-  /** The same number for an interval of time, at least 0 and below 1. */
+  /** Returns a number from 0 to below 1 that is always the same for this time interval. */
   private sameFor(stretch: number, what: number): number {
     const key = stretch * 100 + what
     const known = this.chances.get(key) ?? fixed(this.seed, stretch, what)
@@ -126,7 +126,7 @@ export class Shop {
     return this.visitsPerHour * profile * noise * (isWeekend ? this.weekend : 1)
   }
 
-  /** Factor by which a campaign multiplies visits: 1 without a campaign. */
+  /** Returns the factor by which a campaign multiplies visits; 1 without a campaign. */
   private campaignAt(at: Instant): number {
     for (const day of [Math.floor(at / DAY_MS), Math.floor(at / DAY_MS) - 1]) {
       if (fixed(this.seed, day, 2) > 0.25) continue
@@ -137,7 +137,9 @@ export class Shop {
     return 1
   }
 
-  /** Events received in an interval, in no order. `isPlain`: without parameters, which is faster. */
+  /**
+   * Returns the events received in an interval, in no particular order. `isPlain`: omits parameters, which is faster.
+   */
   events(
     from: Instant,
     to: Instant,
@@ -196,7 +198,7 @@ export class Shop {
         const event = NAMES[vendor]?.[step]
         if (event === undefined) continue
         const sent = this.eventOf(visit, { at: at + chance.below(SECOND_MS), vendor, event, step }, chance, isPlain)
-        // A page that was loaded before the change keeps its version.
+        // A page loaded before the change keeps its old version.
         found.push(...(isAfter && doing.events ? doing.events(sent, chance) : [sent]))
       }
     }
@@ -243,7 +245,7 @@ export class Shop {
     if (visit.hasAccount) params.uid = `u${visit.at % 1000}`
     if (visit.isCampaign) Object.assign(params, { gclid: 'abc', utm_source: 'ads' })
     if (chance.happens(0.97)) params.ep_category = 'shop'
-    // An experiment runs for some hours.
+    // An experiment runs for several hours.
     if (this.sameFor(Math.floor(at / (5 * HOUR_MS)), 7) < 0.4 && visit.isInExperiment) params.experiment = 'a'
     if (this.sameFor(Math.floor(at / DAY_MS), 8) < 0.3) params.promo = 'sale'
     if (vendor === GA) params['consent.ad_storage'] = visit.consent

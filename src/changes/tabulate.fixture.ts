@@ -6,7 +6,7 @@ import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow }
 import { effectsOf, lookAt } from './verdict.ts'
 import { isLikeDay } from './window.ts'
 
-/** All days that the program queries, or only some of them, which is faster. */
+/** The days before a change: all that the production code queries, and a subset that is faster to compute. */
 const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)
 export const SOME_DAYS = [1, 2, 3, 4, 5, 6, 7, 8, 14, 21, 28]
 
@@ -18,7 +18,7 @@ interface Named {
 const nameKey = ({ vendor, event }: Named) => `${vendor}\n${event}`
 const isNumber = (text: string) => /^[+-]?[\d.]+$/.test(text)
 
-/** Results of the queries about a shop around a change, by plain loops. */
+/** Returns the results of the queries about a shop around a change, computed with simple loops. */
 function tablesOf(shop: Shop, doing: Doing, at: Instant, lengthMs: number, days = ALL_DAYS): Tables {
   const events = shop.events(at - lengthMs, at + lengthMs, doing, at)
   const after = events.filter((event) => event.at >= at)
@@ -137,7 +137,7 @@ function earlierVolumes(shop: Shop, at: Instant, lengthMs: number, days: readonl
   return [...rows.values()]
 }
 
-/** The history of suspicious series. */
+/** Returns the history of suspicious names and keys. */
 function pastOf(
   shop: Shop,
   suspicious: readonly ShareCase[],
@@ -166,7 +166,7 @@ function pastOf(
   return found
 }
 
-/** The verdict on a change of a shop after this time, with the days that are known before it. */
+/** Returns the verdict on a change of a shop after `lengthMs`. `days`: the earlier days with data. */
 export function verdictOn(
   shop: Shop,
   doing: Doing,

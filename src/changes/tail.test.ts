@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { countTail, incompleteBeta, logGamma, normalTail, shareTail } from './tail.ts'
 
-/** Within a millionth of the true value. */
+/** Expects a relative error of at most one millionth. */
 function expectNear(value: number, truth: number): void {
   expect(Math.abs(value - truth)).toBeLessThanOrEqual(1e-6 * Math.max(truth, 1e-300))
 }
@@ -23,7 +23,7 @@ test.each([
 ])('the upper tail of a normal distribution above %d is %d', (z, truth) => expectNear(normalTail(z), truth))
 
 test('the incomplete beta function of whole numbers is a sum of binomials', () => {
-  // I_x(a, n − a + 1) is the chance of at least a of n.
+  // I_x(a, n − a + 1) is the probability of at least a successes in n trials.
   const choose = (n: number, k: number) => Math.exp(logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1))
   for (const [x, a, n] of [
     [0.3, 2, 5],
@@ -38,7 +38,7 @@ test('the incomplete beta function of whole numbers is a sum of binomials', () =
 
 describe('a count', () => {
   test('without uncertainty follows a Poisson distribution', () => {
-    // P(at most 2 of 10), https://en.wikipedia.org/wiki/Poisson_distribution
+    // P(X ≤ 2) with mean 10: https://en.wikipedia.org/wiki/Poisson_distribution
     expect(Math.abs(countTail('low', 2, 10, 1e-4) - 0.0027693957155115775)).toBeLessThan(1e-6)
     expect(Math.abs(countTail('high', 20, 10, 1e-4) - 0.0034543419758) / 0.00345).toBeLessThan(1e-3)
     expectNear(countTail('low', 0, 10, 1e-4), Math.exp(-10 + (10 * 1e-4) ** 2 / 2))

@@ -6,10 +6,13 @@ import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
 import { looksOf } from './window.ts'
 
-/** At the end of an hour’s window. `bench/detector/changes.ts` runs many more of these, with other seeds. */
+/**
+ * The evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more of these, with other
+ * seeds.
+ */
 const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
 
-/** Findings for fifty harmless releases of shops of this size. */
+/** Returns the false findings for fifty harmless releases of shops of this size. */
 function accused(scale: number, first: number): string[] {
   return Array.from({ length: 50 }, (_, n) => n).flatMap((n) => {
     const release = HARMLESS[n % HARMLESS.length]

@@ -15,7 +15,7 @@ import { resetConsentCounts } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
 
-/** A history with one organization and one domain, and the consent check over it. */
+/** A history with one organization and one domain, and the consent check that runs on it. */
 class Watched implements AsyncDisposable {
   private constructor(
     readonly stand: WarehouseFixture,
@@ -44,7 +44,7 @@ class Watched implements AsyncDisposable {
     }
   }
 
-  /** Runs the check. The first run needs a file; later runs also read the spool. */
+  /** Runs the check. The first run requires a file; later runs also read the spool. */
   async check(): Promise<void> {
     if (this.stand.levels().length === 0) await this.stand.flush()
     this.stand.clock.advance(SECOND_MS)
@@ -56,7 +56,7 @@ class Watched implements AsyncDisposable {
     return listFindings(this.stand.db, all, { limit: 1000, after: null })
   }
 
-  /** `vendor kind count`, sorted. */
+  /** Returns the findings as `vendor kind count`, sorted. */
   found(): string[] {
     return this.findings()
       .map(({ vendor, kind, count }) => `${vendor} ${kind} ${count}`)
@@ -157,7 +157,7 @@ describe('generated sessions', () => {
     await watched.send(...events)
     await watched.check()
     expect(watched.found()).toEqual(expected)
-    // A second check, after the files were merged, counts nothing twice.
+    // A second check after the files were merged must not count anything twice.
     await watched.stand.flush()
     await watched.stand.compact()
     await watched.check()
@@ -242,7 +242,7 @@ function anEvent(random: Random, n: number): EventFields {
   }
 }
 
-/** The same, one event after the other. */
+/** Returns the expected findings, computed event by event. */
 function plainFound(events: readonly StoredEvent[]): string[] {
   const counts = new Map<string, number>()
   const add = ({ vendor, weight }: StoredEvent, kind: string) =>
@@ -297,7 +297,7 @@ describe('over 20,000 events', () => {
         await stand.compact(stand.clock.now())
       }
       if (random() < 0.03) {
-        // Killed between the queries and the transaction.
+        // Simulates a crash between the queries and the transaction.
         const { parts } = watched
         const query: typeof parts.warehouse.query = (asked) =>
           asked.name === 'compliance.after-denial' ? Promise.reject(new Error('killed')) : parts.warehouse.query(asked)
@@ -308,7 +308,8 @@ describe('over 20,000 events', () => {
       }
     }
     await watched.check()
-    // GPC that is turned on later does not affect earlier checks: sessions here last at most an hour.
+    // Denials are excluded: GPC that is turned on later in a session does not affect checks that already ran. Sessions
+    // here last at most an hour.
     const withoutDenials = (found: readonly string[]) => found.filter((one) => !one.includes('after_denial'))
     expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(stand.events)))
     expect(watched.found().length).toBeGreaterThan(12)
@@ -353,7 +354,8 @@ test('through the program: collected, found by the job, listed, and counted once
 
 describe('the banner on eight days', () => {
   /**
-   * Seven days on which two of three visitors answer, then one on which no visitor answers from the hour `brokenAt`.
+   * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers from
+   * the hour `brokenAt`.
    */
   async function visits(watched: Watched, brokenAt: number): Promise<void> {
     const { stand, orgId, domainId } = watched
@@ -429,7 +431,7 @@ describe('the banner on eight days', () => {
 describe.skipIf(capturesFolder === null)(
   `real captures${capturesFolder ? '' : ' (skipped: the folder of captures is missing)'}`,
   () => {
-    /** Returns the findings in the matching captures. `also`: events appended to each. */
+    /** Returns the findings for the matching captures. `also`: events added to each capture. */
     async function foundIn(isMeant: (name: string) => boolean, also: EventFields[] = []): Promise<string[]> {
       await using watched = await Watched.open()
       const { stand, orgId, domainId } = watched
@@ -462,9 +464,9 @@ describe.skipIf(capturesFolder === null)(
         'www.izettle.com',
         ['Google Ads no_signal 2', 'Google Floodlight no_signal 1', 'Google Universal Analytics no_signal 3'],
       ],
-      // A declined banner, and no other tags.
+      // The banner was declined, and there are no other tags.
       ['early-hints', []],
-      // One tag sends default, update and not set for different signals; the other tag sends no signal.
+      // One tag sends default, update and not set for different signals. The other tag sends no signal.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
     ])('%s: %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)

@@ -135,7 +135,7 @@ describe('the scan finds', () => {
     for (let at = 0; at < events.length; at += 1000) {
       one.stand.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
       await one.stand.add(events.slice(at, at + 1000))
-      // Some files are scanned as they arrive, some after merging, some after sorting and shredding.
+      // Some files are scanned when they are written, some after compaction, and some after merging.
       if (at % 2000 === 0) await one.stand.flush()
       if (at % 5000 === 0) await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
       if (at === 12_000) await one.stand.compact()
@@ -164,7 +164,7 @@ describe('the scan finds', () => {
           }
         >('SELECT * FROM finding WHERE orgId = ?')
         .all(orgId)
-      // Names are masked when stored.
+      // Names are masked when findings are stored, so names with an address are compared separately.
       const plain = [...expected].filter(([place]) => !place.includes('@'))
       const stored = new Map(rows.map((row) => [JSON.stringify([row.vendor, row.key, row.kind]), row]))
       for (const [place, { count, formed, domainIds, first, last }] of plain) {

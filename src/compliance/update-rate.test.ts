@@ -6,7 +6,7 @@ import { type HourCount, rateDropAt } from './update-rate.ts'
 type Hours = Map<number, HourCount>
 
 const EVEN = (_hour: number) => 1
-/** Returns `perHour` sessions in each hour of `days` days, of which the share `rate` chooses. */
+/** Returns `days` days with `perHour` sessions in each hour. In a share of `rate` of them, the visitor chooses. */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
   for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -47,14 +47,14 @@ describe('the banner on eight days', () => {
   })
 })
 
-/** Variation of the share of a site in log odds: by day, hour, time of day and weekend. */
+/** A site: sessions per day, and standard deviations of its share in log odds, by day and by hour. */
 interface Site {
   perDay: number
   byDay: number
   byHour: number
 }
 
-/** Generates visitors for `days` days. `factorAt`: factor of the share in an hour. */
+/** Generates hourly sessions for `days` days. `factorAt`: factor applied to the share in an hour. */
 function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number, factorAt = EVEN): Hours {
   const hours: Hours = new Map()
   const middle = Math.log(0.15 + 0.7 * random())

@@ -5,10 +5,10 @@ import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './agr
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
 import { resolveLabels } from './label.ts'
 
-/** Keys that engines might confuse or interpret. */
+/** Keys that an engine might confuse or treat specially. */
 export const KEYS = ['k', 'K', 'phone', '$os', "it's", 'a.b', 'constructor', '__proto__', 'cid', 'Ключ', '^k"']
 const PIECES = [
-  // White space, and two characters that only look like it.
+  // White space, and two characters that only look like white space.
   ...'\t\v\f\r\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u180e\u2060',
   '%99',
   '',
@@ -125,7 +125,7 @@ const number = fc.oneof(
   fc.integer({ min: 0, max: 100_000 }),
 )
 
-/** Events of one domain with texts and numbers that engines could read differently. */
+/** Events of one domain with strings and numbers that engines might interpret differently. */
 export const anEvent: fc.Arbitrary<StoredEvent> = fc.record({
   seq: fc.constant(0),
   id: fc.constant('e'),
@@ -201,7 +201,7 @@ const parameter = fc.oneof(
   },
 )
 
-/** A condition, with the reference form of each pattern in it. */
+/** A condition, with each of its patterns in reference form. */
 interface Case {
   condition: Condition
   patterns: [string, Node][]
@@ -235,7 +235,7 @@ const plainCondition: fc.Arbitrary<Case> = fc
 
 const condition = fc.oneof({ weight: 12, arbitrary: plainCondition }, { weight: 1, arbitrary: labelCondition })
 
-/** A rule as saved and with its labels resolved, with the reference form of each pattern in it. */
+/** A rule as saved, the same rule with resolved labels, and each of its patterns in reference form. */
 export const aRule = fc
   .record({
     filters: fc.array(condition, { maxLength: 1 }),

@@ -12,7 +12,7 @@ import { violationSql } from './sql.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
- * `agreement-reference.ts`, which is as simple as possible and shares no code with the others.
+ * `agreement-reference.ts`. The last one is as simple as possible and shares no code with the others.
  */
 
 const { dialect } = newBinder()
@@ -91,7 +91,7 @@ async function compare(
   }
 }
 
-/** Reports only the difference, which twenty events and thirty rules would hide. */
+/** Reports only the difference, because the full counterexample has twenty events and thirty rules. */
 function report<T>(run: fc.RunDetails<T>): void {
   if (!run.failed) return
   throw new Error(`seed ${run.seed}, after ${run.numRuns} runs: ${String(run.errorInstance)}`)
@@ -104,7 +104,7 @@ test('single conditions: predicate, SQL and reference agree', async () => {
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
-  // Agreement proves little unless conditions also hold.
+  // Agreement would prove little if conditions were never true.
   for (const op of [...OPERATORS, 'label equals', 'label not_equals'])
     expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 })

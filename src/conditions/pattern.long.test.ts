@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => connection.closeSync())
 
-/** Returns for each pattern whether it matches each text in DuckDB. */
+/** Returns, for each pattern, whether it matches each of the texts in DuckDB. */
 async function inDuckdb(patterns: readonly TextPattern[], texts: readonly string[]): Promise<boolean[][]> {
   const binder = newBinder()
   const columns = patterns.map(({ portable }) => binder.dialect.matches('v', binder.bind(portable)))
@@ -141,7 +141,7 @@ describe('every character', () => {
   )
 })
 
-// Not in one raw template: Bun 1.4 turns characters beyond ASCII into escapes there.
+// Not a single raw template, because Bun 1.4 turns non-ASCII characters in it into escapes.
 const TOKENS = [
   ...String.raw`a b k K s 0 9 . ^ $ \b \B \A \z \d \D \w \W \s \S [ab] [^a] [a-c] []a] [^]a] [a-] [-a] [\d-z] [\w.-] \. \n \t \f \v \r \a
   \e \x41 \x4 \x{1F600} \x{} \x{110000} \101 \0 \1 \8 \Qa.b\E \Q \E (?i) (?s) (?m) (?U) (?-s) (?i-s: (?: ( (?P<n> (?<m> (?= (?! (?<= (?P=n)
@@ -258,7 +258,7 @@ test('every pattern below the size limit compiles in DuckDB', async () => {
     numRuns: 8,
     endOnFailure: true,
   })
-  // The largest patterns that are accepted.
+  // The largest accepted patterns.
   const [largest] = await inDuckdb([compilePattern('^.{1,1000}$')], ['a'.repeat(1000)])
   expect(largest).toEqual([true])
   await inDuckdb([compilePattern(String.raw`^[\pL ]{1,100}$`)], ['a'])

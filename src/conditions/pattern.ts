@@ -213,12 +213,12 @@ const NOWHERE = escapePoint(0x10fffe)
  * million random patterns:
  *
  * - Unicode properties depend on the engine's version of Unicode (17 here, 15 in DuckDB), and some exist in one engine
- * only. `portable` contains ranges instead.
+ *   only. `portable` contains ranges instead.
  * - DuckDB 1.5 rewrites a concatenation that contains `^` or `$` to `LIKE` and drops them (`a$b` matches `ab`). The
- * group around `portable` prevents this.
+ *   group around `portable` prevents this.
  * - DuckDB accepts named groups only as `(?P<name>…)`.
  * - The C++ RE2 loses the other case in `[a-z]|(?i:b)`, because it merges both sides into one class. An empty group
- * separates them.
+ *   separates them.
  * - `\B` matches inside a character in an engine that works on bytes. Patterns are rejected where this could matter.
  * - `(?i)` differs for letters whose other case was added after Unicode 15 (U+019B, U+0264 and historic scripts).
  *

@@ -91,7 +91,7 @@ test('base64 is searched in linear time', () => {
   const startedAt = performance.now()
   for (const part of ['Q', 'QDLk', 'EA5', '/QDLk', '_', 'a@', '://', '@a', ' git@a.b'])
     containsEmail(part.repeat(100_000 / part.length))
-  // A quadratic search takes minutes here.
+  // A search in quadratic time would take minutes here.
   expect(performance.now() - startedAt).toBeLessThan(10_000)
 })
 
@@ -182,7 +182,7 @@ describe('real cases', () => {
       ({ key, value }) => containsPhone(key, value, regions) || containsPhone('value', value, regions),
     )
     expect(wrong.length / values.length).toBeLessThanOrEqual(0.01)
-    // The only address: `m=%5Btest%2540test.com%5D`.
+    // The only value with an address is `m=%5Btest%2540test.com%5D`.
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
@@ -329,7 +329,7 @@ describe('masks', () => {
     const pattern = String.raw`\d{3}-\d{2}-\d{4}`
     const masked = compileMask([{ parameter, op: 'custom_pii_regex', values: ['nothing', pattern] }])(event)
     expect(masked.params).toMatchObject({ ...shown, plain: 'x' })
-    // A plain `regex` hides nothing.
+    // An ordinary `regex` condition masks nothing.
     expect(compileMask([{ parameter, op: 'regex', values: [pattern] }])(event).params.ssn).toBe('460-89-9847')
   })
 

@@ -22,7 +22,10 @@ const EVENT: ConditionEvent = {
 
 const withValue = (k: string): ConditionEvent => ({ ...EVENT, params: { k } })
 
-/** Operator, values, texts for which it holds, and texts for which it doesn't; reversed for the complement. */
+/**
+ * Operator, values, texts for which the condition is true, and texts for which it is false. Reversed for the negative
+ * operator.
+ */
 const CASES: [Operator, string[], string[], string[]][] = [
   ['equals', ['EUR', 'USD'], ['EUR', 'USD'], ['eur', 'EUR ', '', 'EURUSD']],
   ['equals', [''], [''], [' ', 'a']],

@@ -30,7 +30,7 @@ function plainly(rules: ReadonlyMap<string, ScopedRule>, event: StoredEvent, reg
 }
 
 describe('a rule set agrees with the predicate of each rule', () => {
-  /** Rules of one set, which change between events: the watched clauses depend on all earlier events. */
+  /** Rules in one set. They change between events, because the watched clauses depend on all earlier events. */
   const RULES = 60
   const EVENTS = 60
   const RUNS = 30
@@ -56,7 +56,7 @@ describe('a rule set agrees with the predicate of each rule', () => {
           set.set(id, scoped.rule, scoped.scope)
         }
         for (const [index, scoped] of rules.entries()) put(`alr_${index}`, scoped)
-        // Three times each, so that rules watch other clauses.
+        // Each event is evaluated three times, so that rules start to watch other clauses.
         for (const [index, event] of [...events, ...events, ...events].entries()) {
           for (const { at, id, to } of changes) if (at === index) put(`alr_${id}`, to)
           pairs += plain.size

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 
-/** Returns how many of a thousand texts of 300 characters are cached. */
+/** Returns the number of cached texts, out of a thousand texts of 300 characters. */
 function knownOf(memory: TextCache, texts: readonly string[]): number {
   let known = texts.length
   for (const text of texts) {
@@ -17,7 +17,7 @@ test('thousands of caches share one budget, and each keeps working', () => {
   const texts = Array.from({ length: 500 }, (_, n) => `${n}`.padEnd(300))
   const memories = Array.from({ length: 200 }, () => new TextCache())
   for (const memory of memories) knownOf(memory, texts)
-  // 30 million characters were looked up.
+  // 30 million characters have been looked up by now.
   const known = memories.map((memory) => memory.recall('0'.padEnd(300), () => [] as never) === NO_ATOMS)
   expect(known.filter(Boolean).length).toBeLessThan(100)
   const [first = new TextCache()] = memories

@@ -6,7 +6,7 @@ import { CAUSE_KINDS, causesOf, type IssueFacts } from './cause.ts'
 
 let made = 0
 
-/** An issue of the vendor `ga4` in one domain that began at noon, without further facts. */
+/** Returns an issue about the vendor `ga4` in one domain. It began at noon and has no further facts. */
 function issueOf(values: Partial<IssueRecord> = {}, vendor = 'ga4'): IssueRecord {
   const evidence = findingOf({ vendor })
   return issueOfAlert(volumeAlert, { id: `iss_${++made}`, firstSeenAt: NOON, evidence, ...values })
@@ -27,7 +27,7 @@ const causes = (...facts: IssueFacts[]) =>
   )
 
 const stopped = { reports: { before: 50, since: 0 }, others: { before: 80, since: 75 }, reported: 1200 }
-/** Facts that are sufficient for each rung. */
+/** Facts that are sufficient for each kind of cause. */
 const holds: Record<string, Partial<IssueFacts>> = {
   pipeline: { gap: { fromAt: NOON - MINUTE_MS } },
   traffic: { traffic: { issueId: 'iss_whole', title: 'The traffic of Shop fell' } },

@@ -16,7 +16,7 @@ interface Property {
   token: string
 }
 
-/** A day of a shop: every 20 minutes two reports of the tag manager, and requests of two vendors. */
+/** Sends a day of events from a shop: every 20 minutes two tag manager reports and requests to two vendors. */
 async function aDay(world: TestApp, { token }: Property): Promise<void> {
   for (let at = 0; at < DAY_MS + 2 * HOUR_MS; at += 20 * MINUTE_MS) {
     world.clock.advance(20 * MINUTE_MS)
@@ -168,7 +168,7 @@ test('a gap of the collector at the start of an issue', async () => {
 test('when the whole traffic of a domain drops, issues that follow share that cause and earlier ones keep their own', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
-  // Enough for signals to have a baseline.
+  // Enough days for signals to have a baseline.
   for (let at = 0; at < 8 * DAY_MS; at += 20 * MINUTE_MS) {
     world.clock.advance(20 * MINUTE_MS)
     await visit(world, shop.token, { reports: 2 })
@@ -188,7 +188,7 @@ test('when the whole traffic of a domain drops, issues that follow share that ca
   const idsOf = (alertType: string) =>
     issues.flatMap((issue: { id: string; alertType: string }) => (issue.alertType === alertType ? [issue.id] : []))
   const [anomalies, thresholds] = [idsOf('volume_anomaly'), idsOf('volume_threshold')]
-  // Signals drop with their domain and open no separate issues.
+  // Signals that drop together with their domain do not open separate issues.
   expect([anomalies.length, thresholds.length]).toEqual([1, 1])
   const title = expect.stringContaining('all traffic of the domain dropped')
   const detail = '2 issues began when all traffic of the domain dropped.'

@@ -4,12 +4,12 @@ import { isBlank } from '../conditions/text.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { typeOfValue } from '../core/value-type.ts'
 
-/** Expected parameters of one name. Sums are not rounded. */
+/** The expected parameters with one name. Sums are not rounded. */
 export interface PlainKey {
   key: string
   weight: number
   lastSeen: number
-  /** Masked values, the most frequent first. */
+  /** Masked values, most frequent first. */
   values: { value: string; weight: number }[]
   type: string
 }
@@ -24,7 +24,7 @@ interface Found {
   values: Map<string, number>
 }
 
-/** The parameters of these events by plain loops, by masked name. */
+/** Returns the parameters of these events by masked name, computed with simple loops. */
 export function plainKeys(events: readonly StoredEvent[], privacy: Privacy): PlainKey[] {
   const keys = new Map<string, Found>()
   for (const { params, weight, receivedAt, kind } of events) {

@@ -34,7 +34,7 @@ function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEve
   )
 }
 
-/** The same dictionary by plain loops, except that the number of different values is exact. */
+/** Returns the expected dictionary, computed with simple loops. Numbers of distinct values are exact. */
 function plainDictionary(events: readonly StoredEvent[], windowHours: number): Dictionary {
   const counted = events.filter(({ kind }) => kind !== 'library')
   const mask = maskFor(history.sources())
@@ -52,7 +52,7 @@ function plainDictionary(events: readonly StoredEvent[], windowHours: number): D
   return { sampledEvents: counted.length, windowHours, vendors: vendors as Dictionary['vendors'] }
 }
 
-/** Fails unless both are equal, apart from estimates, which may be off by 5 %. */
+/** Expects both dictionaries to be equal, except for estimates, which may differ by 5 %. */
 function expectSame(answer: Dictionary, plain: Dictionary): void {
   const estimates = new Map(
     answer.vendors.flatMap(({ vendor, keys }) =>
@@ -116,7 +116,7 @@ test('without events it is empty', async () => {
 describe('a key with many different values', () => {
   const many = (count: number, said: (n: number) => EventFields): EventFields[] =>
     Array.from({ length: count }, (_, n) => said(n))
-  /** Adds events an hour ago, queries the only vendor that has them, and returns the key `k`. */
+  /** Adds events that are an hour old, queries their vendor, which has no other events, and returns the key `k`. */
   async function keyOf(events: readonly EventFields[]) {
     await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
     const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)

@@ -5,13 +5,13 @@ type Sent = Pick<StoredEvent, 'seq' | 'receivedAt' | 'vendor' | 'event' | 'param
 
 const ruleOf = ({ vendor }: Sent) => PAIRING_VENDORS.find((one) => one.vendor === vendor)
 
-/** Side that an event comes from; null for vendors that do not pair. */
+/** Returns the side that sent an event; null for vendors that do not pair events. */
 export function originOf(event: Sent): 'browser' | 'server' | null {
   const rule = ruleOf(event)
   return rule ? (rule.server.some((key) => key in event.params) ? 'server' : 'browser') : null
 }
 
-/** The name by which events are paired. */
+/** Returns the name by which an event is paired. */
 export function pairNameOf(event: Sent): string {
   return ruleOf(event)?.hasLooseNames ? event.event.toLowerCase().replaceAll('_', '') : event.event
 }
@@ -22,7 +22,10 @@ function eventIdOf(event: Sent): string | undefined {
     .find((id) => id.trim() !== '')
 }
 
-/** The same pairs as `pairsSql`, one event after the other: each with the earlier and the later event. */
+/**
+ * Returns the same pairs as `pairsSql`, computed event by event. Each pair contains the earlier event, then the later
+ * one.
+ */
 export function plainPairs<E extends Sent>(events: readonly E[]): [E, E][] {
   const groups = Map.groupBy(
     events.filter((event) => eventIdOf(event) !== undefined),

@@ -15,7 +15,7 @@ interface Found {
   params: Record<string, string>
 }
 
-/** One event per line: its time (minutes after the start), and its content. */
+/** One event per line: its time, in minutes after the start, and its content. */
 const EVENTS = Array.from({ length: 60 }, (_, index) => ({
   minute: index * 3,
   id: `e${index}`,
@@ -31,7 +31,10 @@ const EVENTS = Array.from({ length: 60 }, (_, index) => ({
 let world: TestApp
 let domains: { id: string; token: string }[]
 
-/** A third of the events in a compacted file, a third in fresh ones, the last in the spool. */
+/**
+ * Puts the first third of the events in a compacted file, the second in recently written files, and the last in the
+ * spool.
+ */
 beforeAll(async () => {
   world = await testApp()
   domains = []
@@ -69,7 +72,7 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
 }
 
 test('for any query, the pages contain the events that a plain loop finds, newest first', async () => {
-  // Not after the present: without `to`, a later `from` is refused.
+  // Not in the future: without `to`, a later `from` is rejected.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
     {

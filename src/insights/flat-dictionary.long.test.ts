@@ -30,7 +30,7 @@ function inScope({ hours = 24, domainId, vendor, event }: Input): StoredEvent[] 
   )
 }
 
-/** The same by plain loops. */
+/** Returns the expected rows, computed with simple loops. */
 function plainRows(events: readonly StoredEvent[]): Flat['rows'] {
   const mask = maskFor(history.sources())
   const nameOf = (id: string) => history.domains.find((domain) => domain.id === id)?.name ?? ''

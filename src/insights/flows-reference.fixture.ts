@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Flows } from './session-flows.ts'
 
-/* The flows of sessions, computed as plainly as possible and without any code of the query. */
+/* Reference implementation of session flows. It is as simple as possible and shares no code with the query. */
 
 export interface FlowsAsked {
   orgId: string
@@ -20,7 +20,7 @@ interface Stay {
   fired: StoredEvent[]
 }
 
-/** The path without identifiers and personal data. */
+/** Returns the path with identifiers and personal data removed. */
 export function shownPath(path: string, privacy: Privacy): string {
   const isIdentifier = (segment: string) =>
     /^\d+$/.test(segment) ||
@@ -104,7 +104,7 @@ function staysOf(session: readonly StoredEvent[], privacy: Privacy): Stay[] {
   return stays
 }
 
-/** The order of texts in the engines: by bytes. */
+/** Compares strings by their bytes, like the query engines. */
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function namedIn(sessions: readonly Stay[][], step: number): string[] {
@@ -131,7 +131,7 @@ function firedIn(stays: readonly Stay[], privacy: Privacy) {
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Most sessions first, `(other)` last. */
+/** Sorts nodes by number of sessions, most first. `(other)` is last. */
 function nodeOrder(a: { path: string; sessions: number }, b: { path: string; sessions: number }): number {
   const isOther = ({ path }: { path: string }) => (path === '(other)' ? 1 : 0)
   return isOther(a) - isOther(b) || b.sessions - a.sessions || byText(a.path, b.path)

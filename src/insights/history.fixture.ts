@@ -10,33 +10,33 @@ import { type EventFields, HOUR, WarehouseFixture, type WarehouseSnapshot } from
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
-/** Ten days of an organization with two domains, and of another with one, for tests of insights. */
+/** Ten days of events for tests of insights: one organization with two domains, and another organization with one. */
 export interface HistoryStand {
   stand: WarehouseFixture
   orgId: string
-  /** Domains of the querying organization; the third one belongs to another organization. */
+  /** Two domains of the querying organization, and a third that belongs to the other organization. */
   domains: readonly { id: string; name: string }[]
-  /** All received events of both organizations, in order. */
+  /** All events received by both organizations, in order. */
   events: readonly StoredEvent[]
-  /** After the last event. */
+  /** An instant after the last event. */
   now: Instant
-  /** Queries as the owner of the organization, on another history if one is given. */
+  /** Returns the sources for the organization's owner. `history`: used instead of the fixture's history. */
   sources(history?: History): Sources
   caller: Caller
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface HistoryOptions {
-  /** Minimum number of events; 20,000 by default, the same each time. */
+  /** Minimum number of generated events. Default: 20,000 events, which are always the same. */
   events?: number
-  /** Of the given number of events. */
+  /** Random seed. Only used when `events` is set. */
   seed?: number
-  /** Appended to the first domain. */
+  /** Events added to the first domain. */
   more?: readonly EventFields[]
 }
 
 const DAYS = 10
-/** Share of events that engines could read differently; they are in the last days. */
+/** Share of events, in the last days, that engines might interpret differently. */
 const ODD_SHARE = 0.3
 
 /** Domains to which the events of a history belong. */
@@ -46,10 +46,13 @@ interface Owned {
   domains: readonly { id: string; name: string; orgId: string }[]
 }
 
-/** The whole history with which each test begins: generating it takes a hundred times as long as writing its files. */
+/** The default history, shared by all tests. Generating it takes a hundred times as long as writing its files. */
 let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
 
-/** Opens a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
+/**
+ * Opens a real warehouse. Its events are in compacted, merged and recently written files, the most recent ones in the
+ * spool.
+ */
 export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryStand> {
   const { stand, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
   if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
@@ -110,7 +113,7 @@ function sourcesOf(
   }
 }
 
-/** The DuckDB client removes U+FEFF at the start of a text as a byte order mark, so no text begins with it. */
+/** The DuckDB client removes U+FEFF at the start of a string as a byte order mark, so no string here begins with it. */
 const MARKS = /^\ufeff+/
 
 function withoutMarks(params: Record<string, string>): Record<string, string> {
@@ -142,7 +145,7 @@ async function fill(stand: WarehouseFixture, batches: readonly Batch[]): Promise
   }
 }
 
-/** Events of a session: the page, and what each vendor receives there. */
+/** Steps of a session: a page, and the events that each vendor receives on it. */
 const STEPS = [
   { path: '/', ga4: 'page_view', meta: 'PageView' },
   { path: '/products/{n}', ga4: 'view_item', meta: 'ViewContent' },
@@ -165,13 +168,13 @@ const STATUSES: readonly (EventStatus | null)[] = [
   'blocked',
   null,
 ]
-/** Sums of these are not exact in binary. */
+/** Sums of these weights are not exact in binary floating point. */
 const WEIGHTS = [1, 1, 1, 1, 2, 10, 1 / 0.3]
 
-/** Number of sessions received at once: each batch waits for the disk. */
+/** Number of sessions received in one batch, because each batch waits for the disk. */
 const VISITS = 5
 
-/** Sessions of a shop through days and nights: at least `count` events. */
+/** Generates sessions of a shop by day and night, with at least `count` events in total. */
 function* trafficFrom(
   start: Instant,
   places: readonly { orgId: string; domainId: string }[],
@@ -189,7 +192,7 @@ function* trafficFrom(
   }
 }
 
-/** The events of a session. */
+/** Returns the events of a session. */
 function visitOf(n: number, random: Random, place: EventFields = {}): EventFields[] {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const steps = STEPS.slice(0, 1 + Math.floor(random() * STEPS.length))
@@ -225,7 +228,10 @@ const start = (n: number) => HOUR + n * MINUTE_MS
 const MAILS = ['jo.doe@example.com', 'jane@example.com', 'jim%40example.com', 'x@shop.example', 'no mail']
 const PHONES = ['+49 30 901820', '+4930901820', '+1 650 253 0000', '030 901820', '12']
 
-/** Keys and values of every kind: few and many different ones, numbers, booleans, blanks, personal and odd ones. */
+/**
+ * Returns keys and values of every kind: few and many distinct values, numbers, booleans, blanks, personal data, and
+ * unusual ones.
+ */
 function paramsOf(n: number, event: string, random: Random): Record<string, string> {
   const pick = (values: readonly string[]) => values[Math.floor(random() * values.length)] ?? ''
   const params: Record<string, string> = {

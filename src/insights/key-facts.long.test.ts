@@ -11,7 +11,10 @@ import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 
-/** Fixed traffic: always an id, a number and one of three currencies; sometimes a coupon; a note, missing for a day. */
+/**
+ * Fixed traffic. Every event has an id, a number and one of three currencies. Some events have a coupon. The note is
+ * missing for a day.
+ */
 const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
   ...{
     vendor: 'Shop API',
@@ -32,10 +35,10 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Inherited properties (`constructor`) are no parameters. */
+/** Returns a parameter. Inherited properties (`constructor`) are not parameters. */
 const textOf = (params: StoredEvent['params'], key: string) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
 
-/** The same, by a loop over all events. */
+/** Returns the expected facts, computed with a loop over all events. */
 function plainly(
   events: readonly StoredEvent[],
   domainIds: readonly string[],
@@ -71,13 +74,15 @@ function plainly(
   return facts.filter(isSteady).sort(byMoney).slice(0, 200)
 }
 
-/** Sums of weights depend on the order of addition. */
+/**
+ * Returns the facts as comparable strings with rounded sums, because sums of weights depend on the order of addition.
+ */
 const rounded = (facts: readonly KeyFacts[]) =>
   facts
     .map(({ domainId, vendor, event, key, events, present, numbers, leastDailyShare, values }) => {
       const few =
         values.length > MAX_VALUES ? ['many'] : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`)
-      // Keys with few numbers are not summed.
+      // Numbers are not counted for keys with few numbers.
       const known = numbers >= present * 0.9 ? numbers : 0
       const sums = [events, present, known, leastDailyShare].map((sum) => sum.toFixed(6))
       return [domainId, vendor, event, key, ...sums, ...few.toSorted()].join(' | ')
@@ -101,7 +106,7 @@ test('a key with one value in every event of its vendor is a constant', async ()
   const own = found.filter(({ vendor, event }) => vendor === 'Shop API' && event === 'order')
   const constants = own.filter(({ isConstant }) => isConstant).map(({ key }) => key)
   expect(own.map(({ key }) => key).toSorted()).toEqual(['currency', 'order_id', 'total', 'v'])
-  // `refund` has fewer than 200 events, so `v` is known for one name only.
+  // `refund` has fewer than 200 events, so `v` is only examined for one event name.
   expect(constants).toEqual([])
 })
 

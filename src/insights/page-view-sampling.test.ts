@@ -39,7 +39,7 @@ describe('page-view sampling', () => {
     await using stand = await WarehouseFixture.open()
     const { clock, people, orgId, id, call, path } = await setUp(stand)
     const start = HOUR - 7 * DAY_MS
-    // 20 hours without page views, 100 with two, the others with five; none of another domain or kind.
+    // 20 hours without page views, 100 hours with two, and the others with five. None belong to another domain or kind.
     for (let n = 0; n < 168; n++) {
       const views = n < 20 ? 0 : n < 120 ? 2 : 5
       const at = { receivedAt: start + n * HOUR_MS, orgId, domainId: id }

@@ -17,7 +17,7 @@ afterAll(() => history?.[Symbol.asyncDispose]())
 const ask = (input: Input) => performanceStats.answer(history.sources(), input, history.caller)
 const whole = (weight: number) => Math.round(Number(weight.toFixed(6)))
 
-/** The same by plain loops. */
+/** Returns the expected statistics, computed with simple loops. */
 function plainStats({ hours = 24, domainId }: Input) {
   const mask = maskFor(history.sources())
   const events = history.events.filter(

@@ -27,7 +27,7 @@ const ID_KEYS = [
   'X.order_id',
   'x.order_id',
 ]
-/** Under a different name. */
+/** Keys that do not count as an order id. */
 const NO_ID_KEYS = ['order_id.1', 'my_order_id', 'ORDER_ID', 'order_id_', 'orderid', 'cd[order_id', 'ti']
 const VALUE_KEYS = ['value', 'epn.value', 'cd[value]', 'revenue', 'items.0.value', 'ecommerce.revenue']
 const VALUES = [
@@ -62,7 +62,7 @@ const ODD_IDS = [
   '$p0',
 ]
 
-/** The same as the insight, by a loop over all events. */
+/** Returns the expected result, computed with a loop over all events. */
 function expected(events: readonly StoredEvent[], orders: Map<string, Order>, days: number, now: Instant) {
   const today = Math.floor(now / DAY_MS)
   const first = today - days + 1
@@ -167,7 +167,7 @@ function amountOf({ params }: StoredEvent): number | null {
 
 const oneOf = <T>(list: readonly T[], random: Random) => list[Math.floor(random() * list.length)] as T
 
-/** An event about one order, several or none. */
+/** Returns an event about one order, several orders or none. */
 function anEvent(random: Random, ids: readonly string[]): EventFields {
   const params: Record<string, string> = { [oneOf(NASTY_KEYS, random)]: 'x' }
   const id = random() < 0.9 ? oneOf(ids, random) : oneOf(ODD_IDS, random)
@@ -197,7 +197,7 @@ describe('compared with a loop over all events', () => {
   let orgId: string
   let domainId: string
   const random = randomOf(7)
-  /** Names of queries. */
+  /** Names of the queries that were run. */
   const asked: string[] = []
 
   const ask = async (days?: number) => {
@@ -213,7 +213,7 @@ describe('compared with a loop over all events', () => {
     const ids = Array.from({ length: 4000 }, (_, n) => `T-${n}`)
     const start = stand.clock.now()
     for (let n = 0; n < 500; n++) {
-      // Ten days, with the last events a moment ago.
+      // The events cover ten days and end just before the present.
       stand.clock.set(start + n * 29 * MINUTE_MS)
       const window = ids.slice(Math.floor((n / 500) * 3600), Math.floor((n / 500) * 3600) + 400)
       const said = Array.from({ length: 41 }, () => anEvent(random, window))
@@ -295,7 +295,7 @@ describe('compared with a loop over all events', () => {
     const after = [await times(1), await times(9)]
     stand.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))
-    // Of the last nine days, hardly any order is older.
+    // At least one of the requests needed a second query. Almost no order is older than the last nine days.
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
@@ -382,7 +382,7 @@ describe('over HTTP', () => {
     const ga4 = (id: string, value: number) =>
       `https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.transaction_id=${id}&epn.value=${value}`
     const meta = (id: string) => `https://www.facebook.com/tr/?id=1&ev=Purchase&cd[order_id]=${id}&cd[value]=42.5`
-    // An order from before the day, sent again: not an extra order.
+    // An order older than the requested day that is reported again does not count as extra.
     expect((await post([{ id: 'A-0', at: now - 5 * DAY_MS, value: 1 }])).status).toBe(200)
     const urls = [
       ga4('A-0', 1),

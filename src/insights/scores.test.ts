@@ -29,7 +29,7 @@ const scores = async (query = ''): Promise<Scores> => {
   return body
 }
 
-/** Sends a batch, and loads it. */
+/** Sends a batch and flushes it to the warehouse. */
 async function send(token: string, events: object[]) {
   await world.collect(token, { events })
   world.clock.advance(10 * SECOND_MS)
@@ -63,7 +63,7 @@ describe('scores', () => {
 
   test('fall when half of one of two vendors fails', async () => {
     await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
-    // Nothing is known about loads of code, other statuses, or requests without a status.
+    // These events have no known status: library loads, other statuses, and requests without a status.
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
     const { availability } = await scores()
     expect(availability.score).toBeLessThanOrEqual(95)
@@ -109,7 +109,7 @@ describe('scores', () => {
       availability: { score: 100 },
       accuracy: { score: 100 },
     })
-    // Half the mean and half the minimum of both domains.
+    // Half the mean plus half the minimum of both domains.
     const all = await scores()
     expect(all.accuracy.score).toBeGreaterThan(85)
     expect(all.accuracy.score).toBeLessThanOrEqual(95)
@@ -123,7 +123,7 @@ describe('scores', () => {
     await send(blog.token, ok)
     await send(shop.token, ok)
     expect((await scores()).availability.detail).toContain('could be collected for 4.2 % of the time')
-    // The largest distance of heartbeats without a gap.
+    // The largest interval between heartbeats that does not count as a gap.
     for (let beat = 0; beat < 50 * 15; beat++) {
       world.clock.advance(2 * MINUTE_MS)
       if (beat === 25 * 15) await send(blog.token, ok)

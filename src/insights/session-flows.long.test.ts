@@ -9,7 +9,7 @@ import { type Flows, sessionFlows } from './session-flows.ts'
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 
-/** Returns the answer, and the reference for the same events. */
+/** Returns the response, and the reference result for the same events. */
 async function both(history: HistoryStand, input: Input) {
   const sources = history.sources()
   const asked: FlowsAsked = {
@@ -22,7 +22,7 @@ async function both(history: HistoryStand, input: Input) {
   }
 }
 
-/** The sum entering a node equals its sessions; the sum leaving it is at most that. */
+/** Expects the total flow into a node to equal its sessions, and the total flow out of it to be at most that. */
 function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
   expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)

@@ -34,14 +34,14 @@ describe('libraries without events', () => {
       { ...load, ...old, vendor: 'Umami' },
       { ...load, vendor: 'PostHog' },
       { ...load, ...late, vendor: 'PostHog' },
-      // Of another domain, and without an event.
+      // An event in another domain, and a hit without an event name.
       { ...at, domainId: 'dom_other', vendor: 'PostHog', event: 'purchase' },
       { ...load, vendor: 'Segment' },
       { ...at, vendor: 'Segment', kind: 'hit' },
-      // Its events are captured.
+      // The vendor's events are captured.
       { ...load, vendor: 'Mixpanel' },
       { ...at, vendor: 'Mixpanel', event: 'purchase' },
-      // Its tags send events for other vendors.
+      // The vendor's tags send events to other vendors.
       { ...load, vendor: 'Google Tag Manager' },
       { ...load, vendor: 'ann@shop.example' },
       { ...load, domainId: 'dom_other', vendor: 'Plausible' },

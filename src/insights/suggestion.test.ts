@@ -10,7 +10,7 @@ import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './s
 
 const values = (...texts: string[]) => texts.map((value) => ({ value, events: 500 / texts.length }))
 
-/** A key of 500 events of one name, present in all, with many different texts. */
+/** A key of an event name with 500 events. All events have the key, with many distinct values. */
 const steady: KeyFacts = {
   ...{ domainId: 'dom_1', vendor: 'Shop API', event: 'purchase', key: 'transaction_id' },
   ...{ events: 500, present: 500, numbers: 0, leastDailyShare: 1, isConstant: false },
@@ -79,7 +79,7 @@ describe('a suggested rule', () => {
       expect(isWrong(event('undefined'))).toBe(kind !== 'required_key')
       expect(isWrong(event('', 'another'))).toBe(false)
       expect(reason).toContain(`500 of 500`)
-      // After it is saved, it is not suggested again.
+      // A suggestion that was saved as an alert is not repeated.
       expect(suggest([facts], [alert], 7)).toEqual([])
       expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], 7)).toHaveLength(1)
       expect(suggest([{ ...facts, event: 'another' }], [alert], 7)).toHaveLength(1)

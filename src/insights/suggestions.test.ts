@@ -13,14 +13,14 @@ interface Suggestion {
 let world: TestApp
 let shop: { id: string; token: string }
 
-/** Nine days of a shop: three orders an hour, and twelve views, some of which have no item. */
+/** Nine days of a shop: three orders an hour, and twelve views, some of them without an item. */
 beforeAll(async () => {
   world = await testApp()
   shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   for (let hour = 0; hour < 9 * 24; hour++) {
     world.clock.advance(HOUR_MS)
     const order = (n: number) => ({
-      // One order of the last week has none.
+      // One order in the last week has no id.
       order_id: hour === 150 && n === 0 ? '' : `o-${hour}-${n}`,
       total: (hour * 3.5 + n).toFixed(2),
       currency: n === 0 ? 'USD' : 'EUR',

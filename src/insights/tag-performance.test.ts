@@ -16,7 +16,7 @@ const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
   ['', ['']],
 ]
 
-/** Rows of page views of three days, in growing number. */
+/** Generates rows of page views over three days, with increasing frequency. */
 function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domains'], orgs: readonly string[]) {
   const random = randomOf(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
@@ -52,12 +52,12 @@ async function add(stand: WarehouseFixture, pages: readonly StoredPage[]): Promi
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
-/** The smallest value that at least this share of them does not exceed. */
+/** Returns the smallest value that is not exceeded by at least this share of the values. */
 function nearestRank(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0
 }
 
-/** The same answer, computed as plainly as possible. */
+/** Returns the expected response, computed as simply as possible. */
 function reference(pages: readonly StoredPage[]) {
   const views = Map.groupBy(pages, ({ page }) => page)
   const telling = [...views.values()].filter(([first]) => first?.loaf).length
@@ -96,7 +96,7 @@ function reference(pages: readonly StoredPage[]) {
   }
 }
 
-/** The same numbers, but for the last digits of fractions. */
+/** Returns the value with fractions rounded, so that their last digits are not compared. */
 const close = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'number' ? Number(part.toFixed(6)) : part)))
 

@@ -31,7 +31,7 @@ const DOMAINS = [
   { id: 'dom_new', createdAt: NOON - HOUR_MS },
 ]
 
-/** The insight on this history, with the queries that it made. */
+/** Returns the insight for this history, together with the queries it runs. */
 function standFor(history: History, domains = DOMAINS, now = NOW) {
   const queries: Query[] = []
   const charted: Charted[] = []
@@ -112,7 +112,7 @@ test('for any query, buckets are adjacent and have the counts of a plain loop', 
   )
 })
 
-/** Three weeks of a shop with about 80 events an hour, which dropped to a tenth three hours before noon. */
+/** Three weeks of a shop with about 80 events an hour. Its traffic dropped to a tenth three hours before noon. */
 const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
   const start = NOON - (21 * 24 - hour) * HOUR_MS
   const left = start >= NOON - 3 * HOUR_MS ? Math.round(count / 10) : count
@@ -122,7 +122,7 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
-/** An outlet with an eighth of them. */
+/** An outlet with an eighth of the shop's events. */
 const outlet = shop
   .filter(({ seq }) => seq % 8 === 0)
   .map((event) => ({ ...event, domainId: 'dom_outlet', seq: event.seq + 1_000_000 }))
@@ -195,7 +195,7 @@ describe('the baseline', () => {
       expect(together.series.filter(({ expected }) => expected !== null).length).toBeGreaterThan(50)
       charted.length = 0
     }
-    // The vendor’s baseline is omitted, and days have no expectation.
+    // Events without a vendor have no expectation, and neither do rows of a day.
     for (const asked of [{ event: 'purchase' }, { hours: 745 }]) {
       for (const { expected } of (await answer(asked)).series) expect(expected).toBeNull()
     }
@@ -256,7 +256,7 @@ test('a domain of another organization is refused', async () => {
   )
 })
 
-/** Key of the owner of another organization. */
+/** Returns an API key of the owner of another organization. */
 function strangersKey({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
   const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })

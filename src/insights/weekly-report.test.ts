@@ -9,11 +9,11 @@ const rule = (name: string, key: string, domainId: string, impactValue: number) 
   conditions: { logic: 'any', items: [{ parameter: key, op: 'equals', values: ['bad'] }] },
   channels: [{ type: 'email', target: 'owners' }],
 })
-/** A Monday; tests begin at its noon. */
+/** A Monday. Tests begin at noon. */
 const MONDAY = Date.UTC(2026, 0, 5)
 const times = (count: number, event: object) => Array.from({ length: count }, () => event)
 
-/** A shop and a magazine, each with a rule; the shop is a project. */
+/** Sets up a shop and a magazine, each with a rule. The shop belongs to a project. */
 async function start() {
   const world = await testApp()
   const make = async (path: string, body: object) => (await world.call('POST', path, { body })).body
@@ -83,7 +83,7 @@ test('a week is compared with the previous week', async () => {
   })
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
-  // Nothing was received from the magazine all week.
+  // No event was received from the magazine all week.
   expect(last.scores.now.availability.detail).toContain('No event was received from Blog in the week')
 
   expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
@@ -99,7 +99,7 @@ test('a week is compared with the previous week', async () => {
     volume: { events: 0, before: null, series: [] },
     ...{ worst: [], changes: [], signals: { watched: 0, silent: 0, learning: 0 } },
   })
-  // The digest on Monday contains the same.
+  // Monday's digest contains the same data.
   const preview = await world.call('POST', '/v1/notifications/digest/preview', { body: { context: '' } })
   expect(preview.body.html).toContain('/report?week=2026-W03')
   expect(preview.body.html).toContain('1 resolved, 0 open at the end of the week')
@@ -129,7 +129,7 @@ test.each([
   expect(await world.call('GET', `/v1/reports/weekly?${query}`)).toMatchObject({ status, body: { error } })
 })
 
-// From the table of ISO 8601 at https://en.wikipedia.org/wiki/ISO_week_date.
+// From the table of ISO 8601 weeks at https://en.wikipedia.org/wiki/ISO_week_date.
 test.each([
   ['2005-01-01', '2004-W53'],
   ['2005-01-02', '2004-W53'],
