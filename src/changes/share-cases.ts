@@ -8,7 +8,7 @@ export interface Share {
   trials: number
 }
 
-/** A share compared with an earlier one. */
+/** A share to compare with the same share before the change or in the old version. */
 export interface ShareCase {
   kind: EffectKind
   vendor: string

@@ -14,7 +14,7 @@ export interface Suspect {
   chance: number
   /** True when the difference is large enough to matter. */
   matters: boolean
-  /** True for an optional key without a history. */
+  /** True for an optional key that has no history. */
   isUnknownKey?: boolean
 }
 

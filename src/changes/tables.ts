@@ -62,7 +62,7 @@ export interface ConsentRow {
   granted: number
 }
 
-/** All data around a change. */
+/** All data that is compared around a change. */
 export interface Tables {
   volumes: readonly VolumeRow[]
   sessions: readonly SessionRow[]

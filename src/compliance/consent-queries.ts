@@ -25,7 +25,7 @@ export interface SignalRow extends Requests {
   gcd: string | null
 }
 
-/** Requests sent although the visitor had denied consent. */
+/** Requests that were sent although the visitor had denied consent. */
 export type DeniedRow = Requests
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Vendors whose requests carry `gcs` and `gcd`: Google's products for measurement and advertising.
+ * Google's measurement and advertising products, whose requests contain `gcs` and `gcd`.
  * https://developers.google.com/tag-platform/security/concepts/consent-mode
  */
 export const GOOGLE_VENDORS: Readonly<Record<string, string>> = {

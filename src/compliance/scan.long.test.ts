@@ -164,7 +164,7 @@ describe('the scan finds', () => {
           }
         >('SELECT * FROM finding WHERE orgId = ?')
         .all(orgId)
-      // Names are masked when findings are stored, so names with an address are compared separately.
+      // Names are masked when findings are stored, so names with an e-mail address are compared separately.
       const plain = [...expected].filter(([place]) => !place.includes('@'))
       const stored = new Map(rows.map((row) => [JSON.stringify([row.vendor, row.key, row.kind]), row]))
       for (const [place, { count, formed, domainIds, first, last }] of plain) {

@@ -2,8 +2,8 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Condition, Rule } from './condition.ts'
 
 /*
- * Reference implementation of conditions for `agreement.long.test.ts`: as simple as possible, without regard to speed, and
- * without any code in common with the predicate and the SQL.
+ * Reference implementation of conditions for `agreement.long.test.ts`. It is as simple as possible, regardless of
+ * speed, and shares no code with the predicate and the SQL.
  */
 
 export type Node =
@@ -157,7 +157,7 @@ function emailReference(text: string): boolean {
   )
 }
 
-/** Returns the text without the parts that only look like an address. */
+/** Returns the text without the parts that only look like an e-mail address. */
 function withoutOthers(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; ) {

@@ -23,15 +23,15 @@ export class Atom {
     readonly name: string,
     readonly condition: Condition,
     readonly group: RuleGroup,
-    /** Whether the atom is true for a missing parameter. */
+    /** True when the atom holds for a missing parameter. */
     readonly holdsByDefault: boolean,
   ) {}
 }
 
-/** A condition of one rule: an atom or its complement. */
+/** A condition of one rule: an atom or its negation. */
 export interface Literal {
   atom: Atom
-  /** Whether the literal, as opposed to its atom, is true for a missing parameter. */
+  /** True when the literal itself, as opposed to its atom, is true for a missing parameter. */
   holdsByDefault: boolean
 }
 
@@ -55,7 +55,7 @@ export interface CompiledRule {
   seenAt: number
 }
 
-/** The part of an event that a rule set reads. */
+/** The fields of an event that a rule set reads. */
 export type RuleEvent = ConditionEvent & Pick<StoredEvent, 'domainId'>
 
 /** Receives each atom that is true for a text, possibly more than once. */

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 /** A run of base64 in either alphabet, without padding. All patterns here are in RE2 syntax. */
 const RUN = '(?:[A-Za-z0-9+/_-]{4}){2,}(?:[A-Za-z0-9+/_-]{2,3})?'
 /**
- * A run that consists of letters and digits only. The other base64 characters also separate the words of an address.
+ * A run that consists of letters and digits only. The other base64 characters also separate the words of a URL.
  */
 const WORD = '(?:[A-Za-z0-9]{4}){2,}(?:[A-Za-z0-9]{2,3})?'
 /** Patterns for runs that may be base64. Each pattern is searched separately. */
@@ -13,7 +13,7 @@ export const BASE64_PATTERNS = [RUN, WORD] as const
 const AT = 'Q[D-H]|[EUk0][AB]|[BFJNRVZdhlptx159]A'
 /** Base64 of `.` before a letter, at each of the three positions. */
 const DOT = 'L[k-n]|[CSiy]5|[AEIMQUYcgkosw048]u'
-/** Matches every text that contains a base64-encoded address. It also matches about 1 % of identifiers. */
+/** Matches every text that contains a base64-encoded e-mail address. It also matches about 1 % of identifiers. */
 export const MAY_HOLD_ADDRESS_PATTERN = `(?:${AT})[A-Za-z0-9+/_-]*(?:${DOT})`
 
 // The two parts are tested separately, because this engine can't match the whole pattern in linear time.
@@ -29,7 +29,7 @@ export interface Base64Run {
   text: string
 }
 
-/** Returns the base64 runs in the text that may contain an address when decoded. */
+/** Returns the base64 runs in the text that decode to valid text. Empty when no run can contain an e-mail address. */
 export function base64Runs(text: string): Base64Run[] {
   if (text.length < 8 || !at.test(text) || !dot.test(text)) return []
   return runs.flatMap((run) =>

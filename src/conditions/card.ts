@@ -71,7 +71,7 @@ const CANDIDATE = new RegExp(
   String.raw`(?<![0-9A-Za-z])(?<![0-9][.,])(?:[0-9]{12,19}|[0-9]{4}(?<gap>${GAP})(?:[0-9]{4}\k<gap>[0-9]{4}(?:\k<gap>[0-9]{1,4}){1,2}|[0-9]{6}\k<gap>[0-9]{4,5})|[0-9]{6}${GAP}[0-9]{13})(?![0-9A-Za-z]|[.,][0-9])`,
   'g',
 )
-/** A UUID, whose groups of digits may look like those of a card. */
+/** Matches a UUID. Its groups of digits may look like a card number. */
 const UUID = /[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}/g
 
 /**
@@ -86,7 +86,7 @@ export interface CardForm extends Span {
 /** Matches a text with at least 12 digits, the length of the shortest card number. */
 const TWELVE_DIGITS = /(?:[0-9][^0-9]?){12}/
 
-/** Returns the parts of the text that have the form of a card number, in order. The text is not decoded. */
+/** Returns the parts of the text that have the form of a card number, in order. The text is not decoded first. */
 export function findCardForms(text: string): CardForm[] {
   if (!TWELVE_DIGITS.test(text)) return []
   // UUIDs are replaced with letters of the same length, which keeps positions. No card number starts or ends there.
@@ -97,7 +97,7 @@ export function findCardForms(text: string): CardForm[] {
   })
 }
 
-/** Returns the card numbers in the text, in order. The text is not decoded. */
+/** Returns the card numbers in the text, in order. The text is not decoded first. */
 export function findCards(text: string): Span[] {
   return findCardForms(text).filter(({ isCard }) => isCard)
 }

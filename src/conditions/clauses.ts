@@ -1,7 +1,7 @@
 import { COMPLEMENTS, type Condition, LABEL, type Operator, type Rule, WITHOUT_VALUES } from './condition.ts'
 import { membersIn } from './label.ts'
 
-/** A condition with a positive operator, or its complement. */
+/** A condition with a positive operator, or the negation of such a condition. */
 export interface ConditionLiteral {
   positive: Condition
   isNegative: boolean
@@ -54,7 +54,7 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
  */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition
-  // Throws for labels that were not resolved.
+  // Throws when the labels were not resolved.
   if (condition.parameter === LABEL) membersIn(condition)
   const isWhole = WITHOUT_VALUES.has(condition.op) || values.length === 0 || values.length > MAX_SPLIT
   if (isWhole) return wholeOf(condition)

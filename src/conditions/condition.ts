@@ -146,7 +146,7 @@ export type EventField = keyof typeof EVENT_FIELDS
 /** The fields of an event that conditions read. */
 export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
 
-/** What a condition tests: any parameter, one parameter, a field, or labels. */
+/** The part of an event that a condition tests: any parameter, one parameter, a field, or its labels. */
 export type Target =
   | { kind: 'any' }
   | { kind: 'label' }

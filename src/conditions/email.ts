@@ -12,11 +12,11 @@ const DOMAIN = String.raw`(?:${LABEL}\.)+(?:[Xx][Nn]--[A-Za-z0-9-]{1,59}|[A-Za-z
 export const EMAIL_PATTERN = `[A-Za-z0-9_][${LOCAL}]*@${DOMAIN}(?:[^A-Za-z0-9]|$)`
 
 /**
- * Parts that only look like an address. They are removed before the search. Patterns that may match at the start of a
+ * Parts that only look like an e-mail address. They are removed before the search. Patterns that may match at the start of a
  * text come first, so that joined texts give the same result. RE2 syntax.
  */
 export const NO_ADDRESS_PATTERN = [
-  // Repositories: `git@host:owner/name`.
+  // Repository URLs: `git@host:owner/name`.
   `(?:^|[^A-Za-z0-9_.+-])(?:git|hg|svn|gitea|forgejo|org-[0-9]+)@${DOMAIN}(?::|%3[Aa])[A-Za-z0-9_~/]`,
   // Fediverse accounts: `@name@host`, `acct:name@host`.
   '(?:^|[^A-Za-z0-9@_.+%-])@[A-Za-z0-9_][A-Za-z0-9_.-]*@',
@@ -40,7 +40,7 @@ export interface Span {
   end: number
 }
 
-/** Returns the address around an `@`. Searching outwards from the `@` takes linear time, unlike a single pattern. */
+/** Returns the e-mail address around an `@`. Searching outwards from the `@` takes linear time, unlike a single pattern. */
 function addressAt(text: string, at: number, from: number): Span | null {
   domain.lastIndex = at + 1
   if (!domain.test(text)) return null
@@ -50,7 +50,7 @@ function addressAt(text: string, at: number, from: number): Span | null {
   return start < at ? { start, end: domain.lastIndex } : null
 }
 
-/** Returns the addresses in the text, in order and without overlaps. The text is not decoded first. */
+/** Returns the e-mail addresses in the text, in order and without overlaps. The text is not decoded first. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = []
   let at = text.indexOf('@')

@@ -13,7 +13,7 @@ const START = 0
  * the longest keyword that ends there, so memory is proportional to the number of characters.
  */
 export class KeywordAutomaton {
-  /** The next state, by state and character. */
+  /** Transitions: the next state, by state and character. */
   private readonly next = new Map<number, number>()
   /** The longest proper suffix of each state that is itself a state. */
   private readonly failure: Int32Array

@@ -45,7 +45,7 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
  * Returns a value of the parameter `key` (for fields, with a `$` prefix) with personal data masked. E-mail addresses
  * become `j***@m***.com`, phone numbers `***78`, card numbers `***1111`, IBANs `DE***00`, and matches of the
  * organization's custom patterns `***`. A value that contains personal data only when percent-decoded is returned in
- * decoded form. The same applies to base64 that contains an address.
+ * decoded form. The same applies to base64 that contains an e-mail address.
  */
 export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_PRIVACY): string {
   let shown = hide(value, key, privacy)
@@ -62,7 +62,7 @@ function hide(text: string, key: string, privacy: Privacy): string {
   const { regions, patterns } = privacy
   let shown = hideInBase64(text, key, privacy)
   for (const { pattern } of patterns) shown = replaceSpans(shown, compilePattern(pattern).find(shown), () => HIDDEN)
-  // Two addresses may overlap (`a@b.co@c.de`). The rest of the second one is found after the first one is masked.
+  // Two e-mail addresses may overlap (`a@b.co@c.de`). The rest of the second one is found after the first one is masked.
   for (let round = 0; round < ROUNDS; round++) {
     let hidden = replaceSpans(shown, findEmails(shown), maskEmail)
     hidden = replaceSpans(hidden, findIbans(hidden), maskIban)
@@ -107,7 +107,7 @@ function merged(spans: readonly Span[]): Span[] {
   return out
 }
 
-/** Replaces base64 that contains an address with the masked decoded text. */
+/** Replaces base64 that contains an e-mail address with the masked decoded text. */
 function hideInBase64(text: string, key: string, privacy: Privacy): string {
   let shown = text
   for (const run of base64Runs(text)) {

@@ -5,7 +5,7 @@ import { compilePattern } from './pattern.ts'
 import { personalCandidates } from './personal-sql.ts'
 import type { Privacy } from './privacy.ts'
 
-/** Every national phone number has at least 7 digits. */
+/** Matches at least 7 digits, which is the length of the shortest national phone number. */
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 /**

@@ -14,7 +14,7 @@ export const UNLIMITED: Meter = { check() {} }
 
 /** Monotonic clocks, in milliseconds since an arbitrary point in time. */
 export interface Stopwatch {
-  /** Real time. */
+  /** Elapsed real time. */
   wallMs(): number
   /** Processor time of this thread. Reading it is more expensive. */
   processorMs(): number

@@ -182,7 +182,7 @@ describe('real cases', () => {
       ({ key, value }) => containsPhone(key, value, regions) || containsPhone('value', value, regions),
     )
     expect(wrong.length / values.length).toBeLessThanOrEqual(0.01)
-    // The only value with an address is `m=%5Btest%2540test.com%5D`.
+    // The only value with an e-mail address is `m=%5Btest%2540test.com%5D`.
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 

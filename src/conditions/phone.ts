@@ -38,7 +38,7 @@ export const isIdentifierKey = (key: string) => IDENTIFIER_KEYS.has(lastName(key
 export const isPhoneKey = (key: string) => PHONE_KEY.test(key)
 
 const GAP = String.raw`[ \u00a0\u2010-\u2015().\/-]`
-/** `+` or `00`, then 7 to 15 digits with at most 3 separators between two of them. */
+/** Matches `+` or `00` followed by 7 to 15 digits, with at most 3 separators between two digits. */
 const INTERNATIONAL = new RegExp(
   String.raw`(?<![\w+.-])(?:\+|00(?=${GAP}?[1-9]))${GAP}{0,2}[0-9](?:${GAP}{0,3}[0-9]){6,17}(?![0-9])`,
   'g',

@@ -15,7 +15,7 @@ import { compilePattern } from './pattern.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
 
-/** Returns whether an event satisfies the conditions. */
+/** A function that returns whether an event satisfies the conditions. */
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
 

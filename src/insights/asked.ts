@@ -19,7 +19,7 @@ export const hoursField = (byDefault: number, maximum: number) =>
     }),
   )
 
-/** Returns an optional query field. */
+/** Returns an optional query field for a string. */
 export const textField = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ maxLength, description }))
 

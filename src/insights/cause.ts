@@ -55,7 +55,7 @@ export interface IssueFacts {
   change: { id: string; title: string; occurredAt: Instant } | null
 }
 
-/** The cause of one issue; issues with the same `key` have the same cause. */
+/** The cause of one issue. Issues with the same `key` have the same cause. */
 export interface Rung {
   kind: CauseKind
   key: string

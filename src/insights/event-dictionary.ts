@@ -94,7 +94,7 @@ const Output = Closed(
   },
 )
 
-/** The parameters of each vendor's events and their values. */
+/** Parameters of each vendor's events, with their values. */
 export const eventDictionary = insight({
   id: 'getEventDictionary',
   summary: 'List the parameters of each vendor’s events with their values',

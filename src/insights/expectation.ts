@@ -7,7 +7,7 @@ import { signalScope } from './series-scope.ts'
 /** Maximum number of domains with a combined expectation, because each domain is monitored separately. */
 const MAX_FOLLOWED = 10
 
-/** Describes `expected` in the API. */
+/** Description of `expected` for the API documentation. */
 export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is their sum, without \`low\` and \`high\`; for more than ${MAX_FOLLOWED} it is null`
 
 /** The same series in several domains. `vendor` null: all vendors. `event` null: all events of the vendor. */

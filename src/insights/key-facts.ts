@@ -79,8 +79,8 @@ export async function keyFacts(
 }
 
 /**
- * Returns the weights of all names. May include up to a minute of earlier events, because reading counts costs a
- * hundredth of reading events.
+ * Returns the weights of all names from counts, because reading events would take a hundred times as long. The weights
+ * may include up to a minute of earlier events.
  */
 function countedNames(history: Sources['history'], { orgId, domainIds, window }: Scope): Promise<NamedWeight[]> {
   return history.query(namedTotalsQuery(orgId, domainIds, { ...window, from: window.from - MINUTE_MS }))

@@ -123,7 +123,7 @@ export interface PairedName extends Counts {
   serverEvent: string
   browserWithoutId: number
   serverWithoutId: number
-  /** By day since the Unix epoch; days without events are absent. */
+  /** Counts by day since the Unix epoch. Days without events are absent. */
   byDay: ReadonlyMap<number, Counts>
 }
 

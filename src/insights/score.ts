@@ -2,7 +2,7 @@ import type { Severity } from '../alerts/alert.ts'
 import { isConsentKind, kindInWords } from '../compliance/finding.ts'
 import { capitalized, countText, shareText } from '../core/text.ts'
 
-/** A monitored signal that is not muted. */
+/** State of a monitored signal that is not muted. */
 export interface SignalHealth {
   vendor: string
   event: string

@@ -88,7 +88,7 @@ interface Domain {
 export interface HealthScope {
   /** Null for all domains. */
   domainIds: readonly string[] | null
-  /** Start of a minute. */
+  /** Start of the period, at the start of a minute. */
   from: Instant
   to: Instant
   /** Name of the period: `24 hours` or `the week`. */

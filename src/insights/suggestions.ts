@@ -17,7 +17,7 @@ const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
 const BACKTEST_DAYS = 7
 const MAX_SUGGESTIONS = 50
-/** Number of rules backtested concurrently. */
+/** Maximum number of rules backtested concurrently. */
 const AT_ONCE = 2
 
 const SuggestionSchema = Closed({

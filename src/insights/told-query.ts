@@ -138,7 +138,7 @@ function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
   )`
 }
 
-/** Names of purchase events. Valid RE2. */
+/** Pattern for names of purchase events. Valid in RE2. */
 const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|place ?an ?order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
 
 /**

@@ -61,7 +61,8 @@ export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrde
 }
 
 /**
- * Returns a function that returns whether the shop has sent an order with this id, regardless of its status and age.
+ * Returns a lookup function, which is true for the id of any order that the shop has sent, regardless of its status and
+ * age.
  */
 export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
   const find = prepared<[string, string]>(db, 'SELECT 1 FROM shopOrder WHERE domainId = ? AND id = ?')
