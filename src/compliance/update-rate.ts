@@ -52,8 +52,8 @@ function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instan
 }
 
 /**
- * Returns the longest period ending at `end` (the end of an hour) in which the share of sessions with a choice has
- * dropped compared with the same hours on the previous seven days; null when it has not dropped. `hours`: counts for
+ * Returns the longest period up to `end`, the end of an hour, with a drop; null when there is none. A drop means that
+ * the share of sessions with a choice is lower than in the same hours on the previous seven days. `hours`: counts for
  * one domain by the start of the hour, from eight days before `end`. Hours without sessions may be missing.
  *
  * The share on day j is modelled as p + b_j, where b_j has the variance τ² between days (method of moments, DerSimonian

@@ -49,8 +49,8 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
 }
 
 /**
- * Returns the literals of a condition. A positive condition is true when any of them is, a negative one when all of
- * them are.
+ * Returns the literals of a condition. A positive condition is true when any literal is true, a negative one when all
+ * literals are true.
  */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition

@@ -100,7 +100,7 @@ class EqualsIndex implements TextIndex {
   }
 }
 
-/** Limits of `gt` or `lt` conditions, sorted in the order in which a number satisfies them. */
+/** Limits of `gt` or `lt` conditions, in the order in which a number satisfies them. */
 class Limits {
   private readonly steps: { limit: number; atom: Atom }[] = []
 
