@@ -4,15 +4,15 @@ import { scriptBundle } from './src/capture/script-bundle.ts'
 import { packWeb } from './src/http/packed-web.ts'
 import { ASSETS_PATH, buildPages } from './src/http/web-bundle.ts'
 
-/** The executable: the program, its runtime and everything they need, in one file. */
+/** The executable: program, runtime and all dependencies in one file. */
 const OUTFILE = 'dist/tagwarden'
 
 const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 
-/** The contents of the pages, as the executable holds them. */
+/** The packed pages that the executable embeds. */
 const PACKED_WEB = resolve(import.meta.dir, '.generated/web.bin')
 
-/** Before the build, which waits for itself when it is asked for another. */
+/** Must run before the main `Bun.build`: a build started inside another one deadlocks. */
 const scripts = JSON.stringify(await scriptBundle())
 const web = packWeb(await buildPages({ effort: 'best' }))
 await Bun.write(PACKED_WEB, web.bytes)
@@ -20,12 +20,12 @@ await Bun.write(PACKED_WEB, web.bytes)
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
   minify: true,
-  // Compiled ahead: parsing the program would take more than half of its start.
+  // Bytecode: parsing the source would take more than half of the startup time.
   bytecode: true,
   format: 'esm',
   compile: {
     outfile: resolve(import.meta.dir, OUTFILE),
-    // The program reads its data folder and nothing else, wherever it is started.
+    // Wherever it is started, the program reads only its data folder.
     autoloadDotenv: false,
     autoloadBunfig: false,
   },

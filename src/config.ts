@@ -10,9 +10,9 @@ import type { OidcSettings } from './org/oidc.ts'
 import type { GroupRole } from './org/oidc-user.ts'
 import { checkEmail } from './org/user.ts'
 
-/** A setting of the server, by flag or as `TAGWARDEN_<NAME>`. */
+/** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {
-  /** The name in the environment, without the prefix. */
+  /** Name of the environment variable, without the prefix. */
   name: string
   default: string
   meaning: string
@@ -20,7 +20,7 @@ interface Setting<T> {
   read(text: string, name: string): T
 }
 
-/** A value that is not valid; the message names the setting. */
+/** Thrown for an invalid value. The message names the setting. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
@@ -54,7 +54,7 @@ function webAddress(value: string, name: string): string {
   throw new SettingError(`${name}: must be an http or https address, not "${value}"`)
 }
 
-/** For addresses that may contain a password: an error does not repeat the value. */
+/** For URLs that may contain a password: error messages do not repeat the value. */
 function secretAddress(form: string, ...protocols: string[]) {
   return (value: string, name: string) => {
     if (value === '') return value
@@ -65,7 +65,7 @@ function secretAddress(form: string, ...protocols: string[]) {
 }
 
 /**
- * Plain HTTP is allowed only on the machine itself, because anyone who can read the traffic to the provider can sign in
+ * Plain HTTP is allowed only on loopback hosts: anyone who can read the traffic to the identity provider could sign in
  * as any user.
  */
 function isLoopback(hostname: string): boolean {
@@ -73,8 +73,8 @@ function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Keeps the provider's own spelling, including a slash at the end. An error does not repeat the value, which may
- * contain a password.
+ * Keeps the identity provider's own spelling, including a trailing slash. The error does not repeat the value, which
+ * may contain a password.
  */
 function issuer(value: string, name: string): string {
   if (value === '') return value
@@ -84,7 +84,7 @@ function issuer(value: string, name: string): string {
   throw new SettingError(`${name}: must be an https address without query and password`)
 }
 
-/** Parses `group=role,…`; the group is everything before the last `=`, so it may contain `=` itself. */
+/** Parses `group=role,…`. The group is everything before the last `=`, so a group name may contain `=`. */
 function groupRoles(value: string, name: string): GroupRole[] {
   const parts = value.split(',').filter((part) => part.trim() !== '')
   return parts.map((part) => {
@@ -105,7 +105,7 @@ function blocks(value: string, name: string): Cidr[] {
   })
 }
 
-/** Returns the text of a PEM file. */
+/** Returns the content of a PEM file. */
 function certificates(path: string, name: string): string {
   try {
     return path === '' ? '' : readCertificates(path)
@@ -148,7 +148,7 @@ function oneOf(...words: string[]) {
   }
 }
 
-/** Every setting there is. */
+/** All server settings except those of integration providers. */
 const SETTINGS = {
   data: setting('DATA', './data', 'Folder of everything that is kept', text),
   listen: setting('LISTEN', '127.0.0.1:8787', 'HOST:PORT of the server', address),
@@ -223,7 +223,7 @@ const SETTINGS = {
     'REQUEST_TIMEOUT_S',
     '60',
     'Seconds after which a request that is not answered yet is answered 503',
-    // A connection is given 15 s more, and Bun's time limits end at 255 s.
+    // The connection is closed 15 s later; Bun allows at most 255 s.
     whole(1, 240),
   ),
   rateKeyPerMinute: setting('RATE_KEY_PER_MINUTE', '600', 'Requests a minute for one API key', whole(1, 10_000_000)),
@@ -317,7 +317,7 @@ export type Config = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read
 
 const OF_PROVIDERS = PROVIDERS.flatMap(({ operator = [] }) => operator)
 
-/** A setting of a provider, which checks the text itself. */
+/** Converts the setting of an integration provider, which validates the string itself. */
 function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting): Setting<unknown> {
   return setting(name, fallback, meaning, (value, envName) => {
     const wrong = fault(value)
@@ -326,7 +326,7 @@ function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting
   })
 }
 
-/** All settings; those of providers by their own names. */
+/** All settings, including those of integration providers under their own names. */
 const ALL: Readonly<Record<string, Setting<unknown>>> = {
   ...SETTINGS,
   ...Object.fromEntries(OF_PROVIDERS.map((one) => [one.name, ofProvider(one)])),
@@ -336,13 +336,13 @@ const PREFIX = 'TAGWARDEN_'
 
 type Flags = Partial<Record<string, string>>
 
-/** Returns the raw text of a setting; flags override the environment, which overrides defaults. */
+/** Returns the unparsed string of a setting: the flag, else the environment variable, else the default. */
 function rawOf(key: string, flags: Flags, env: NodeJS.ProcessEnv): string {
   const entry = ALL[key]
   return flags[key] ?? (entry && (env[PREFIX + entry.name] ?? entry.default)) ?? ''
 }
 
-/** Reads all settings. Fails with `SettingError` for an invalid value and for an unknown `TAGWARDEN_` variable. */
+/** Reads all settings. Throws `SettingError` for an invalid value or an unknown `TAGWARDEN_` variable. */
 export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
   const known = new Set(Object.values(ALL).map((entry) => PREFIX + entry.name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
@@ -354,15 +354,15 @@ export function readConfig(flags: Partial<Record<SettingName, string>>, env: Nod
   return config
 }
 
-/** Returns the settings of integration providers, by their name in the environment. */
+/** Returns the settings of integration providers, by environment variable name. */
 export function operatorOf(config: Config): Record<string, string> {
   const all: Record<string, unknown> = config
   return Object.fromEntries(OF_PROVIDERS.map(({ name }) => [name, String(all[name])]))
 }
 
 /**
- * Returns the settings of sign-in through the company; null when it is not configured. Fails with `SettingError` when
- * one is missing.
+ * Returns the single sign-on settings; null when single sign-on is not configured. Throws `SettingError` when one of
+ * them is missing.
  */
 export function oidcSettings(config: Config): OidcSettings | null {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, oidcGroupsClaim, oidcRoles, oidcOrg } = config
@@ -382,7 +382,7 @@ export function oidcSettings(config: Config): OidcSettings | null {
   }
 }
 
-/** Returns every setting for the operator; secrets are masked. */
+/** Returns every setting, for display to the operator. Secrets are masked. */
 export function describeConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv) {
   return Object.entries(ALL).map(([key, { name, default: fallback, meaning, secret }]) => {
     const raw = rawOf(key, flags, env)
@@ -390,14 +390,14 @@ export function describeConfig(flags: Partial<Record<SettingName, string>>, env:
   })
 }
 
-/** Returns how long events are kept, in milliseconds. */
+/** Returns the retention period of events in milliseconds. */
 export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
   return config.retentionDays * DAY_MS
 }
 
 /**
- * Returns the certificates of a PEM file, without the text between them. Throws `invalid`, naming the path, when the file
- * is missing, has no certificates or an invalid one.
+ * Returns the certificates of a PEM file, without the text between them. Throws `invalid` with the path when the file
+ * is missing, contains no certificate, or contains an invalid one.
  */
 function readCertificates(path: string): string {
   const fault = (what: string) => new AppError('invalid', `${path} ${what}`)

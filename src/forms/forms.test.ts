@@ -20,7 +20,7 @@ function judge() {
   return ajv
 }
 
-/** Every field, at any depth. */
+/** Returns the fields of a schema at every depth. */
 function fieldsOf(schema: JsonSchema, at = ''): [string, JsonSchema][] {
   const {
     properties = {},

@@ -48,7 +48,7 @@ export const FormsSchema = Closed(
   { $id: 'Forms' },
 )
 
-/** Returns the forms of everything that can be added as a value. */
+/** Returns the forms of all objects that can be added, as one value. */
 export function formsOfAll(
   providers: readonly Provider[],
   insights: readonly AnyInsight[],

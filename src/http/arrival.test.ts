@@ -4,7 +4,7 @@ import { endsConnection, isArriving, receiveBytes, receiveText } from './arrival
 
 const URL_ = 'http://localhost/'
 
-/** A request whose body comes in chunks, without a content length. */
+/** Returns a request whose body is sent in chunks, without a content length. */
 function inPieces(pieces: readonly Uint8Array[]): Request {
   const left = [...pieces]
   const body = new ReadableStream({

@@ -1,38 +1,40 @@
 import { AppError } from '../core/error.ts'
 
-/** How long a request body may take to arrive. */
+/** Time limits for receiving a request body. */
 export interface ArrivalLimits {
-  /** Allowed for every body, however small. */
+  /** Time allowed for every body, regardless of its size. */
   baseMs: number
-  /** The least average rate: each byte adds 1 / `bytesPerSecond` to the time allowed. */
+  /** Minimum average rate: each byte adds 1 / `bytesPerSecond` to the allowed time. */
   bytesPerSecond: number
-  /** Interval of the check; a body may exceed its time by this much. */
+  /** Interval between checks; a body may exceed its time limit by this much. */
   checkEveryMs: number
 }
 
 /**
- * The default limits. Bun itself also closes connections whose body arrives more slowly than this rate, measured over
- * the server's idle timeout.
+ * The default limits. Bun also closes connections whose body is received more slowly than this rate, measured over the
+ * server's idle timeout.
  */
 export const ARRIVAL_LIMITS: ArrivalLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
 
-/** A body that is too large is read and discarded up to this size, so that its sender gets to read the answer. */
+/** A body that is too large is read and discarded up to this size, so that its sender can read the response. */
 const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
 
 interface Arrival {
   startedAt: number
-  /** The length by the header; without one, the bytes received so far. */
+  /** The content length; without one, the bytes received so far. */
   bytes: number
   abort(): void
 }
 
-/** Bodies that are arriving. One timer checks them all: one for each would cost more than most requests. */
+/**
+ * Bodies being received. A single timer checks them all: one timer for each body would cost more than most requests.
+ */
 const arrivals = new Map<Request, Arrival>()
 const aborted = new WeakSet<Request>()
 let limits = ARRIVAL_LIMITS
 let watching = false
 
-/** Replaces the time limits, for all servers of the process. */
+/** Replaces the time limits for all servers of the process. */
 export function limitArrivals(other: ArrivalLimits): void {
   limits = other
 }
@@ -42,7 +44,7 @@ export function isArriving(request: Request): boolean {
   return arrivals.has(request)
 }
 
-/** True when the rest of a refused request's body is not read, so its connection can't be used for another request. */
+/** True when the rest of a rejected body is left unread, so that the connection can't be reused for another request. */
 export function endsConnection(request: Request): boolean {
   const { headers } = request
   if (aborted.has(request) || headers.has('transfer-encoding')) return true
@@ -50,8 +52,8 @@ export function endsConnection(request: Request): boolean {
 }
 
 /**
- * Returns the body as text; empty when there is none. Fails with `tooLarge` beyond `max` bytes, and never holds more in
- * memory; with `invalid` when the body stops before its end or takes too long.
+ * Returns the body as a string; empty without a body. Throws `tooLarge` for more than `max` bytes, without holding more
+ * than that in memory, and `invalid` when the body is incomplete or takes too long.
  */
 export function receiveText(request: Request, max: number): Promise<string> {
   const length = lengthOf(request)
@@ -59,14 +61,14 @@ export function receiveText(request: Request, max: number): Promise<string> {
   return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.text())
 }
 
-/** Returns the body as bytes; otherwise like `receiveText`. */
+/** Returns the body as bytes. Otherwise like `receiveText`. */
 export function receiveBytes(request: Request, max: number): Promise<Uint8Array> {
   const length = lengthOf(request)
   if (length === null) return gather(request, max)
   return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.bytes())
 }
 
-/** The content length by the header, null without one; the server reads no more of a body than that. */
+/** Returns the content length from the header; null without one. The server reads at most that many bytes. */
 function lengthOf({ headers }: Request): number | null {
   const length = headers.get('content-length')
   return length === null ? null : Number(length)
@@ -74,7 +76,7 @@ function lengthOf({ headers }: Request): number | null {
 
 const tooLarge = (max: number) => new AppError('tooLarge', `body: is larger than ${max} bytes`)
 
-/** Returns a promise that settles as `body` does, but fails with `invalid` when it takes too long. */
+/** Returns a promise that settles like `body`, but rejects with `invalid` when the body takes too long. */
 function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -126,7 +128,7 @@ function gather(request: Request, max: number): Promise<Uint8Array> {
 }
 
 async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uint8Array>, max: number) {
-  // Not a list of chunks: a sender may send single bytes.
+  // Not a list of chunks, because a sender may send the body byte by byte.
   let held = new Uint8Array(Math.min(max, FIRST_BYTES))
   let bytes = 0
   for (;;) {

@@ -8,7 +8,7 @@ const LARGEST = 8 * KIB * KIB
 const limitOf = (body: TSchema | null, maxBodyBytes?: number) =>
   maxBodyBytesOf({ body, ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }) })
 
-/** A schema with a large limit, and the largest value that fits it; each is written with escapes. */
+/** Schemas with a large limit, each with the largest value that fits, written with escapes. */
 const LARGE: [string, TSchema, unknown][] = [
   ['a text', Closed({ a: Text(0, 50_000) }), { a: 'é'.repeat(50_000) }],
   [

@@ -2,13 +2,13 @@ import type { TSchema } from '../core/schema.ts'
 import { MAX_BODY_BYTES } from './body.ts'
 import type { Route } from './route.ts'
 
-/** A smaller limit protects nothing: this much is parsed in less than a millisecond. */
+/** Minimum limit. A smaller one would gain nothing: parsing this much takes less than a millisecond. */
 const LEAST_BYTES = 64 * 1024
-/** Of a UTF-16 code unit, written as `\u00e9`. */
+/** Size of a UTF-16 code unit written as an escape, such as `\u00e9`. */
 const CODE_UNIT_BYTES = 6
-/** Of a number, `true`, `false` or `null`. */
+/** Size allowed for a number, `true`, `false` or `null`. */
 const SCALAR_BYTES = 32
-/** Allows for blanks and line breaks between values. */
+/** Allowance for white space between values. */
 const BLANKS_FACTOR = 2
 
 /** The part of JSON Schema that limits the size of a value. */
@@ -28,8 +28,8 @@ interface Sized {
 const limits = new WeakMap<TSchema, number>()
 
 /**
- * Returns the largest body that a route takes, in bytes: what the route says, else what the largest value that fits its schema
- * may take, from 64 KiB to 8 MiB. A larger body is refused with `tooLarge`.
+ * Returns the maximum body size of a route in bytes: the route's own limit, else the size of the largest value that
+ * fits its schema, between 64 KiB and 8 MiB. Larger bodies are rejected with `tooLarge`.
  */
 export function maxBodyBytesOf({ body, maxBodyBytes }: Pick<Route, 'body' | 'maxBodyBytes'>): number {
   if (maxBodyBytes !== undefined) return maxBodyBytes
@@ -41,7 +41,7 @@ export function maxBodyBytesOf({ body, maxBodyBytes }: Pick<Route, 'body' | 'max
   return bytes
 }
 
-/** Returns the bytes of the largest value that fits a schema; infinite where the schema sets no limit. */
+/** Returns the size in bytes of the largest value that fits a schema; infinity when the schema sets no limit. */
 function largestOf(schema: Sized): number {
   if (schema.anyOf) return Math.max(...schema.anyOf.map(largestOf))
   if (schema.enum) return Math.max(...schema.enum.map(bytesOf))

@@ -9,7 +9,7 @@ function read(body: string | null, type: string | null = JSON_TYPE): Promise<unk
   return readJson(new Request('http://localhost/', { method: 'POST', headers, body: body && Buffer.from(body) }))
 }
 
-/** `depth` lists, one inside the other. */
+/** Returns `depth` nested lists. */
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 describe('a body', () => {

@@ -2,18 +2,18 @@ import { AppError } from '../core/error.ts'
 import { receiveBytes, receiveText } from './arrival.ts'
 import { MAX_DEPTH, readJsonInSteps } from './json-reader.ts'
 
-/** The largest body: enough for 500 alerts of a usual size, or a domain with its picture. */
+/** Maximum body size: enough for 500 alerts of typical size, or a domain with its picture. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** A longer text is parsed in steps; this much takes a few milliseconds at most. */
+/** Longer strings are parsed in steps. Parsing this much takes a few milliseconds at most. */
 const LONG_TEXT = 64 * 1024
 
 /**
- * Fails with `invalid` for valid JSON that can't be processed: nested too deeply, or with texts (NUL, lone surrogates)
- * that neither SQLite nor the engine stores unchanged, so that they would not compare equal later.
+ * Throws `invalid` for valid JSON that can't be processed: JSON nested too deeply, or strings with NUL or lone
+ * surrogates. Neither SQLite nor DuckDB stores such strings unchanged, so a later comparison would fail.
  */
 export function checkJson(value: unknown, path = '', depth = 0): void {
-  // Paths are made for what is refused only: for 4,000,000 numbers they would take seconds.
+  // Paths are built only for rejected values: for 4,000,000 numbers they would take seconds.
   if (depth === 0 && isAccepted(value, 0)) return
   if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
     throw new AppError('invalid', `${path || 'body'}: has a NUL character or half of a surrogate pair`)
@@ -38,9 +38,9 @@ function isAccepted(value: unknown, depth: number): boolean {
 }
 
 /**
- * Returns the body parsed as JSON; undefined when there is none. Fails with `tooLarge` above `max` bytes, with
- * `unsupportedType`, or with `invalid` when it is no JSON, `checkJson` refuses it, or it does not arrive whole and in
- * time.
+ * Returns the body parsed as JSON; undefined without a body. Throws `tooLarge` above `max` bytes, `unsupportedType` for
+ * another content type, and `invalid` when the body is not valid JSON, is rejected by `checkJson`, is incomplete or
+ * takes too long.
  */
 export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<unknown> {
   const text = await receiveText(request, max)
@@ -49,12 +49,12 @@ export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<
   return readJsonText(text)
 }
 
-/** Returns what `jsonOf` does, and lets others be served while it parses a long text. Fails as `jsonOf`. */
+/** Parses JSON like `jsonOf`, but handles other requests while parsing a long string. Throws the same errors. */
 export async function readJsonText(text: string): Promise<unknown> {
   return text.length > LONG_TEXT ? readJsonInSteps(text) : jsonOf(text)
 }
 
-/** Returns the body of a request that sends JSON, unparsed. Fails as `readJson` does where that needs no parsing. */
+/** Returns the unparsed body of a JSON request. Throws the errors of `readJson` that do not require parsing. */
 export async function readBytes(request: Request, max = MAX_BODY_BYTES): Promise<Uint8Array> {
   const bytes = await receiveBytes(request, max)
   if (bytes.length > 0) requireJsonType(request)
@@ -66,14 +66,14 @@ function requireJsonType({ headers }: Request): void {
   if (type !== 'application/json') throw new AppError('unsupportedType', 'content-type: must be application/json')
 }
 
-/** Parses JSON. Fails with `invalid` when it is none, or `checkJson` refuses it. */
+/** Parses JSON. Throws `invalid` when the JSON is malformed or `checkJson` rejects it. */
 export function jsonOf(text: string): unknown {
   const value = parseJson(text)
   checkJson(value)
   return value
 }
 
-/** Parses JSON without `checkJson`. Fails with `invalid` when it is none. */
+/** Parses JSON without `checkJson`. Throws `invalid` when the JSON is malformed. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -7,7 +7,7 @@ function blocks(...texts: string[]): Cidr[] {
   return texts.map((text) => parseCidr(text)).filter((block) => block !== null)
 }
 
-/** Two layers of proxies. */
+/** Trusts two layers of proxies. */
 const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/120'))
 
 describe('the address of a caller', () => {
@@ -16,17 +16,17 @@ describe('the address of a caller', () => {
     ['203.0.113.9', null, '203.0.113.9'],
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
-    // The entry of a trusted proxy counts, which is the last one.
+    // The last entry is used: the trusted proxy added it.
     ['10.0.0.1', null, '10.0.0.1'],
     ['10.0.0.1', '', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
     ['10.0.0.1', ' 1.1.1.1 ,198.51.100.1\t', '198.51.100.1'],
-    // Several proxies, each trusted; a trusted address further left was written by the caller.
+    // Several trusted proxies. A trusted address further left was written by the caller.
     ['10.0.0.1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.6.6.6, 198.51.100.1, fd00::7, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    // An entry that is not an address ends the search.
+    // The search stops at an entry that is not an IP address.
     ['10.0.0.1', 'unknown', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
     ['10.0.0.1', '198.51.100.1,,10.0.0.2', '10.0.0.2'],

@@ -9,15 +9,16 @@ import {
 } from '../core/ip-address.ts'
 
 /**
- * Returns the caller's IP address, normalized. `peer` is the other end of the connection, `forwardedFor` the header
- * `X-Forwarded-For`. Null when the peer is unknown.
+ * Returns the caller's normalized IP address; null when the peer is unknown. `peer` is the other end of the connection,
+ * `forwardedFor` the `X-Forwarded-For` header.
  */
 export type CallerAddress = (peer: string | null, forwardedFor: string | null) => string | null
 
 /**
- * @param trusted proxies whose entries in `X-Forwarded-For` are believed. Each proxy appends the address it saw, so the
- * header is read from its end for as long as the writer of an entry is trusted; an entry that is no address ends the
- * walk, because the writer of the entries before it is unknown. The header of any other peer is ignored.
+ * @param trusted proxies whose entries in `X-Forwarded-For` are trusted. Each proxy appends the address that it saw, so
+ * the header is read from the end for as long as the writer of each entry is trusted. The search stops at an entry that
+ * is not an IP address, because the writer of the entries before it is unknown. The header is ignored for all other
+ * peers.
  */
 export function callerAddress(trusted: readonly Cidr[]): CallerAddress {
   const blocks = trusted.map(unmappedBlock)
@@ -36,7 +37,7 @@ export function callerAddress(trusted: readonly Cidr[]): CallerAddress {
   }
 }
 
-/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Parses an entry. Some proxies include the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function entryOf(entry: string): Address | null {
   const text = entry.trim()
   const bare = /^(\[.*\]|[\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
@@ -44,7 +45,7 @@ function entryOf(entry: string): Address | null {
   return address && unmapped(address)
 }
 
-/** Formats an address; IPv6 by https://www.rfc-editor.org/rfc/rfc5952, as in URLs. */
+/** Formats an address as in URLs; IPv6 follows https://www.rfc-editor.org/rfc/rfc5952. */
 function spelled(address: Address): string {
   const text = formatAddress(address)
   return address.family === 4 ? text : new URL(`http://[${text}]`).hostname.slice(1, -1)

@@ -2,26 +2,26 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 
-/** A document of `docs/` as HTML. */
+/** A document of `docs/`, rendered as HTML. */
 export interface DocsPage {
-  /** The address without its leading slash: `docs/use/alerts`; `docs/index` for the index. */
+  /** URL path without the leading slash: `docs/use/alerts`, or `docs/index` for the index. */
   path: string
   title: string
-  /** HTML without raw HTML of the source: that is shown as text. */
+  /** Raw HTML in the source is escaped and shown as text. */
   html: string
-  /** The ids of its headings, which links may name. */
+  /** Ids of the headings, which links may refer to. */
   anchors: ReadonlySet<string>
-  /** Addresses that the page links to or shows, as they are in its HTML. */
+  /** URLs of the page's links and images, as written in its HTML. */
   links: readonly string[]
 }
 
-/** A picture of `docs/pictures`. */
+/** A picture in `docs/pictures`. */
 interface Picture {
   type: string
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** All documents, and their pictures by file name: a name with a hash of its content. */
+/** All documents, and their pictures by file name. The name contains a hash of the content. */
 interface Docs {
   pages: readonly DocsPage[]
   pictures: ReadonlyMap<string, Picture>
@@ -30,7 +30,7 @@ interface Docs {
 const PICTURE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
 const INDEX = 'README.md'
 
-/** Paths of the documents within the folder, with their extension; the index comes first. */
+/** Returns the paths of the documents in the folder, with their extension, index first. */
 const documentsOf = (folder: string) =>
   [INDEX].concat(
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ const documentsOf = (folder: string) =>
       .sort(),
   )
 
-/** Renders all documents of a folder. Pictures are expected at `picturePath` followed by their name. */
+/** Renders all documents of a folder. Picture URLs consist of `picturePath` and the file name. */
 export function renderDocs(folder: string, picturePath: string): Docs {
   const names = new Map<string, string>()
   const pictures = new Map<string, Picture>()
@@ -55,7 +55,7 @@ export function renderDocs(folder: string, picturePath: string): Docs {
   return { pages, pictures }
 }
 
-/** Returns the address on the server of a link in the document at `path`; links to other hosts stay as they are. */
+/** Returns the URL on this server for a link in the document at `path`. Links to other hosts are unchanged. */
 function addressOf(href: string, path: string, pictures: ReadonlyMap<string, string>): string {
   const base = new URL(`http://docs.invalid/docs/${path}`)
   const { origin, pathname, hash } = new URL(href, base)
@@ -65,7 +65,7 @@ function addressOf(href: string, path: string, pictures: ReadonlyMap<string, str
   return pictures.get(pathname) ?? pathname.replace(/\/README\.md$/, '/index').replace(/\.md$/, '') + hash
 }
 
-/** Returns the id of a heading, as GitHub makes it, so that links work in both places. */
+/** Returns the id of a heading. GitHub generates the same id, so links work on both sites. */
 const anchorOf = (text: string) =>
   text
     .toLowerCase()
@@ -99,7 +99,7 @@ function renderDocument(path: string, source: string, pictures: ReadonlyMap<stri
   }
   const html = markdown.renderer
     .render(tokens, markdown.options, {})
-    // Both scroll sideways on narrow screens, also by keyboard.
+    // On narrow screens, tables and code scroll sideways, also by keyboard.
     .replaceAll('<table>', '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>')
     .replaceAll('<pre>', '<pre tabindex="0">')
@@ -108,13 +108,13 @@ function renderDocument(path: string, source: string, pictures: ReadonlyMap<stri
 }
 
 /**
- * Returns the pages as documents of HTML. `shell` has the placeholders `{{title}}`, `{{navigation}}` and `{{content}}`;
- * the navigation is the headings and links of the index.
+ * Returns the pages as complete HTML documents. `shell` contains the placeholders `{{title}}`, `{{navigation}}` and
+ * `{{content}}`. The navigation consists of the headings and links of the index.
  */
 export function fillShell(shell: string, pages: readonly DocsPage[]): Record<string, string> {
   const index = pages.find(({ path }) => path === 'docs/index')
   const sections = (index?.html ?? '').match(/<h2[\s\S]*$/)?.[0] ?? ''
-  // The links alone, without what the index says of each page.
+  // Only the links, without the index's description of each page.
   const navigation = sections
     .replace(/ id="[^"]*"/g, '')
     .replace(/<li>.*?(<a [^>]*>.*?<\/a>).*?<\/li>/gs, '<li>$1</li>')

@@ -9,11 +9,11 @@ interface Result {
   status: number
   headers: Headers
   body: unknown
-  /** Reported errors, and their routes. */
+  /** Reported errors with their routes. */
   reports: [unknown, string][]
 }
 
-/** Routes that fail in every way. */
+/** Routes that cover every kind of failure. */
 function setUp() {
   const reports: [unknown, string][] = []
   const full = openDatabase(':memory:')

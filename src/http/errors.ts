@@ -8,7 +8,7 @@ function errorBody(status: number, message: string, more: Record<string, string>
   return new Response(JSON.stringify({ error: message }), { status, headers })
 }
 
-/** Returns the response of a refusal: `{"error": message}` with its status, and `retry-after` if it has one. */
+/** Returns the response for an error: `{"error": message}` with its status, and `retry-after` when set. */
 export function errorResponse({ code, message, retryAfterS }: AppError): Response {
   return errorBody(STATUS[code], message, {
     ...(code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
@@ -16,20 +16,23 @@ export function errorResponse({ code, message, retryAfterS }: AppError): Respons
   })
 }
 
-/** Returns the response to an unexpected error: 500, without details. */
+/** Returns the 500 response to an unexpected error, without details. */
 export function bugResponse(): Response {
   return errorBody(500, 'internal error; the log of the server says more')
 }
 
 const RETRY_AFTER_S = 30
 
-/** https://www.sqlite.org/rescode.html#full; a write that fails half-way is reported as an I/O error. */
+/**
+ * True when the disk is full (https://www.sqlite.org/rescode.html#full). A write that fails halfway is reported as an
+ * I/O error.
+ */
 function isFullDisk(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_WRITE'
 }
 
-/** Returns the refusal that a thrown value means to the caller; null for a bug. */
+/** Returns the `AppError` to send for a thrown value; null for a bug. */
 export function refusalOf(error: unknown): AppError | null {
   if (error instanceof AppError) return error
   if (isFullDisk(error)) return new AppError('unavailable', 'the disk is full', RETRY_AFTER_S)
@@ -37,8 +40,8 @@ export function refusalOf(error: unknown): AppError | null {
 }
 
 /**
- * Answers every error thrown in `app` as `{"error"}`. A bug becomes a 500 without details, and is passed to `report`.
- * Where there is no route `missing` may answer instead.
+ * Answers every error thrown in `app` with `{"error"}`. A bug is answered with 500, without details, and passed to
+ * `report`. For unknown routes, `missing` may answer instead.
  */
 export function answerErrors(
   app: Elysia,

@@ -1,4 +1,4 @@
-/** For answers of the API: not cached, not sniffed, not framed. */
+/** Headers of API responses: no caching, no content sniffing, no framing. */
 export const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -8,7 +8,7 @@ export const API_HEADERS = {
 const pagePolicy = (styles: string) =>
   `default-src 'none'; connect-src 'self'; img-src 'self' data:; style-src ${styles}; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
 
-/** For pages: they load scripts and styles only as files of this server, and can't be framed. */
+/** Headers of pages, which load scripts and styles only from files of this server and can't be framed. */
 export const PAGE_HEADERS = {
   'content-security-policy': pagePolicy("'self'"),
   'cross-origin-opener-policy': 'same-origin',
@@ -17,8 +17,8 @@ export const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 }
 
-/** For the API documentation, whose renderer needs inline styles. */
+/** Headers of the API documentation, whose renderer needs inline styles. */
 export const DOCS_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': pagePolicy("'self' 'unsafe-inline'") }
 
-/** For the dashboard, whose components set styles while it runs: https://mantine.dev/styles/css-variables */
+/** Headers of the dashboard, whose components set styles at run time: https://mantine.dev/styles/css-variables */
 export const DASHBOARD_HEADERS = DOCS_HEADERS

@@ -27,14 +27,14 @@ const ReadinessSchema = Closed(
   { $id: 'Readiness' },
 )
 
-/** The route is public, so its answer is bounded. */
+/** Maximum number of damaged files listed: the route is public, so its response must be bounded. */
 const MOST_DAMAGED = 100
 
-/** `Retry-After` of a server that is not ready. */
+/** `Retry-After` in seconds while the server is not ready. */
 const RETRY_AFTER_S = 10
 
 /**
- * One line of `/metrics`. Units are part of the name, as Prometheus requires
+ * A metric in `/metrics`. Its name includes the unit, as Prometheus requires
  * (https://prometheus.io/docs/practices/naming/).
  */
 export interface Metric {
@@ -45,24 +45,28 @@ export interface Metric {
 }
 
 export interface HealthParts {
-  /** When events were last moved into the warehouse, and alerts last judged; null when not yet since the start. */
+  /**
+   * Time of the last move of events into the warehouse, and of the last alert evaluation. Null before the first one
+   * since startup.
+   */
   lastFlushAt(): Instant | null
   lastEvaluationAt(): Instant | null
   /**
-   * When the clock was set back, and the latest time before; null, or left out, when no data is dated in the future.
+   * Time at which the clock was set back, and the latest time before. Null or omitted when no data is dated in the
+   * future.
    */
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
-  /** Paths of damaged files, which queries leave out. */
+  /** Paths of damaged files, which queries skip. */
   damagedFiles(): readonly string[]
-  /** Number of merges of event files that failed and are tried again later. */
+  /** Number of event file merges that failed and will be retried. */
   failingMerges(): number
-  /** Why nothing can be stored, as a sentence without paths; null when storing works. */
+  /** Reason why nothing can be stored, as a sentence without paths. Null when storage works. */
   storageFault(): string | null
   now(): Instant
   metrics(): Metric[]
 }
 
-/** Routes for load balancers and monitoring: nothing secret, no credential needed. */
+/** Returns the routes for load balancers and monitoring. They reveal no secrets and require no credential. */
 export function healthRoutes({
   lastFlushAt,
   lastEvaluationAt,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { jsonOf } from './body.ts'
 import { MAX_DEPTH, readJsonInSteps } from './json-reader.ts'
 
-/** Result of `read` for a text: the value, or the message of the error. */
+/** Returns the value that `read` returned, or the message of its error. */
 async function outcome(read: () => unknown): Promise<{ value: unknown } | { message: string; code: unknown }> {
   try {
     return { value: await read() }
@@ -15,11 +15,11 @@ async function outcome(read: () => unknown): Promise<{ value: unknown } | { mess
 async function expectSame(text: string): Promise<void> {
   const [ours, runtime] = [await outcome(() => readJsonInSteps(text)), await outcome(() => jsonOf(text))]
   expect(ours).toEqual(runtime)
-  // `toEqual` sees neither the order of fields nor -0.
+  // `toEqual` ignores the order of fields and the sign of -0.
   expect(JSON.stringify(ours)).toBe(JSON.stringify(runtime))
 }
 
-/** Like `expectSame`, except that with several faults each parser may report a different one. */
+/** Like `expectSame`, but when a string has several faults, each parser may report a different one. */
 async function expectAlike(text: string): Promise<void> {
   const [ours, runtime] = [await outcome(() => readJsonInSteps(text)), await outcome(() => jsonOf(text))]
   expect('code' in ours ? { code: ours.code } : ours).toEqual('code' in runtime ? { code: runtime.code } : runtime)
@@ -137,6 +137,6 @@ test('other requests are served while a long text is read', async () => {
   const text = `[${Array(1_000_000).fill('[]').join()}]`
   expect(await readJsonInSteps(text)).toHaveLength(1_000_000)
   clearInterval(timer)
-  // It takes 100 ms on any machine; a parser that never yields would allow one turn at most.
+  // Parsing takes 100 ms on any machine; a parser that never yields would allow at most one turn.
   expect(turns).toBeGreaterThan(4)
 })

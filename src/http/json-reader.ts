@@ -1,14 +1,14 @@
 import { AppError } from '../core/error.ts'
 import { Yielder } from '../core/yielding.ts'
 
-/** No schema is half as deep, and TypeBox's recursion could overflow the stack. */
+/** Twice the depth of any schema. TypeBox's recursion could overflow the stack on deeper values. */
 export const MAX_DEPTH = 50
 
-/** Characters that are read between two looks at the clock: well below a millisecond. */
+/** Number of characters read between two checks of the clock; takes well below a millisecond. */
 const STEP = 4 * 1024
-/** A longer string is read in pieces of this length. */
+/** Longer strings are read in pieces of this length. */
 const PIECE = 16 * 1024
-/** No schema has half as many fields, and a table of more takes long to grow. */
+/** Twice the number of fields of any schema. Growing a table with more fields takes long. */
 const MAX_FIELDS = 100_000
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const BLANKS = /[ \t\n\r]*/y
@@ -19,8 +19,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 type Container = unknown[] | Record<string, unknown>
 
 /**
- * Parses JSON in steps of a few milliseconds, between which others are served: the runtime's parser and `checkJson` hold the
- * event loop for up to half a second for 8 MiB, this takes about twice as long altogether. Fails as `jsonOf` does.
+ * Parses JSON in steps of a few milliseconds and handles other requests in between. For 8 MiB, the runtime's parser and
+ * `checkJson` block the event loop for up to half a second; this parser takes about twice as long in total. Throws the
+ * same errors as `jsonOf`.
  */
 export async function readJsonInSteps(text: string): Promise<unknown> {
   const yielder = new Yielder()
@@ -30,21 +31,24 @@ export async function readJsonInSteps(text: string): Promise<unknown> {
 }
 
 class JsonReader {
-  /** The parsed value, once it is complete. */
+  /** The parsed value, once complete. */
   value: unknown
   private at = 0
   /** Open containers, outermost first. */
   private readonly open: Container[] = []
-  /** The field of each open object whose value is next, and how many it has with that; empty and 0 for lists. */
+  /**
+   * For each open object: the field whose value is read next, and the number of fields including it. Empty name and 0
+   * for lists.
+   */
   private readonly fields: { name: string; count: number }[] = []
-  /** Of a long string that is being read. */
+  /** Pieces read so far of a long string. */
   private readonly pieces: string[] = []
-  /** Where the last search for a quote ended. */
+  /** Position where the last search for a quote stopped. */
   private quoteAt = -1
 
   constructor(private readonly text: string) {}
 
-  /** Reads about 4 KiB. Returns true when everything was read. */
+  /** Reads about 4 KiB. Returns true at the end of the input. */
   read(): boolean {
     const until = this.at + STEP
     while (this.at < until) {
@@ -56,7 +60,7 @@ class JsonReader {
     return false
   }
 
-  /** Reads a scalar or an empty container; of another one only its beginning, up to its first value. */
+  /** Reads a scalar, an empty container, or the beginning of another container up to its first value. */
   private begin(): unknown {
     const code = this.next()
     if (code === QUOTE) return this.string()
@@ -76,7 +80,10 @@ class JsonReader {
     return BEGUN
   }
 
-  /** Puts a value where it belongs, and ends what ends behind it. Returns true when that is everything. */
+  /**
+   * Adds a value to its container, and closes the containers that end after it. Returns true when the whole value is
+   * complete.
+   */
   private place(read: unknown): boolean {
     let value = read
     for (;;) {
@@ -107,7 +114,7 @@ class JsonReader {
     }
   }
 
-  /** Skips blanks. Returns the code of what follows, NaN at the end. */
+  /** Skips white space. Returns the code of the next character; NaN at the end. */
   private next(): number {
     const code = this.text.charCodeAt(this.at)
     if (code > 0x20) return code
@@ -136,7 +143,7 @@ class JsonReader {
     return BEGUN
   }
 
-  /** Reads the next piece of a long string. */
+  /** Reads the next piece of a long string, and returns the string when it is complete. */
   private moreOfString(): unknown {
     const { text, isLast } = this.piece()
     this.pieces.push(text)
@@ -164,7 +171,7 @@ class JsonReader {
     return parsed(this.text.slice(from, this.at))
   }
 
-  /** Where the reader is: `alerts[3].name`; of a field's name, the path of its object. */
+  /** Returns the current path, such as `alerts[3].name`; for a field name, the path of its object. */
   private path(isField: boolean): string {
     const containers = isField ? this.open.slice(0, -1) : this.open
     const path = containers.reduce<string>((path, container, depth) => {
@@ -189,16 +196,19 @@ function parsed(token: string): unknown {
   }
 }
 
-/** True when an odd number of backslashes, none of them before `from`, is before a quote. */
+/** True when the quote is preceded by an odd number of backslashes, all at or after `from`. */
 function isEscaped(text: string, from: number, quote: number): boolean {
   let first = quote
   while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first--
   return (quote - first) % 2 === 1
 }
 
-/** Returns `end`, or where the escape begins that it would cut. `from` is within no escape. */
+/**
+ * Returns `end`, or the start of the escape sequence that `end` would split. `from` must be outside any escape
+ * sequence.
+ */
 function beforeEscape(text: string, from: number, end: number): number {
-  // The longest is `\u00e9`.
+  // The longest escape sequence is `\u00e9`.
   for (let at = end - 1; at > end - 6; at--) {
     if (text.charCodeAt(at) !== BACKSLASH || isEscaped(text, from, at)) continue
     const isWhole = at + (text[at + 1] === 'u' ? 6 : 2) <= end
@@ -213,7 +223,7 @@ function checkText(text: string, path: () => string): void {
 }
 
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
-  // An assignment would change the prototype.
+  // Plain assignment would change the prototype.
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value

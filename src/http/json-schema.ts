@@ -4,18 +4,18 @@ import type { TSchema } from '../core/schema.ts'
 /** Plain JSON Schema 2020-12 (https://json-schema.org/draft/2020-12), the dialect of OpenAPI 3.1. */
 export type JsonSchema = { [word: string]: unknown }
 
-/** A collection of named schemas, each written once under its `$id` and referred to by `$ref`. */
+/** A collection of named schemas, each written once under its `$id` and referenced by `$ref`. */
 export interface SchemaBook {
   /**
-   * Returns a `$ref` for a schema with a name, else the schema itself as plain JSON Schema. Throws when a different
-   * schema has the same name, and for a pattern of property names, which this translation does not support.
+   * Returns a `$ref` for a named schema, otherwise the schema itself as plain JSON Schema. Throws when a different
+   * schema has the same name, and for patterns of property names, which are not supported.
    */
   refer(schema: TSchema): JsonSchema
-  /** Returns the named schemas that were referred to so far, in alphabetical order. */
+  /** Returns the named schemas referenced so far, in alphabetical order. */
   named(): Record<string, JsonSchema>
 }
 
-/** Makes an empty book. */
+/** Creates an empty book. */
 export function schemaBook(): SchemaBook {
   const named = new Map<string, JsonSchema>()
   const refer = (schema: TSchema): JsonSchema => {
@@ -36,8 +36,8 @@ export function schemaBook(): SchemaBook {
 type Refer = (schema: TSchema) => JsonSchema
 
 /**
- * Returns the schema as plain JSON Schema, its named parts by reference. TypeBox's own fields, kept under symbols, are
- * left out, and so is what only forms show: `title` and words that begin with `x-`.
+ * Returns the schema as plain JSON Schema, with references to its named parts. Omits TypeBox's own fields (stored under
+ * symbols) and those used only by forms: `title` and keywords that begin with `x-`.
  */
 export function plain(schema: TSchema, refer: Refer): JsonSchema {
   const { $id: _, type, multipleOf, properties, patternProperties, ...rest } = schema
@@ -56,16 +56,18 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
   }
 }
 
-/** JSON Schema means the same without the word, but readers of descriptions take an object without it for a closed one. */
+/**
+ * The keyword is optional in JSON Schema, but tools that read API descriptions treat an object without it as closed.
+ */
 const isOpen = ({ properties, patternProperties, additionalProperties }: TSchema) =>
   properties !== undefined && patternProperties === undefined && additionalProperties === undefined
 
 const isForForms = (word: string) => word === 'title' || word.startsWith('x-')
 
 /**
- * Returns the schema of an object as a form shows it: plain JSON Schema without references, every field with a `title`
- * and its place among the others (`x-order`, from 1), and what only forms show. `secrets`: fields of the object itself
- * that get `x-secret`.
+ * Returns the schema of an object for display as a form: plain JSON Schema without references. Every field has a
+ * `title`, its position (`x-order`, from 1) and the keywords used only by forms. `secrets` lists top-level fields that
+ * get `x-secret`.
  */
 export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSchema {
   const body = plain(schema, (inner) => formOf(inner))
@@ -87,20 +89,20 @@ export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSc
   }
 }
 
-/** Names of fields that people know by another word. */
+/** Labels of fields whose usual name differs from the field name. */
 const TITLES: Readonly<Record<string, string>> = {
   ...{ domainId: 'Domain', projectId: 'Project', sessionId: 'Session' },
   ...{ q: 'Search', env: 'Environment', param: 'Parameter' },
 }
 
-/** `fromHour` → `From hour`. */
+/** Converts `fromHour` to `From hour`. */
 function titleOf(name: string): string {
   if (Object.hasOwn(TITLES, name)) return TITLES[name] ?? name
   const words = name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Units of numbers, by the end of their name. */
+/** Units of numbers, by the ending of the field name. */
 const UNITS: readonly [end: RegExp, unit: string][] = [
   [/hours$/i, 'h'],
   [/days$/i, 'd'],
@@ -118,7 +120,7 @@ function unitOf(name: string): { 'x-unit'?: string } {
 const each = (schemas: Record<string, TSchema>, refer: Refer) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, refer(schema)]))
 
-/** Returns the schema of the values of a `Type.Record` whose keys are any text; throws for a narrower pattern. */
+/** Returns the value schema of a `Type.Record` that allows any key. Throws for a narrower key pattern. */
 function ofAnyName(patterns: Record<string, TSchema>): TSchema {
   const [[pattern, schema] = [], ...more] = Object.entries(patterns)
   if (pattern !== '^(.*)$' || !schema || more.length > 0) throw new Error(`a record with keys like ${pattern}`)
@@ -132,8 +134,8 @@ function described(word: string, value: unknown, refer: Refer): unknown {
 }
 
 /**
- * Returns a value that fits the schema: the first of its `examples`, or one composed from those of its parts. Undefined
- * when a required part has none; an optional part without one is left out.
+ * Returns a value that fits the schema: the first of its `examples`, or one composed from the examples of its parts.
+ * Undefined when a required part has no example; an optional part without one is omitted.
  */
 export function exampleOf(schema: TSchema): unknown {
   const { examples, type, anyOf, properties, required = [], items } = schema

@@ -1,4 +1,4 @@
-/** A file of `docs/`, as text. */
+/** A Markdown file of `docs/`, imported as a string. */
 declare module '*.md' {
   const text: string
   export default text

@@ -1,7 +1,9 @@
 import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles.ts'
 
-/** Returns a document of `docs/use` as part of the API reference: without its title, with links to the documents served. */
+/**
+ * Returns a document of `docs/use` for the API reference: without its title, and with links to the served documents.
+ */
 const embedded = (document: string) =>
   document
     .replace(/^# .*\n+/, '')
@@ -10,7 +12,7 @@ const embedded = (document: string) =>
       (_, path: string) => new URL(path, 'http://docs.invalid/docs/use/').pathname,
     )
 
-/** The descriptions of the tags, in the order in which they are shown. */
+/** Descriptions of the tags, in display order. */
 export const TAGS: Readonly<Record<string, string>> = {
   Organization: 'The organization that a request acts in, its members and its settings',
   'Sign-in': 'Sessions for people: sign-in, passwords and invitations',
@@ -40,7 +42,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Health: 'For load balancers and monitoring',
 }
 
-/** Returns the introduction of the API documentation, in Markdown. */
+/** Returns the introduction to the API documentation, in Markdown. */
 export function introduction(): string {
   return `Watches the analytics and marketing tags of websites and apps. Guides are in the [documentation](/docs/index).
 

@@ -8,7 +8,7 @@ import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
 import { STATUS } from './status.ts'
 
-/** The part of OpenAPI 3.1 that is used here: https://spec.openapis.org/oas/v3.1.0 */
+/** The subset of OpenAPI 3.1 in use: https://spec.openapis.org/oas/v3.1.0 */
 export interface OpenApiDocument {
   openapi: '3.1.0'
   info: {
@@ -68,7 +68,7 @@ const ErrorSchema = Closed(
   { $id: 'Error', examples: [{ error: 'name: must not be empty' }] },
 )
 
-/** For every error code the name of its response, when it is sent, and an example message. */
+/** For each error code: response name, description and example message. */
 const REFUSALS: Record<ErrorCode, [name: string, description: string, example: string]> = {
   invalid: [
     'BadRequest',
@@ -97,7 +97,7 @@ const HEADERS = {
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
 
-/** Paths of routes that access no database, so never answer 503. */
+/** Paths of routes that access no database and therefore never return 503. */
 const STORELESS: ReadonlySet<string> = new Set(['/healthz'])
 
 function refusalsOf(route: Route): Set<ErrorCode> {
@@ -132,7 +132,7 @@ function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json')
   return { [type]: { schema: book.refer(schema), ...(examples === null ? {} : { examples }) } }
 }
 
-/** Returns all examples of a schema that has several, keyed by their `name` if they have one; null for fewer. */
+/** Returns the examples of a schema with more than one, keyed by `name` where present; null otherwise. */
 function examplesOf(schema: TSchema): Examples | null {
   const several: unknown = schema.examples
   if (!Array.isArray(several) || several.length < 2) {
@@ -146,7 +146,7 @@ function examplesOf(schema: TSchema): Examples | null {
 function parametersOf({ params, query, access, anyOrg, produces }: Route, book: SchemaBook): (Parameter | Reference)[] {
   const of = (place: 'path' | 'query', object: Route['query']) =>
     Object.entries<TSchema>(object?.properties ?? {}).map(([name, field]): Parameter => {
-      // Documentation pages fill their fields with examples, so trying a call would send them.
+      // Documentation pages prefill fields with examples, so trying a call would send them.
       const { description, examples: _, ...schema } = book.refer(field)
       const required = object?.required?.includes(name) ?? false
       return {
@@ -162,7 +162,7 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
   return [...of('path', params), ...of('query', query), ...org, ...place]
 }
 
-/** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
+/** Returns the description with a sentence about the required role. `x-permission` is the machine-readable form. */
 function descriptionOf(route: Route): string {
   const { description, access, credential, question } = route
   const { from } = PERMISSIONS[access]
@@ -179,7 +179,7 @@ function descriptionOf(route: Route): string {
     .join('\n\n')
 }
 
-/** Nothing where the security of the whole document holds. */
+/** Omitted when the security of the whole document applies. */
 function securityOf({ access, credential }: Route): Pick<Operation, 'security'> {
   if (PERMISSIONS[access].from !== null) return {}
   return { security: credential ? [{ [credential.name]: [] }] : [] }
@@ -228,7 +228,7 @@ function pathsOf(routes: readonly Route[], book: SchemaBook): OpenApiDocument['p
   return paths
 }
 
-/** Returns the tags in use: those of `TAGS` in its order, then the others in the order of the routes. */
+/** Returns the tags in use: first those in `TAGS`, in that order, then the others in route order. */
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
   const used = new Set(routes.map(({ tag }) => tag))
   const known = Object.keys(TAGS).filter((name) => used.has(name))
@@ -239,8 +239,8 @@ function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
 }
 
 /**
- * Returns the OpenAPI 3.1.0 document of these routes. Throws a plain `Error` when two routes share an id, or method and
- * path, or two different schemas share a name.
+ * Returns the OpenAPI 3.1.0 document of these routes. Throws a plain `Error` for a duplicate id, a duplicate method and
+ * path, or two different schemas with the same name.
  */
 export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   const book = schemaBook()

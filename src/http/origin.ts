@@ -1,15 +1,15 @@
-/** The source of a request. */
+/** The origin of a request. */
 export interface Origin {
-  /** The caller's IP address; null when it was not noted (in tests, and for internal calls). */
+  /** The caller's IP address; null when it was not recorded (in tests and for internal calls). */
   address: string | null
-  /** The `user-agent`, cut to 200 characters; null without one. */
+  /** The `user-agent`, truncated to 200 characters; null without one. */
   userAgent: string | null
 }
 
 const USER_AGENT_LENGTH_MAX = 200
 const addresses = new WeakMap<Request, string>()
 
-/** Stores the caller's address of a request for `originOf`. */
+/** Records the caller's address of a request for `originOf`. */
 export function noteAddress(request: Request, address: string): void {
   addresses.set(request, address)
 }

@@ -1,7 +1,7 @@
 import type { StaticFile } from './static-files.ts'
 import type { WebBundle } from './web-bundle.ts'
 
-/** A part of the packed bytes: its first byte, and the first that is no part of it. */
+/** A range of the packed bytes; `to` is exclusive. */
 type Range = readonly [from: number, to: number]
 
 interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
@@ -9,15 +9,15 @@ interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
   packed: Readonly<Record<string, Range>>
 }
 
-/** Index of the bytes, as JSON. */
+/** Index of the packed bytes, stored as JSON. */
 export interface WebIndex extends Pick<WebBundle, 'rooms'> {
   pages: Readonly<Record<string, PackedFile>>
   assets: Readonly<Record<string, PackedFile>>
 }
 
 /**
- * Returns all contents of a bundle as one sequence of bytes, with an index. The executable thus contains the pages as a
- * file that is read with the first page, instead of as text of the program read at each start.
+ * Packs a bundle into one byte sequence with an index. The executable embeds the pages as a file that is read when the
+ * first page is requested, instead of as program text that is parsed at every startup.
  */
 export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []
@@ -35,7 +35,7 @@ export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Arra
   return { bytes: new Uint8Array(Buffer.concat(parts)), index }
 }
 
-/** The bundle that `packWeb` packed; its contents are views of the bytes. */
+/** Returns the bundle packed by `packWeb`. Its contents are views of the bytes. */
 export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms }: WebIndex): WebBundle {
   const part = ([from, to]: Range) => bytes.subarray(from, to)
   const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({

@@ -6,24 +6,24 @@ import { ASSETS_PATH, type WebBundle } from './web-bundle.ts'
 
 export interface PageParts {
   bundle(): Promise<WebBundle>
-  /** Returns the OpenAPI document; called once, at its first use. */
+  /** Returns the OpenAPI document. Called once, on first use. */
   describe(): object
 }
 
 export interface Pages {
-  /** Answers a request for a page, an asset or the API's description; returns null for any other request. */
+  /** Answers a request for a page, an asset or the API description. Returns null for any other request. */
   answer(request: Request): Promise<Response> | null
-  /** The dashboard with 404, which says that there is no such page, for a browser; null for who asks for anything else. */
+  /** Answers a browser with the dashboard's "not found" page and status 404. Returns null for other clients. */
   missing(request: Request): Promise<Response> | null
 }
 
-/** A file to send and its headers; the file is null when there is none at the address. */
+/** A file to send with its headers. The file is null when the URL matches none. */
 interface Found {
   file: StaticFile | null
   headers: Record<string, string>
 }
 
-/** Addresses of the dashboard, which shows its page by the address. */
+/** URL patterns of the dashboard, whose page selects its content by URL. */
 export const DASHBOARD = [
   ...['/', '/setup', '/login', '/reset', '/invite', '/issues', '/issues/{id}', '/alerts', '/alerts/{id}', '/signals'],
   ...['/domains', '/domains/{id}', '/domains/{id}/{setup|live|hostnames|vendors|sampling|settings}'],
@@ -42,10 +42,13 @@ export const DASHBOARD = [
   '/settings/{organization|projects|members|keys|digest|usage|audit-log|preferences}',
 ]
 
-/** Where the demo says what it sent. Elsewhere 204 answers: the pages ask, and a browser reports a 404 as an error. */
+/**
+ * Path of the list of messages that the demo sent. On other servers it answers 204: the pages request it, and browsers
+ * log a 404 as an error.
+ */
 export const DEMO_INBOX_PATH = '/demo/inbox'
 
-/** The room of `src/web/pages` that shows an address: its first part. */
+/** The folder in `src/web/pages` for each first segment of a URL path. */
 const ROOMS: Readonly<Record<string, string>> = {
   ...{ '': 'overview', setup: 'sign-in', login: 'overview', reset: 'sign-in', invite: 'sign-in' },
 }
@@ -54,7 +57,7 @@ const roomOf = (path: string) => {
   return ROOMS[first] ?? first
 }
 
-/** A pattern of the addresses: `{id}` is any one part, `{a|b}` one of these words. */
+/** Returns a pattern that matches the paths: `{id}` is any segment, `{a|b}` one of these words. */
 function patternOf(addresses: readonly string[]): RegExp {
   const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
   return new RegExp(`^(?:${parts.join('|')})$`)
@@ -64,15 +67,15 @@ const PAGES = [
   { paths: patternOf(DASHBOARD), name: 'index.html', headers: DASHBOARD_HEADERS },
   { paths: /^\/docs$/, name: 'api-reference.html', headers: DOCS_HEADERS },
 ]
-/** Addresses of documents; the name of the page is the address without its leading slash. */
+/** Paths of documents; the page name is the path without its leading slash. */
 const DOCUMENTS = /^\/docs\/[a-z]+(?:\/[\da-z-]+)?$/
 
-/** Serves the pages, their assets, and `/openapi.json`. */
+/** Serves the pages, their assets and `/openapi.json`. */
 export function webPages({ bundle, describe }: PageParts): Pages {
   let description: StaticFile | null = null
   const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
     const { pages, rooms } = await bundle()
-    // The browser fetches the script of the room together with that of all pages, which would otherwise request it only
+    // Lets the browser fetch the room's script in parallel with the shared one, which would otherwise request it only
     // when it runs.
     const link = rooms[room ?? '']
       ?.map((script) => `<${ASSETS_PATH}${script}>; rel=modulepreload; fetchpriority=low`)
@@ -106,7 +109,7 @@ export function webPages({ bundle, describe }: PageParts): Pages {
   }
   const missing: Pages['missing'] = (request) => {
     if (!isRead(request) || !request.headers.get('accept')?.includes('text/html')) return null
-    // Not by what the browser has in its cache: its status would be that of the cached page.
+    // Ignores the conditional headers of the request: a cached page would be answered with its own status.
     const plain = new Request(request.url, { method: request.method, headers: encodingsOf(request) })
     return respond(plain, page('index.html', DASHBOARD_HEADERS)).then(
       ({ body, headers }) => new Response(body, { status: 404, headers }),

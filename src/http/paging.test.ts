@@ -25,7 +25,7 @@ describe('a cursor', () => {
       fc.property(fc.array(aPart, { maxLength: 4 }), (place) => {
         const cursor = encodeCursor(place)
         expect(encodeURIComponent(cursor)).toBe(cursor)
-        // JSON knows no -0, and lone surrogates don't survive UTF-8.
+        // JSON has no -0, and lone surrogates do not survive UTF-8.
         const asText = place.map((part) => (typeof part === 'string' ? part.toWellFormed() : part === 0 ? 0 : part))
         expect(decodeCursor(cursor, place.length)).toEqual(asText)
       }),
@@ -57,7 +57,7 @@ describe('a cursor', () => {
 })
 
 describe('pages', () => {
-  /** Reads a list by pages, as routes do: `limit + 1` rows after the cursor. */
+  /** Reads a list page by page, as routes do: `limit + 1` rows after the cursor. */
   function readAll(rows: readonly number[], limit: number): number[][] {
     const pages: number[][] = []
     let cursor: string | undefined

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { Int, Type } from '../core/schema.ts'
 
-/** Query fields of every list. */
+/** Query parameters of every list. */
 export const pagingFields = {
   limit: Type.Optional(Int({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 500 })),
@@ -9,12 +9,15 @@ export const pagingFields = {
 
 export const DEFAULT_LIMIT = 50
 
-/** Returns an opaque cursor that holds the sort values of the last item of a page. */
+/** Returns an opaque cursor that contains the sort values of the last item of a page. */
 export function encodeCursor(place: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** Returns the sort values of a cursor; null without one. Fails with `invalid` when it is not a cursor of this list. */
+/**
+ * Returns the sort values of a cursor; null without one. Throws `invalid` for a cursor that does not belong to this
+ * list.
+ */
 export function decodeCursor(cursor: string | undefined, length: number): (string | number | null)[] | null {
   if (cursor === undefined) return null
   try {
@@ -27,7 +30,7 @@ export function decodeCursor(cursor: string | undefined, length: number): (strin
   throw new AppError('invalid', 'cursor: is not a cursor of this list')
 }
 
-/** Makes a page of at most `limit` from `limit + 1` rows: its items, and the cursor of the next page. */
+/** Creates a page from up to `limit + 1` rows: at most `limit` items, and the cursor of the next page. */
 export function page<T>(rows: T[], limit: number, placeOf: (row: T) => (string | number | null)[]) {
   const items = rows.slice(0, limit)
   const last = items.at(-1)

@@ -5,10 +5,10 @@ import { PERMISSIONS } from './permission.ts'
 import { Questions } from './questions.ts'
 import type { Call, Route } from './route.ts'
 
-/** Writes a call to the audit log; runs inside the transaction of the call where there is one. */
+/** Writes a call to the audit log, inside the call's transaction if it has one. */
 export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 
-/** Performs a call of a route, and returns the route's answer, or a promise of it. */
+/** Performs a call of a route. Returns the route's answer or a promise of it. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
 
 export interface PerformParts {
@@ -18,7 +18,7 @@ export interface PerformParts {
   questions?: Questions
 }
 
-/** Carries the answer of a dry run out of the transaction that is rolled back. */
+/** Thrown to roll back the transaction of a dry run; carries the answer. */
 class DryRun extends Error {
   constructor(readonly answer: unknown) {
     super('rolled back')
@@ -44,7 +44,10 @@ function checked(route: Route, call: Call): Call {
   }
 }
 
-/** Returns the answer. One that does not fit its schema is a bug, so it throws a plain `Error`, not an `AppError`. */
+/**
+ * Returns the answer. Throws a plain `Error`, not an `AppError`, when the answer does not fit its schema, because this
+ * is a bug.
+ */
 function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
   if (produces) return value
   try {
@@ -56,9 +59,10 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
 }
 
 /**
- * Returns the function by which every call is performed, from HTTP or as a tool. It checks the call against the route's
- * schemas. A query of the event history is queued. A route that writes runs in one transaction with its audit log
- * entry; with `dryRun` that transaction is rolled back after the answer is made. Refusals are thrown as `AppError`.
+ * Returns the function that performs every call, whether it comes over HTTP or as a tool call. It checks the call
+ * against the route's schemas and queues queries of the event history. A route that writes runs in one transaction with
+ * its audit log entry; with `dryRun`, the transaction is rolled back after the answer has been created. Rejected calls
+ * throw `AppError`.
  */
 export function performer({ db, audit, questions = new Questions() }: PerformParts): Perform {
   return (route, raw, { dryRun = false } = {}) => {

@@ -2,18 +2,18 @@ import { AppError } from '../core/error.ts'
 import { atLeast, type Principal, type Role } from './principal.ts'
 
 interface PermissionRow {
-  /** The lowest role that has it; null: everyone, without a credential. */
+  /** The lowest role with this permission. Null: public, no credential required. */
   from: Role | null
-  /** True for changes: read-only keys never have it. */
+  /** True for permissions to change data. Read-only keys never have them. */
   writes: boolean
-  /** True for secrets: read-only keys never have it either. */
+  /** True for permissions to read secrets. Read-only keys never have them. */
   secret?: boolean
-  /** True when each use is written to the organization's audit log. */
+  /** True when each use is recorded in the organization's audit log. */
   audited: boolean
   meaning: string
 }
 
-/** The one table of permissions. Every route names a row as its `access`; `docs/api/roles.md` is generated from it. */
+/** All permissions. Every route names one as its `access`; `docs/api/roles.md` is generated from this table. */
 export const PERMISSIONS = {
   public: { from: null, writes: false, audited: false, meaning: 'Needs no credential' },
   read: {
@@ -72,7 +72,7 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS
 
-/** True when read-only keys never have the permission, whatever the role. */
+/** True when read-only keys never have the permission, regardless of role. */
 export function needsFullKey(permission: Permission): boolean {
   const { writes, secret = false }: PermissionRow = PERMISSIONS[permission]
   return writes || secret
@@ -84,7 +84,7 @@ export function may(principal: Principal, permission: Permission): boolean {
   return from === null || (atLeast(principal.role, from) && !(needsFullKey(permission) && principal.readOnly))
 }
 
-/** Fails with `forbidden`, naming the missing role or right, when the caller does not have the permission. */
+/** Throws `forbidden`, naming the missing role or right, when the caller does not have the permission. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
   if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key can only read')

@@ -1,4 +1,4 @@
-/** Lowest first. A role has all permissions of the ones before it. */
+/** Lowest first. A role has all permissions of the roles before it. */
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -7,13 +7,13 @@ export interface Principal {
   via: 'key' | 'session'
   userId: string
   orgId: string
-  /** The user's current role in `orgId`; an API key never has a higher one. */
+  /** The user's current role in `orgId`; an API key never exceeds it. */
   role: Role
-  /** True for keys made read-only and for keys of viewers: they can write nothing, not even their own data. */
+  /** True for read-only keys and for keys of viewers, which can't write anything, including the user's own data. */
   readOnly: boolean
   /** The API key; null for a session. */
   keyId: string | null
-  /** Identifies the session; null for an API key. Not for answers, logs or the audit log. */
+  /** Identifies the session; null for an API key. Must not appear in responses, logs or the audit log. */
   sessionId: string | null
 }
 

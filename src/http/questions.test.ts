@@ -12,7 +12,7 @@ const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): 
   sessionId: keyId ? null : 'session',
 })
 
-/** A route whose queries the test answers, and the list of queries that began. */
+/** A route whose queries are answered by the test, and the list of started queries. */
 function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()

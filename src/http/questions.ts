@@ -2,28 +2,34 @@ import { SECOND_MS } from '../core/clock.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import type { Call } from './route.ts'
 
-/** How many queries of the event history run at once. */
+/** Maximum numbers of concurrent queries of the event history. */
 export interface QuestionLimits {
   atOnce: number
   perOrganization: number
-  /** For all API keys and sessions of one user. */
+  /** Shared by all API keys and sessions of a user. */
   perCaller: number
 }
 
 export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, perCaller: 2 }
 
-/** Up to this many wait for each slot of a caller or organization; a few times as many for all together. */
+/**
+ * Maximum number of waiting queries for each slot of a caller or organization. The limit for all queries together is a
+ * few times higher.
+ */
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** Queue of a query of the event history: expensive insights have a separate one. */
+/** The queue of a query. Expensive insights have a separate one. */
 export type Lane = 'search' | 'insights'
 
-/** Number of concurrent insights of all callers; others wait for at most this long. */
+/** Maximum number of concurrent insights of all callers. Further insights wait in the queue. */
 const INSIGHTS_AT_ONCE = 2
 const INSIGHT_WAIT_MS = 10 * SECOND_MS
 
-/** Queues queries of the event history, so that no caller and no organization takes all slots, and none waits for insights. */
+/**
+ * Queues queries of the event history, so that no caller or organization occupies all slots, and searches never wait
+ * for insights.
+ */
 export class Questions {
   private readonly queues: Record<Lane, FairQueue>
 
@@ -38,9 +44,9 @@ export class Questions {
   }
 
   /**
-   * Runs `work` when a slot is free, and returns its result. Fails as it does; with `rateLimited` when too many queries
-   * of the caller or the organization are already waiting; with `unavailable` when too many wait in total, `signal` aborts, or an insight
-   * waited for 10 s.
+   * Runs `work` when a slot is free, and returns its result or throws its error. Throws `rateLimited` when too many
+   * queries of the caller or the organization are already waiting. Throws `unavailable` when too many queries are
+   * waiting in total, when `signal` aborts, or when an insight has waited for 10 s.
    */
   ask<T>(
     { principal, signal }: Pick<Call, 'principal' | 'signal'>,
@@ -53,7 +59,7 @@ export class Questions {
     return this.queues[lane].run(work, { shares, signal, waitMs: lane === 'insights' ? this.insightWaitMs : undefined })
   }
 
-  /** The number of queries that run, and of those that wait. */
+  /** The numbers of running and waiting queries. */
   get load(): { running: number; waiting: number } {
     const [search, insights] = [this.queues.search.load, this.queues.insights.load]
     return { running: search.running + insights.running, waiting: search.waiting + insights.waiting }

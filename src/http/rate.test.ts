@@ -6,7 +6,7 @@ import { AppError } from '../core/error.ts'
 import type { Principal } from './principal.ts'
 import { RateLimit, rateLimited } from './rate.ts'
 
-/** Seconds to wait; 0 when it was allowed. */
+/** Returns the number of seconds to wait; 0 when the call was allowed. */
 function take(limit: RateLimit, name = 'a'): number {
   try {
     limit.take(name)
@@ -115,7 +115,7 @@ describe('too many names', () => {
     takes(limit, 10, 'long ago')
     clock.advance(10 * SECOND_MS)
     takes(limit, 7, 'now')
-    // Slightly below full, and more than need to be evicted.
+    // Buckets slightly below full, and more of them than must be evicted.
     unknownCallers(limit, 100_000, 3)
     expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)

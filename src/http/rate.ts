@@ -2,13 +2,13 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Authenticate } from './router.ts'
 
-/** The tokens left for a name, as of an instant (token bucket). */
+/** The tokens left for a name at a point in time (token bucket). */
 interface Bucket {
   tokens: number
   at: Instant
 }
 
-/** A token bucket for each name: at most `perSecond` on average, and bursts of `burstS` seconds' worth. */
+/** A token bucket per name: at most `perSecond` on average, and bursts worth `burstS` seconds. */
 export class RateLimit {
   private readonly buckets = new Map<string, Bucket>()
   private readonly full: number
@@ -21,13 +21,13 @@ export class RateLimit {
     this.full = perSecond * burstS
   }
 
-  /** Takes one token. Fails with `rateLimited` and the seconds to wait when there is none. */
+  /** Takes one token. Throws `rateLimited` with the seconds to wait when none is left. */
   take(name: string): void {
     const now = this.clock.now()
     const bucket = this.buckets.get(name) ?? this.begin(name, now)
     bucket.tokens = this.tokensOf(bucket, now)
     bucket.at = now
-    // Slightly less than one is enough: fractions don't add up exactly.
+    // Slightly less than 1 is enough, because fractions do not add up exactly.
     if (bucket.tokens < 1 - 1e-9) {
       const waitS = Math.max(1, Math.ceil((1 - bucket.tokens) / this.perSecond))
       throw new AppError('rateLimited', `too many requests; try again in ${waitS} s`, waitS)
@@ -43,11 +43,11 @@ export class RateLimit {
   }
 
   private tokensOf({ tokens, at }: Bucket, now: Instant): number {
-    // A clock that was set back adds no tokens, and removes none.
+    // When the clock was set back, no tokens are added or removed.
     return Math.min(this.full, tokens + (Math.max(0, now - at) / 1000) * this.perSecond)
   }
 
-  /** Evicts the fullest buckets, of equal ones the oldest: an evicted name starts again with a full bucket. */
+  /** Evicts the fullest buckets, oldest first among equals. An evicted name starts again with a full bucket. */
   private forgetFullest(now: Instant): void {
     const levels = Float64Array.from(this.buckets.values(), (bucket) => this.tokensOf(bucket, now)).sort()
     const least = levels.at(-FORGOTTEN_AT_ONCE) ?? 0
@@ -60,11 +60,14 @@ export class RateLimit {
   }
 }
 
-/** Callers choose names. Above this number some are evicted, many at once because it takes milliseconds. */
+/**
+ * Maximum number of names, which callers can choose freely. Above it, many are evicted at once, because evicting takes
+ * milliseconds.
+ */
 const MAX_NAMES = 100_000
 const FORGOTTEN_AT_ONCE = MAX_NAMES / 10
 
-/** Returns `authenticate` with a rate limit for each caller; a call with `again` is not counted. */
+/** Adds a rate limit per caller to `authenticate`. Calls with `again` are not counted. */
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
   return (headers, options) => {
     const principal = authenticate(headers, options)

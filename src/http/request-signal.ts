@@ -1,8 +1,8 @@
 const controllers = new WeakMap<Request, AbortController>()
 
 /**
- * Returns a signal that aborts when the caller of the request disconnects, or when `abortRequest` is called because it
- * takes too long.
+ * Returns a signal that aborts when the caller disconnects, or when `abortRequest` is called because the request takes
+ * too long.
  */
 export function requestSignal(request: Request): AbortSignal {
   const known = controllers.get(request)
@@ -15,7 +15,7 @@ export function requestSignal(request: Request): AbortSignal {
   return controller.signal
 }
 
-/** Aborts the work for a request. */
+/** Aborts the signal of a request. */
 export function abortRequest(request: Request): void {
   controllers.get(request)?.abort()
 }

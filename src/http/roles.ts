@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 
 const permissions = Object.keys(PERMISSIONS) as Permission[]
 
-/** Returns the permissions as a table in Markdown: one line for each permission, one column for each role. */
+/** Returns the permissions as a Markdown table with one row per permission and one column per role. */
 export function permissionTable(): string {
   const head = ['permission', 'allows', ...ROLES]
   const lines = permissions.map((permission) => {
@@ -17,7 +17,7 @@ export function permissionTable(): string {
 
 export const TABLE_NOTE = "¹ Not with a read-only key or a viewer's key. Such keys can only read, and see no secrets."
 
-/** Returns `docs/api/roles.md`: the table, and under each permission the routes that need it. */
+/** Returns `docs/api/roles.md`: the table, followed by the routes that require each permission. */
 export function rolesDocument(routes: readonly Route[]): string {
   const sections = permissions.map((permission) => {
     const { meaning, audited } = PERMISSIONS[permission]

@@ -4,88 +4,94 @@ import type { Origin } from './origin.ts'
 import type { Permission } from './permission.ts'
 import type { Principal } from './principal.ts'
 
-/** One call of a route: everything in it fits the route's schemas. */
+/** A call of a route, already validated against the route's schemas. */
 export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | null> {
   /** The caller; null for public routes. */
   principal: C
   params: P
   query: Q
-  /** Undefined for routes that take no body. */
+  /** Undefined for routes without a body. */
   body: B
-  /** Headers and unparsed body, for routes that are `raw`. */
+  /** Headers and unparsed body, for routes with `raw`. */
   raw?: { headers: Headers; text: string }
-  /** The header `Last-Event-ID`, for routes that stream; null or absent without one. */
+  /** The `Last-Event-ID` header, for streaming routes; null or absent without one. */
   lastEventId?: string | null
   origin: Origin
   /** Aborts when the caller disconnects or the request times out. */
   signal: AbortSignal
 }
 
-/** A special credential required by a public route, as described in OpenAPI. */
+/** A special credential that a public route requires, as described in OpenAPI. */
 export interface OwnCredential {
-  /** Unique; a scheme of that name is in the document. */
+  /** Unique name of the security scheme in the document. */
   name: string
   scheme:
     | { type: 'apiKey'; in: 'query'; name: string; description: string }
     | { type: 'http'; scheme: 'bearer'; bearerFormat: string; description: string }
 }
 
-/** The fields of a route that do not depend on its schemas. */
+/** The fields of a route that do not depend on the types of its schemas. */
 interface Description {
   /**
-   * Unique, a verb and a noun in camel case: `listAlerts`. `operationId` in OpenAPI; the tool's name is `list_alerts`.
+   * Unique, a verb and a noun in camel case: `listAlerts`. Used as `operationId` in OpenAPI; the tool is named
+   * `list_alerts`.
    */
   id: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** In OpenAPI's notation: `/v1/alerts/{id}`. */
+  /** Path in OpenAPI notation: `/v1/alerts/{id}`. */
   path: string
   access: Permission
-  /** True when it concerns the user alone, so that a user of several organizations needs no `X-Org-Id`. */
+  /** True when the route concerns only the user, so users of several organizations do not need `X-Org-Id`. */
   anyOrg?: boolean
-  /** The group of routes under which the documentation lists it. */
+  /** The group of routes in the documentation. */
   tag: string
   summary: string
   description?: string
-  /** For a public route that requires a credential of another kind than API keys and sessions. */
+  /** For a public route that requires a credential other than an API key or a session. */
   credential?: OwnCredential
-  /** Error codes beyond those that follow from its access, path, query and body. */
+  /** Error codes in addition to those implied by access, path, query and body. */
   refusals?: readonly ErrorCode[]
-  /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it has no dry run. */
+  /**
+   * True when the route is available to assistants as a tool. Not for asynchronous routes that write, because they have
+   * no dry run.
+   */
   tool?: boolean
   /**
-   * For a tool that writes: the answer of a dry run has in `field` what another route answers to `body`, and `say` says
-   * it in a sentence. Null, with the reason in words, when that route refuses.
+   * For a tool that writes: the answer of a dry run includes, in `field`, the answer of the route `routeId` to `body`,
+   * and `say` summarizes that answer in a sentence. The field is null, with the reason in words, when that route
+   * rejects the call.
    */
   dryRunShows?: { field: string; routeId: string; body(body: unknown): unknown; say(answer: unknown): string }
   /**
-   * True when it queries the event history: calls are queued (`Questions`), and `handle`, which returns a promise,
-   * stops when `signal` aborts. `insights`: in the queue of those that look at much. Not for one that writes.
+   * True when the route queries the event history. Its calls are queued (`Questions`); `handle` must return a promise
+   * and stop when `signal` aborts. `insights` selects the queue for expensive queries. Not for routes that write.
    */
   question?: boolean | 'insights'
-  /** True when `handle` writes and returns a promise: it opens its own transactions. */
+  /** True when `handle` writes and returns a promise. It then opens its own transactions. */
   asynchronous?: boolean
-  /** True when the body may be left out, which means `{}`. */
+  /** True when the body may be omitted, which means `{}`. */
   bodyOptional?: boolean
-  /** A larger body is refused with `tooLarge`; by default `maxBodyBytesOf` takes it from the schema. */
+  /** Larger bodies are rejected with `tooLarge`. By default, `maxBodyBytesOf` derives the limit from the schema. */
   maxBodyBytes?: number
   /**
-   * True when it needs the headers and the unparsed body, to check a signature. The content type is then not checked.
+   * True when the route needs the headers and the unparsed body, to verify a signature. The content type is then not
+   * checked.
    */
   raw?: boolean
   /**
-   * True when `handle` gets the body as bytes (`Uint8Array`), and checks it against the schema: for bodies that take too
-   * long to parse in the event loop.
+   * True when `handle` receives the body as bytes (`Uint8Array`) and checks it against the schema itself, for bodies
+   * that take too long to parse in the event loop.
    */
   unparsed?: boolean
-  /** Status of a success; default 200. */
+  /** Status of a successful response; default 200. */
   status?: 200 | 201 | 302 | 303
-  /** Content type of an answer that is a text, bytes, or a stream; JSON of a value when left out. */
+  /** Content type of an answer that is a string, bytes or a stream. When omitted, the answer is sent as JSON. */
   produces?: string
 }
 
 /**
- * One operation of the API. The REST route, its entry in OpenAPI and the tool for assistants are made from this value.
- * A synchronous `handle` that writes runs inside one transaction.
+ * An operation of the API. The REST route, its OpenAPI entry and the tool for assistants are all generated from it. A
+ * synchronous `handle` that writes runs in one transaction.
  */
 export interface Route extends Description {
   params: TObject | null
@@ -94,24 +100,27 @@ export interface Route extends Description {
   answer: TSchema
   handle(call: Call): unknown
   /**
-   * Answers a browser that comes from another site, with whatever query that site adds: nothing else of the route is
-   * used but its description.
+   * Answers a browser that is redirected from another site, with any query that the site adds. Apart from this
+   * function, only the description of the route is used.
    */
   redirect?(request: Request): Promise<Response>
-  /** Awaited before `handle`, outside of its transaction: for work that is done in steps, so that others are answered. */
+  /**
+   * Awaited before `handle`, outside its transaction, for work done in steps so that other requests are handled in
+   * between.
+   */
   before?(call: Call): Promise<void>
-  /** Returns what the audit log records of a call in addition to caller, time and target; never a secret. */
+  /** Returns details for the audit log in addition to caller, time and target. Never contains secrets. */
   note?(call: Call): Record<string, unknown>
   /**
-   * Returns the id of the changed object, for the audit log; when left out, the id in the path, else that of the
-   * answer.
+   * Returns the id of the changed object for the audit log. When omitted, the id in the path is used, otherwise the id
+   * in the answer.
    */
   target?(answer: unknown): string
-  /** Whether an answer is of something that was there already: its status is then 200. Default: never. */
+  /** True when the answer describes an object that already existed; its status is then 200. Default: never. */
   repeats?(answer: unknown): boolean
   /** Returns additional response headers. */
   headers?(answer: unknown): Record<string, string>
-  /** Called after the commit, never in a dry run: for effects that can't be rolled back. Must not fail. */
+  /** Called after the commit, never in a dry run, for effects that can't be rolled back. Must not throw. */
   after?(call: Call, answer: unknown): void
 }
 
@@ -135,7 +144,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
 const erase = <P, Q, B, A extends TSchema, C>(typed: Typed<P, Q, B, A, C>): Route =>
   ({ params: null, query: null, body: null, ...typed }) as unknown as Route
 
-/** Makes a route that needs a credential. */
+/** Creates a route that requires a credential. */
 export function route<
   A extends TSchema,
   P extends TObject | undefined = undefined,
@@ -145,7 +154,7 @@ export function route<
   return erase(typed)
 }
 
-/** Makes a route that needs no credential. */
+/** Creates a route that requires no credential. */
 export function publicRoute<
   A extends TSchema,
   P extends TObject | undefined = undefined,
@@ -155,7 +164,7 @@ export function publicRoute<
   return erase({ ...typed, access: 'public' } as Typed<P, Q, B, A, null>)
 }
 
-/** Makes a public route that sends the browser on: `redirect` answers with `status` and the header `Location`. */
+/** Creates a public route that redirects the browser: `redirect` answers with `status` and a `Location` header. */
 export function redirectRoute(
   described: Omit<Description, 'access' | 'status' | 'produces'> & {
     status: 302 | 303
@@ -172,8 +181,8 @@ export function redirectRoute(
 export const EVENT_STREAM = 'text/event-stream'
 
 /**
- * Makes a route that answers server-sent events for as long as its caller listens: `handle` returns the stream, and
- * `answer` is the schema of the data of each event.
+ * Creates a route that sends server-sent events until the caller disconnects. `handle` returns the stream, and `answer`
+ * is the schema of each event's data.
  */
 export function streamRoute<A extends TSchema>(
   typed: Description & {
@@ -182,14 +191,14 @@ export function streamRoute<A extends TSchema>(
     handle(call: Call<None, None, undefined, Principal>): ReadableStream<Uint8Array>
   },
 ): Route {
-  // Otherwise nginx would hold events back: https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+  // Prevents nginx from buffering events: https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
   const headers = () => ({ 'x-accel-buffering': 'no' })
   return erase({ ...typed, produces: EVENT_STREAM, headers } as unknown as Typed<None, None, undefined, A, Principal>)
 }
 
-/** Path parameters of most routes about one object. */
+/** Path parameters of most routes for a single object. */
 export const ById = Closed({ id: Type.String({ maxLength: 100 }) })
 
-/** The answer of routes that return nothing but success. */
+/** The answer of routes that only report success. */
 export const OkSchema = Closed({ ok: Type.Boolean() }, { $id: 'Ok' })
 export const OK = { ok: true }

@@ -58,7 +58,7 @@ function postAndGet(access: Exclude<Permission, 'public'>): Route[] {
   ]
 }
 
-/** Names that were authenticated, without the second call after the body has arrived. */
+/** Names passed to authentication, without the second call made after the body was received. */
 const authenticated: string[] = []
 const authenticate: Authenticate = (headers, options) => {
   const name = headers.get('authorization')?.replace('Bearer ', '')
@@ -112,7 +112,7 @@ describe('a role', () => {
   })
 })
 
-/** Bodies that are refused for a caller with permission, and the refusals. */
+/** Rejected bodies of a caller with permission, and the expected errors. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
   ['not JSON', '{broken', {}, 400, 'body: is not valid JSON'],
   ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
@@ -154,7 +154,7 @@ describe('a body that is bad', () => {
       stream.enqueue(new TextEncoder().encode('{"n": 1}'))
       stream.close()
     }
-    // Without a queue, nothing is pulled before the body is read.
+    // Without a queue, the stream is not pulled before the body is read.
     const body = new ReadableStream({ pull }, { highWaterMark: 0 })
     const headers = { 'content-type': 'application/json' }
     const request = new Request('http://localhost/v1/edit', { method: 'POST', headers, body })

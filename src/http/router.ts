@@ -13,9 +13,9 @@ import { requestSignal } from './request-signal.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
 
 /**
- * Returns the principal of a request. Fails with `unauthorized`, or with `invalid` when `X-Org-Id` is needed. With
- * `anyOrg` a user of several organizations who names none gets the first. `again` marks the second call for one
- * request, which rate limits do not count.
+ * Returns the principal of a request. Throws `unauthorized`, or `invalid` when `X-Org-Id` is missing. With `anyOrg`, a
+ * user of several organizations who names none gets the first. `again` marks the second call for the same request,
+ * which rate limits ignore.
  */
 export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
 
@@ -24,7 +24,7 @@ export interface RouterParts {
   perform: Perform
 }
 
-/** Returns an app that serves these routes; it throws what they and `authenticate` throw. */
+/** Returns an app that serves these routes. It throws the errors of the routes and of `authenticate`. */
 export function router(routes: readonly Route[], parts: RouterParts): Elysia {
   const app = new Elysia({ normalize: false })
   for (const route of routes) {
@@ -43,14 +43,15 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     requirePermission(principal, route.access)
     return principal
   }
-  // Before the body is read: a caller without credential or permission must learn nothing from how its body is checked.
+  // Checked before the body is read: a caller without a credential or permission must learn nothing about the body
+  // checks.
   const first = caller(false)
   const yielder = new Yielder()
   const query = readQuery(route.query, new URL(request.url).searchParams)
   const raw = route.raw ? { headers: request.headers, text: await receiveText(request, maxBodyBytesOf(route)) } : null
   const body = raw ? await readJsonText(raw.text) : await bodyOf(route, request)
   if (yielder.isDue) await yielder.yieldNow()
-  // The body may have taken minutes, in which the credential may have expired or the role changed.
+  // Receiving the body may have taken minutes, during which the credential may have expired or the role changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
     ...{ principal, params, query, body },
@@ -59,7 +60,7 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     origin: originOf(request),
     signal: requestSignal(request),
   })
-  // A large answer is written after a pause, so that others are served between.
+  // Yields before a large answer is written, so that other requests are handled in between.
   if (yielder.isDue) await yielder.yieldNow()
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)

@@ -3,35 +3,36 @@ import { brotliCompressSync, constants } from 'node:zlib'
 
 /** An immutable file in memory, with its compressed forms. */
 export interface StaticFile {
-  /** The `content-type`, charset included. */
+  /** The `content-type`, including the charset. */
   type: string
   body: Uint8Array<ArrayBuffer>
-  /** The compressed bodies by encoding; encodings that would save nothing are left out. */
+  /** The compressed bodies by encoding. Encodings that save no bytes are omitted. */
   packed: Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>
-  /** A hash of the body. */
+  /** Hash of the body. */
   hash: string
 }
 
 /**
- * Preferred first. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1, brotli: https://www.rfc-editor.org/rfc/rfc7932
+ * Supported encodings, preferred first. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1, Brotli:
+ * https://www.rfc-editor.org/rfc/rfc7932
  */
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** `cache-control` of files with a hash of their content in the name: cached for a year. */
+/** `cache-control` of files whose name contains a hash of the content: cached for a year. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** `cache-control` of files that are cached but revalidated at each request. */
+/** `cache-control` of files that are cached but revalidated on each request. */
 export const REVALIDATED = 'no-cache'
 
-/** The compression level: `fast` during a request, `best` at a build. */
+/** Compression effort: `fast` during a request, `best` during a build. */
 type Effort = 'fast' | 'best'
 const LEVELS: Record<Effort, { br: number; gzip: 6 | 12 }> = {
   fast: { br: 5, gzip: 6 },
-  // libdeflate's highest: https://github.com/ebiggers/libdeflate#compression-levels
+  // Maximum level of libdeflate: https://github.com/ebiggers/libdeflate#compression-levels
   best: { br: constants.BROTLI_MAX_QUALITY, gzip: 12 },
 }
 
-/** Types that are already compressed. */
+/** Matches content types that are already compressed. */
 const IS_PACKED = /^(?:image\/(?!svg)|font\/|audio\/|video\/)/
 
 export interface FileOptions {
@@ -39,7 +40,7 @@ export interface FileOptions {
   encodings?: readonly Encoding[]
 }
 
-/** Returns the file with this body, compressed in each encoding that saves bytes. */
+/** Creates a file with this body, compressed in each encoding that saves bytes. */
 export function staticFile(
   type: string,
   content: string | Uint8Array<ArrayBuffer>,
@@ -59,13 +60,13 @@ export function staticFile(
 }
 
 /**
- * Answers GET and HEAD: the file in an encoding that the caller accepts, or 304 when its `if-none-match` has the etag.
- * `headers` are added to the response (`cache-control`, security policy).
+ * Answers GET and HEAD with the file in an encoding that the caller accepts, or with 304 when `if-none-match` contains
+ * its ETag. `headers` are added to the response (`cache-control`, security policy).
  */
 export function fileResponse(request: Request, file: StaticFile, headers: Record<string, string>): Response {
   const encoding = encodingFor(request.headers.get('accept-encoding'), file)
   const body = (encoding && file.packed[encoding]) ?? file.body
-  // Each encoding needs a different etag: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
+  // Each encoding needs a different ETag: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
   const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`
   const all = { ...headers, 'content-type': file.type, etag, vary: 'accept-encoding' }
   if (isCachedBy(request, etag)) return new Response(null, { status: 304, headers: all })
@@ -75,7 +76,7 @@ export function fileResponse(request: Request, file: StaticFile, headers: Record
 }
 
 /**
- * Returns the encoding of the file that the caller prefers; null for the uncompressed body.
+ * Returns the available encoding that the caller prefers; null for the uncompressed body.
  * https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3
  */
 export function encodingFor(accepted: string | null, { packed }: Pick<StaticFile, 'packed'>): Encoding | null {
@@ -90,7 +91,7 @@ export function encodingFor(accepted: string | null, { packed }: Pick<StaticFile
   return best
 }
 
-/** `br;q=0.5, *` → br 0.5, * 1. A malformed weight counts as 0, so that encoding is not sent. */
+/** Parses weights: `br;q=0.5, *` → br 0.5, * 1. A malformed weight is treated as 0, so that encoding is not sent. */
 function weightsOf(accepted: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of accepted.toLowerCase().split(',')) {
@@ -102,9 +103,9 @@ function weightsOf(accepted: string): Map<string, number> {
   return weights
 }
 
-/** True when `if-none-match` says that the caller has the body with this etag. */
+/** True when `if-none-match` lists this ETag. */
 function isCachedBy({ headers }: Request, etag: string): boolean {
   const known = headers.get('if-none-match')?.split(',') ?? []
-  // A proxy that changes the bytes marks the tag as weak: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
+  // A proxy that changes the bytes marks the ETag as weak: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
   return known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }

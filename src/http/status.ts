@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/error.ts'
 
-/** The HTTP status of each error code. */
+/** HTTP status of each error code. */
 export const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
   unauthorized: 401,

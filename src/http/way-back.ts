@@ -1,15 +1,17 @@
 import { SECOND_MS } from '../core/clock.ts'
 import { API_HEADERS } from './headers.ts'
 
-/** A cookie that binds the way back from somebody else's sign-in to the browser that began it. */
+/** A cookie that binds the callback from another server's sign-in to the browser that started it. */
 export interface WayBackCookie {
-  /** The header `set-cookie`. `value`: letters, digits, `-` and `_`; an age of 0 removes the cookie. */
+  /**
+   * Returns the `set-cookie` header. `value` consists of letters, digits, `-` and `_`. An age of 0 deletes the cookie.
+   */
   set(publicUrl: string, value: string, ageMs: number): string
-  /** Returns the cookie of the request; null without one. */
+  /** Returns the cookie's value from the request; null without one. */
   read(request: Request): string | null
 }
 
-/** @param path below that of `publicUrl`, which may lead through a proxy that puts a path before ours */
+/** @param path path relative to `publicUrl`, which may include a path prefix added by a proxy */
 export function wayBackCookie(name: string, path: string): WayBackCookie {
   const sent = new RegExp(`(?:^|; *)${name}=([\\w-]+)`)
   return {
@@ -23,7 +25,7 @@ export function wayBackCookie(name: string, path: string): WayBackCookie {
   }
 }
 
-/** A redirect that is not cached, and sends no referrer, because the address that it leads from may have a code in it. */
+/** Returns an uncached redirect that sends no referrer, because the current URL may contain a secret code. */
 export function redirect(status: 302 | 303, location: string, cookie: string): Response {
   const headers = { ...API_HEADERS, 'referrer-policy': 'no-referrer', location, 'set-cookie': cookie }
   return new Response(null, { status, headers })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../test/run-program.ts'
 import { buildPages, buildWeb } from './web-bundle.ts'
 
-/** A typical application: two pages, styles, shared and dynamically imported modules. */
+/** A typical application: two pages, styles, and shared and dynamically imported modules. */
 const SOURCES: Record<string, string> = {
   'a.html':
     '<!doctype html><title>A</title><link rel="stylesheet" href="./a.css"><script type="module" src="./a.tsx"></script>',
@@ -16,7 +16,7 @@ const SOURCES: Record<string, string> = {
   'later.ts': `import { shared } from './shared.ts'; export const later: string = 'LATER' + shared`,
   'shared.ts': `export const shared: string = 'SHARED'`,
 }
-// Too large to be put into the style as text.
+// Too large to be inlined in the style sheet.
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200_000, 7)])
 
 async function build(folder: string, change: Record<string, string> = {}) {
@@ -35,7 +35,7 @@ test('bundles several pages with styles, pictures and dynamic imports; no source
   const names = Object.keys(assets)
   for (const name of names) expect(name).toMatch(/^[\w-]+-[\da-z]{8}\.(?:js|css|png)$/)
   const scripts = names.filter((name) => name.endsWith('.js'))
-  // Both pages, the shared module, and the dynamic import.
+  // The two pages, the shared module and the dynamic import.
   expect(scripts.length).toBeGreaterThanOrEqual(4)
   expect(scripts.filter((name) => text(assets[name]).includes('LATER'))).toHaveLength(1)
   expect(scripts.filter((name) => text(assets[name]).includes('"SHARED"'))).toHaveLength(1)

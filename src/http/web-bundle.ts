@@ -4,13 +4,21 @@ import { type FileOptions, type StaticFile, staticFile } from './static-files.ts
 import { generateClient } from './web-client.ts'
 import { withoutUnused } from './web-styles.ts'
 
-/** The pages of the server and the files that they load, ready to be sent. */
+/** The pages of the server and the files they load, ready to be sent. */
 export interface WebBundle {
-  /** By file name, `home.html`, documents by path, `docs/use/alerts`; `pages.ts` maps addresses to names. They refer to assets. */
+  /**
+   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `pages.ts` maps URLs
+   * to names.
+   */
   pages: Readonly<Record<string, StaticFile>>
-  /** Scripts, styles, pictures, by the last part of their path: `home-rcsx9z4h.js`, with a hash of the content. */
+  /**
+   * Scripts, styles and pictures by the last segment of their path, which contains a hash of the content:
+   * `home-rcsx9z4h.js`.
+   */
   assets: Readonly<Record<string, StaticFile>>
-  /** Scripts of a room's pages in addition to those of all pages, by the room's folder: `issues`. Names of assets. */
+  /**
+   * Asset names of the scripts that a room's pages load in addition to the shared ones, by the room's folder: `issues`.
+   */
   rooms: Readonly<Record<string, readonly string[]>>
 }
 
@@ -19,24 +27,27 @@ export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
 const DOCS = join(import.meta.dir, '../../docs')
-/** The page of every document, with placeholders. */
+/** The HTML template of all documents, with placeholders. */
 const DOCS_SHELL = 'document.html'
 const PAGES = ['index.html', 'api-reference.html', DOCS_SHELL].map((name) => join(SOURCES, name))
-/** The dashboard: its page, what runs before it is drawn, so that nobody sees the other colours first, and all else. */
+/**
+ * The dashboard: its page, its main script, and the script that runs before rendering so that the wrong color scheme
+ * never flashes.
+ */
 const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'before-render.ts'), main: join(SOURCES, 'main.tsx') }
 
 let built: Promise<WebBundle> | null = null
 
 /**
- * Returns all pages and what they load, built from their sources at the first call. The executable has no sources:
- * there, `build.ts` replaces this module by one that returns the same bundle. Fails when they do not compile.
+ * Returns all pages and the files they load, built from source on the first call. The executable contains no sources:
+ * `build.ts` replaces this module with one that returns the prebuilt bundle. Throws when the pages do not compile.
  */
 export function webBundle(): Promise<WebBundle> {
   built ??= buildPages()
   return built
 }
 
-/** Builds the pages of this server, after the client that they import. Fails when they do not compile. */
+/** Builds the server's pages, after generating the API client that they import. Throws when they do not compile. */
 export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
   await generateClient()
   const web = await buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
@@ -63,8 +74,8 @@ interface BuildOptions extends FileOptions {
 }
 
 /**
- * Builds pages with the scripts and styles that they name; code shared by several of them, or imported dynamically,
- * becomes a separate file. Throws when they do not compile.
+ * Builds pages with the scripts and styles they refer to. Code that is shared or dynamically imported becomes a
+ * separate file. Throws when the pages do not compile.
  */
 export async function buildWeb(
   pages: readonly string[],
@@ -72,7 +83,7 @@ export async function buildWeb(
 ): Promise<WebBundle> {
   const { outputs, metafile } = await bundle(pages, { splitting: true, metafile: true })
   const text = await textsOf(outputs)
-  // The bundler joins all scripts of a page into one module, which runs after the page was drawn.
+  // Bundled separately, because the bundler joins all scripts of a page into one module, which runs after rendering.
   const first = dashboard ? await bundle([dashboard.first], { format: 'iife' }) : null
   const styles = dashboard ? await stylesOf(dashboard.main, [...text.values()].join('')) : null
   const shown = (name: string) => {
@@ -83,7 +94,7 @@ export async function buildWeb(
   }
   const htmls = [...text.keys()].filter((name) => name.endsWith('.html'))
   const drawn = Object.fromEntries(htmls.map((name) => [name, shown(name)]))
-  // A page has one file of styles; the bundler makes one for each of its scripts as well.
+  // A page has a single style sheet, but the bundler also creates one for each of its scripts.
   const isSent = (name: string) => !name.endsWith('.css') || Object.values(drawn).some((html) => html.includes(name))
   const assets: Record<string, StaticFile> = {}
   for (const output of [...outputs, ...(first?.outputs ?? [])]) {
@@ -105,8 +116,8 @@ async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<strin
 }
 
 /**
- * Returns the original styles of a script and everything it imports. For old browsers the bundler replaces each
- * `inset-inline-end` by six rules whose selectors name all right-to-left languages.
+ * Returns the original styles of a script and its imports. For old browsers, the bundler replaces each
+ * `inset-inline-end` with six rules whose selectors list all right-to-left languages.
  */
 async function stylesOf(main: string, scripts: string): Promise<{ name: string; css: string }> {
   const { outputs } = await bundle([main], { target: 'bun' })
@@ -115,7 +126,7 @@ async function stylesOf(main: string, scripts: string): Promise<{ name: string; 
   return { name: `styles-${Bun.hash(css).toString(36).padStart(8, '0').slice(-8)}.css`, css }
 }
 
-/** Returns the bundled module of each room with its imports. The page itself names the scripts shared by all rooms. */
+/** Returns each room's bundled module with its imports. The scripts shared by all rooms are in the page itself. */
 function roomsOf(metafile: Bun.BuildMetafile | undefined): WebBundle['rooms'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
   const rooms: Record<string, string[]> = {}
@@ -137,7 +148,7 @@ async function bundle(entrypoints: readonly string[], options: Partial<Bun.Build
     format: 'esm',
     minify: true,
     publicPath: ASSETS_PATH,
-    // React and its friends leave out what only helps while developing.
+    // Makes React and similar packages omit their development code.
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: {
       entry: entrypoints.every((path) => path.endsWith('.html')) ? '[name].[ext]' : '[name]-[hash].[ext]',

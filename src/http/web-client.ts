@@ -4,20 +4,21 @@ import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const GENERATED = join(ROOT, '.generated')
-/** Where pages import it from, as `#client/…` in `package.json`. It is never committed. */
+/** The folder from which pages import the client, as `#client/…` in `package.json`. Never committed. */
 const FOLDER = join(GENERATED, 'client')
 const DESCRIPTION = join(ROOT, 'docs/openapi.json')
 const MARK = 'made-from'
 const PLUGINS = ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript', '@tanstack/react-query'] as const
 
 /**
- * Writes the client of `/v1` for the pages, with TanStack Query's options, from `docs/openapi.json`. Does nothing when
- * the client exists and the description has not changed. Throws when the description can't be read.
+ * Generates the pages' client for `/v1`, with TanStack Query's options, from `docs/openapi.json`. Does nothing when the
+ * client exists and the description is unchanged. Throws when the description can't be read.
  */
 export async function generateClient(): Promise<void> {
   const mark = currentMark()
   if (standingMark() === mark) return
-  // Another process may make it at the same time: each makes its own, and the first is put in place.
+  // Another process may generate the client at the same time. Each generates its own, and the first one is moved into
+  // place.
   await mkdir(GENERATED, { recursive: true })
   const draft = await mkdtemp(join(GENERATED, 'draft-'))
   const { createClient } = await import('@hey-api/openapi-ts')
@@ -25,7 +26,7 @@ export async function generateClient(): Promise<void> {
     input: DESCRIPTION,
     output: join(draft, 'client'),
     plugins: [...PLUGINS],
-    // Without them it writes reports of its crashes into the working folder and offers to publish them.
+    // Without these options, the generator writes crash reports to the working folder and offers to publish them.
     logs: { level: 'silent', file: false },
     interactive: false,
   })
@@ -37,7 +38,7 @@ export async function generateClient(): Promise<void> {
   await rm(draft, { recursive: true })
 }
 
-/** Returns a hash of the description and the packages. */
+/** Returns a hash of the API description and the packages. */
 function currentMark(): string {
   const sources = [DESCRIPTION, join(ROOT, 'bun.lock')].map((path) => readFileSync(path, 'utf8'))
   return Bun.hash(sources.join()).toString(36)

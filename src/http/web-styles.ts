@@ -1,6 +1,6 @@
 /**
- * Returns style sheets without the rules that can't apply: those of Mantine's components, by their classes (`m_8bffd616`),
- * which no script names. Every rule that is parsed is matched against the page at each of its changes.
+ * Returns a style sheet without unused rules: Mantine's component rules whose classes (`m_8bffd616`) occur in no
+ * script. The browser matches every remaining rule against the page on each change.
  */
 export function withoutUnused(css: string, scripts: string): string {
   const used = new Set(scripts.match(CLASS) ?? [])
@@ -15,7 +15,7 @@ export function withoutUnused(css: string, scripts: string): string {
 
 const CLASS = /\bm_[0-9a-f]{6,}\b/g
 
-/** Keeps of each rule the selectors that may apply. `css` is whole and valid, as a bundler writes it. */
+/** Removes the selectors of each rule that can't apply. `css` must be complete and valid, as written by a bundler. */
 function keep(css: string, mayApply: (selector: string) => boolean): string {
   let kept = ''
   for (const { head, body, text } of blocksOf(css)) {
@@ -36,14 +36,14 @@ function keep(css: string, mayApply: (selector: string) => boolean): string {
 }
 
 interface Block {
-  /** A selector, or an at-rule. */
+  /** The selector or at-rule. */
   head: string
-  /** Contents of its braces; null for a statement without them. */
+  /** The content of the braces; null for a statement without braces. */
   body: string | null
   text: string
 }
 
-/** The rules of one level, in their order. */
+/** Yields the rules of one level, in order. */
 function* blocksOf(css: string): Generator<Block> {
   let from = 0
   while (from < css.length) {
@@ -57,7 +57,7 @@ function* blocksOf(css: string): Generator<Block> {
   }
 }
 
-/** Splits at characters outside brackets and strings. */
+/** Splits a string at the given character, except inside brackets and strings. */
 function split(text: string, at: string): string[] {
   const parts: string[] = []
   for (let from = 0; from <= text.length; ) {
@@ -70,8 +70,8 @@ function split(text: string, at: string): string[] {
 }
 
 /**
- * Returns the position after the first character that is the end, given the character and the number of open brackets;
- * the end of the text when there is none.
+ * Returns the position after the first character for which `isEnd` returns true, given the character and the number of
+ * open brackets. Returns the length of the string when there is none.
  */
 function endOf(text: string, from: number, isEnd: (letter: string, depth: number) => boolean): number {
   let depth = 0
@@ -91,7 +91,8 @@ function endOf(text: string, from: number, isEnd: (letter: string, depth: number
 }
 
 /**
- * Returns a selector without the contents of brackets: `:where(.a, .b)` and `:not(.a)` require neither class to exist.
+ * Returns a selector without the content of its brackets: `:where(.a, .b)` and `:not(.a)` do not require these classes
+ * to exist.
  */
 function outsideBrackets(selector: string): string {
   let depth = 0
