@@ -6,10 +6,10 @@ import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
-/** Anybody may request metrics, and each measurement reads whole tables. */
+/** Cache time: the metrics are public, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
 
-/** Returns `measure` with its result cached for 5 seconds. */
+/** Returns `measure`, with its result cached for 5 s. */
 export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
   let kept: { at: Instant; metrics: Metric[] } | null = null
   return () => {
@@ -29,8 +29,8 @@ export interface MetricParts {
 }
 
 /**
- * Returns the metrics for operators. Counters are stored with the data they count, so they survive a restart and never
- * decrease.
+ * Returns the metrics for operators. Counters are stored with the data that they count, so they survive restarts and
+ * never decrease.
  */
 export function metricsOf(parts: MetricParts): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts

@@ -1,18 +1,18 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { glibcFault } from './core/glibc.ts'
 
-// Elysia reads this when it is loaded. Outside production its error messages quote the request, and a hostile body can
-// make building such a message fail.
+// Elysia reads this variable when it is loaded. In other modes, its error messages quote the request, and building such
+// a message can fail on a malicious body.
 process.env.NODE_ENV = 'production'
 
 /**
- * Number of runtime threads for file access and queries. The default is the number of cores, with which two long queries
- * could block all other queries and every `fdatasync`.
+ * Number of runtime threads for file access and queries. The default is the number of CPU cores, with which two long
+ * queries could block all other queries and every `fdatasync`.
  */
 const WORKERS = '16'
 
-// The runtime reads the variable from the process, which `process.env` does not modify. When run from sources, the threads
-// exist before this line, so `run` sets the variable.
+// The runtime reads the variable from the process environment, which `process.env` does not modify. When run from
+// source, the threads are created before this line, so `run` sets the variable.
 if (process.platform === 'linux') {
   const { symbols } = dlopen('libc.so.6', {
     gnu_get_libc_version: { args: [], returns: FFIType.cstring },

@@ -31,7 +31,7 @@ const DOCS = join(import.meta.dir, '../../docs')
 const DOCS_SHELL = 'document.html'
 const PAGES = ['index.html', 'api-reference.html', DOCS_SHELL].map((name) => join(SOURCES, name))
 /**
- * The dashboard: its page, its main script, and the script that runs before rendering so that the wrong color scheme
+ * The dashboard: its page, its main script, and the script that runs before rendering so that the wrong colour scheme
  * never flashes.
  */
 const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'before-render.ts'), main: join(SOURCES, 'main.tsx') }

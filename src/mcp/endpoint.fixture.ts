@@ -19,14 +19,14 @@ import { type McpParts, mcpEndpoint } from './endpoint.ts'
 export const VERSION = '9.8.7'
 export const PUBLIC_URL = 'https://tags.example'
 
-/** The SDK's own client, after `initialize`; closed at the end of its block. */
+/** The SDK's own client, already initialized. Closed at the end of its block. */
 export type Connected = Client & AsyncDisposable
 
 /** Connects the SDK's own client to the server at this URL. */
 export async function connect(url: string, key: string, headers: Record<string, string> = {}): Promise<Connected> {
   const client = new Client({ name: 'test', version: '1' })
   const requestInit = { headers: { authorization: `Bearer ${key}`, ...headers } }
-  // The SDK's types are written without `exactOptionalPropertyTypes` in mind.
+  // The SDK's types are not compatible with `exactOptionalPropertyTypes`.
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit }) as Parameters<Client['connect']>[0]
   await client.connect(transport)
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
@@ -52,7 +52,9 @@ export function everyRow(db: Db): Record<string, unknown[]> {
   return Object.fromEntries(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]))
 }
 
-/** Routes with combinations that no other route has: fields in all three parts, an audited change, failing answers. */
+/**
+ * Routes with combinations that no other route has: fields in all three parts, an audited change, answers that fail.
+ */
 export function oddRoutes(db: Db): Route[] {
   const tag = 'Odd'
   const read = { method: 'GET', access: 'read', tag, tool: true } as const
@@ -136,17 +138,17 @@ export interface McpServer extends Disposable {
   db: Db
   clock: TestClock
   people: Cast
-  /** Reported errors and where they occurred; a test that expects some clears the list. */
+  /** Reported errors with their locations. A test that expects errors clears the list. */
   bugs: [unknown, string][]
   /** Returns the number of counted requests. */
   counted: () => number
-  /** Creates an alert of the organization, and returns its id. */
+  /** Creates an alert of the organization and returns its id. */
   addAlert(name: string): string
-  /** Creates an issue of an alert of this name, later than the previous one. */
+  /** Creates an issue of an alert with this name, later than the previous one. */
   addIssue(name: string): void
 }
 
-/** Creates the endpoint without a server, on its own database. */
+/** Creates the endpoint without a server, with its own database. */
 export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = {
     ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },
@@ -169,7 +171,7 @@ export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), cl
   return Object.assign(answer, { bugs })
 }
 
-/** Starts the endpoint behind a real server, with the routes of alerts and issues and `oddRoutes`. */
+/** Starts a server for the endpoint, with the routes of alerts and issues and `oddRoutes`. */
 export function startMcp(): McpServer {
   const db = memoryDb()
   const clock = testClock()

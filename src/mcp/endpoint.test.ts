@@ -29,7 +29,7 @@ interface Sent {
   body?: unknown
 }
 
-/** Null headers are omitted; a string is sent unchanged. */
+/** Sends a request. Null headers are omitted, and a string body is sent unchanged. */
 async function send({ method = 'POST', key = server.people.alice.key, headers = {}, body = PING }: Sent = {}) {
   const all: Record<string, string | null> = {
     authorization: key && `Bearer ${key}`,
@@ -88,7 +88,7 @@ describe('credentials', () => {
       isRead = true
       controller.close()
     }
-    // Without a queue, nothing is pulled before the body is read.
+    // Without a queue, the stream is not pulled before the body is read.
     const body = new ReadableStream({ pull }, { highWaterMark: 0 })
     const answer = mcpOf({
       authenticate() {

@@ -21,14 +21,15 @@ export interface McpParts extends MethodDeps {
   publicUrl: string
 }
 
-/** The SDK's own limit. */
+/** Maximum number of messages in a batch, as in the SDK. */
 const MAX_MESSAGES = 100
 
 /**
- * The Model Context Protocol over streamable HTTP, for assistants: stateless, with answers in JSON. A message of revision
- * 2026-07-28 or of an unknown one is answered by `stateless.ts`, one of an older revision by the SDK. Errors of HTTP
- * (credential, origin, size, a body that is no message) are answered as `{"error"}` like everywhere, errors of a
- * message as JSON-RPC errors or, for a tool, as a result with `isError`. `?groups=` chooses the tools that are listed.
+ * Creates the endpoint of the Model Context Protocol over streamable HTTP, for assistants. It is stateless and answers
+ * with JSON. Messages of revision 2026-07-28 or an unknown revision are answered by `stateless.ts`, messages of older
+ * revisions by the SDK. HTTP errors (credential, origin, size, malformed message) are answered with `{"error"}`, as in
+ * the rest of the API. Errors of a message are JSON-RPC errors or, for a tool, results with `isError`. `?groups=`
+ * selects the listed tools.
  */
 export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
   const methodsFor = mcpMethods(parts)
@@ -38,11 +39,11 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
     try {
       if (request.method !== 'POST') return methodRefused()
       checkOrigin(request.headers.get('origin'), ownOrigin)
-      // Before the body is read, so that unauthorized bodies are not.
+      // Authenticated before the body is read, so that bodies of unauthorized requests are not read.
       parts.authenticate(request.headers)
       const body = await readMessage(request)
       if (body instanceof Response) return body
-      // The body may have taken minutes, in which the credential may have expired or the role changed.
+      // Receiving the body may have taken minutes, during which the credential may have expired or the role changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
       const groups = new URL(request.url).searchParams.get('groups')
@@ -60,8 +61,8 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
 }
 
 /**
- * Returns the body as `readJson` does. To a client of revision 2026-07-28, which takes any other body for the answer of
- * an older server, a body that is no JSON is refused with a JSON-RPC error.
+ * Returns the body, like `readJson`. Clients of revision 2026-07-28 receive a JSON-RPC error for a malformed body,
+ * because they interpret any other error body as the answer of an older server.
  */
 async function readMessage(request: Request): Promise<unknown> {
   try {
@@ -78,15 +79,15 @@ function methodRefused(): Response {
 }
 
 /**
- * Refuses an `Origin`, which only browsers send, of another site: a protection against DNS rebinding, as
- * https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning requires.
+ * Rejects an `Origin` header of another site. Only browsers send this header; the check prevents DNS rebinding, as
+ * required by https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning.
  */
 function checkOrigin(origin: string | null, own: string): void {
   if (origin === null || origin === own) return
   throw new AppError('forbidden', `origin: must be ${own}`)
 }
 
-/** Counts each message of a batch for the rate limit. Fails with `invalid` when there are too many. */
+/** Counts each message of a batch towards the rate limit. Throws `invalid` when the batch has too many messages. */
 function countMessages(body: unknown, count: () => Principal): void {
   if (!Array.isArray(body)) return
   if (body.length > MAX_MESSAGES) throw new AppError('invalid', `body: has more than ${MAX_MESSAGES} messages`)
@@ -95,7 +96,7 @@ function countMessages(body: unknown, count: () => Principal): void {
 
 async function answerWithSdk(request: Request, body: unknown, identity: Implementation, methods: Methods) {
   const server = handshakeServer(identity, methods)
-  // Without a generator of session ids the transport is stateless.
+  // Without a session id generator, the transport is stateless.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
@@ -108,7 +109,7 @@ async function answerWithSdk(request: Request, body: unknown, identity: Implemen
   }
 }
 
-/** Converts the SDK's JSON-RPC error without an id, which clients can't assign to a request, to `{"error"}`. */
+/** Converts an SDK JSON-RPC error without an id to `{"error"}`, because clients can't match it to a request. */
 async function asErrorBody(response: Response): Promise<Response> {
   const { error } = (await response.json()) as { error: { message: string } }
   return Response.json({ error: error.message }, { status: response.status, headers: API_HEADERS })

@@ -6,11 +6,11 @@ import type { Principal } from '../http/principal.ts'
 import type { Tool } from './tool.ts'
 
 /*
- * Every conversation pays for the tools that it lists, so by default only the usual ones are listed, and two more: one
- * shows the others by group, one calls them.
+ * Listed tools take up context in every conversation. By default, only the core tools are listed, together with
+ * `list_tools`, which describes other tools by group, and `call_tool`, which calls them.
  */
 
-/** The usual tools. They are listed without the schemas of their answers. */
+/** The core tools. They are listed without the schemas of their answers. */
 export const CORE: ReadonlySet<string> = new Set([
   'list_issues',
   'get_issue',
@@ -36,9 +36,9 @@ export const CORE: ReadonlySet<string> = new Set([
   'whoami',
 ])
 
-/** The group of the usual tools. */
+/** The group of the core tools. */
 const CORE_GROUP = 'core'
-/** Stands for all groups. */
+/** Selects all groups. */
 const ALL = 'all'
 
 export const LIST_TOOLS = 'list_tools'
@@ -52,7 +52,7 @@ const checkCall = parser(
   }),
 )
 
-/** The group of a tool: the tag of its operation, as `flow-tests`. */
+/** Returns the group of a tool: the tag of its operation in the form `flow-tests`. */
 function groupOf({ route }: Tool): string {
   return route.tag.toLowerCase().replaceAll(' ', '-')
 }
@@ -60,7 +60,7 @@ function groupOf({ route }: Tool): string {
 const isCore = ({ entry }: Tool) => CORE.has(entry.name)
 const withoutAnswer = ({ entry: { outputSchema: _, ...entry } }: Tool): ToolEntry => entry
 
-/** Returns the tools that list and call the others, for a caller who sees `tools`. */
+/** Returns the entries of the tools that list and call other tools, for a caller who may see `tools`. */
 function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEntry[] {
   const readOnly = tools.every(({ route }) => !PERMISSIONS[route.access].writes)
   return [
@@ -101,15 +101,15 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
 /** The tools by group. */
 export interface ToolGroups {
   /**
-   * Reads the groups of an address (`alerts,flow-tests`): null means the usual tools alone. Fails with `invalid` for an
-   * unknown one, naming those that there are.
+   * Parses a comma-separated list of groups (`alerts,flow-tests`) from the URL. Null selects only the core tools.
+   * Throws `invalid`, with the known groups, for an unknown one.
    */
   read(text: string | null): ReadonlySet<string>
-  /** Returns the entries of `tools/list`, in the same order for the same caller. */
+  /** Returns the entries of `tools/list`. The order is always the same for the same caller. */
   listed(groups: ReadonlySet<string>, principal: Principal): ToolEntry[]
-  /** Answers `list_tools`. Fails with `invalid` for an unknown group, `notFound` for an unknown tool. */
+  /** Answers `list_tools`. Throws `invalid` for an unknown group and `notFound` for an unknown tool. */
   described(args: unknown, principal: Principal): object
-  /** Returns name and arguments of the tool that `call_tool` calls. Fails with `invalid`. */
+  /** Returns the name and arguments of the tool to call from the arguments of `call_tool`. Throws `invalid`. */
   called(args: unknown): { name: string; arguments: Record<string, unknown> }
 }
 
@@ -160,7 +160,7 @@ export function toolGroups(tools: readonly Tool[]): ToolGroups {
   }
 }
 
-/** The refusal of a tool that is not there, or that the caller may not see. */
+/** Returns the error for a tool that does not exist or that the caller may not see. */
 export function unknownTool(name: string): AppError {
   return new AppError('notFound', `unknown tool: ${name.slice(0, 100)}`)
 }

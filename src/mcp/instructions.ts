@@ -1,4 +1,4 @@
-/** The instructions that assistants get at the start. */
+/** The instructions sent to assistants when they connect. */
 export const INSTRUCTIONS = `\
 Tagwarden watches the analytics and marketing tags of websites and apps. Events that tags send are judged by alerts; \
 when an alert finds something wrong it opens an issue, or counts on in the one that is open.

@@ -38,7 +38,7 @@ interface ToolCall {
   arguments?: Record<string, unknown> | undefined
 }
 
-/** The methods of the protocol for one caller. They are the same in every revision, and throw `RpcError`. */
+/** The protocol methods for one caller. They are the same in every revision and throw `RpcError`. */
 export interface Methods {
   listTools(): { tools: ToolEntry[] }
   callTool(call: ToolCall): Promise<CallToolResult>
@@ -47,7 +47,7 @@ export interface Methods {
   readResource(uri: string): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }>
 }
 
-/** An error with a JSON-RPC code. The SDK's own class adds the code to the message. */
+/** An error with a JSON-RPC code. Unlike the SDK's class, it does not add the code to the message. */
 export class RpcError extends Error {
   constructor(
     readonly code: number,
@@ -58,21 +58,23 @@ export class RpcError extends Error {
   }
 }
 
-/** The message that callers get for a bug. */
+/** The message sent to callers in case of a bug. */
 const BUG_MESSAGE = 'internal error; the log of the server says more'
 
-/** https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling */
+/**
+ * Error code of the protocol: https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling
+ */
 export const RESOURCE_NOT_FOUND = -32002
 
 /**
- * Returns a function that returns the methods for one caller; `groups` names the groups of tools that are listed, as the
- * address does, and null means the usual tools. It fails with `invalid` for an unknown group. Tools and resources are made
- * from the routes once; throws a plain `Error` when two tools share a name or a route can't be a tool.
+ * Creates tools and resources from the routes, and returns a function that creates the methods for one caller. `groups`
+ * lists tool groups as in the URL; null selects the core tools. The returned function throws `invalid` for an unknown
+ * group. Throws a plain `Error` when two tools share a name or a route can't be a tool.
  */
 export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | null) => Methods {
   const { routes, perform, report } = deps
   const tools = routes.filter(({ tool }) => tool).map(toolOf)
-  // `listAlerts` is the name of the operation in the description of the REST API.
+  // Also accepts `listAlerts`, the operation's name in the REST API description.
   const byName = new Map(tools.flatMap((tool) => [tool.route.id, tool.entry.name].map((name) => [name, tool])))
   if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools have one name')
   const grouped = toolGroups(tools)
@@ -132,7 +134,7 @@ async function callTool(
   requirePermission(caller.principal, route.access)
   const { dryRun, cursor, ...parts } = read(args)
   const call = { ...parts, ...caller }
-  // The casts are safe because an answer fits the route's schema, which is an object's.
+  // The casts are safe because the answer was checked against the route's schema, which is always an object schema.
   const answer = (await perform(route, call, { dryRun })) as Fields
   if (dryRun) {
     const shown = await dryRunAnswer(route, call, answer, { perform, routes })
@@ -154,7 +156,7 @@ function resultOf(answer: Fields, notes: readonly (string | null)[]): CallToolRe
   return { content: texts.map(textOf), structuredContent: answer }
 }
 
-/** Adds to the answer of a dry run what its route shows there. */
+/** Adds the fields defined by the route's `dryRunShows` to the answer of a dry run. */
 async function dryRunAnswer(
   { dryRunShows }: Route,
   { body, ...call }: Call,
@@ -175,8 +177,8 @@ async function dryRunAnswer(
 }
 
 /**
- * Returns the result of a call. Refusals are results with `isError`, because the assistant can correct its call; so are
- * bugs, without details.
+ * Returns the result of a call. Rejected calls are results with `isError`, so that the assistant can correct them. Bugs
+ * are too, without details.
  */
 async function orRefusal(
   name: string,
@@ -194,7 +196,7 @@ async function orRefusal(
 
 const MAX_FAULTS = 20
 
-/** Returns everything that is wrong with an input, a line for each field. */
+/** Returns all faults of an input, one line for each field. */
 function faultsText({ faults }: AppError): string {
   const more = faults.length - MAX_FAULTS
   return [...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n')

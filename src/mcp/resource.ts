@@ -2,21 +2,21 @@ import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types
 import { AppError } from '../core/error.ts'
 import type { Route } from '../http/route.ts'
 
-/** Performs a route for the caller, after checking the permission. */
+/** Performs a route for the caller after checking the permission. */
 export type Ask = (route: Route, parts: { params?: object; query?: object }) => Promise<unknown>
 
 /** Objects that assistants can add to a conversation by their URI. */
 export interface Resources {
   templates: readonly ResourceTemplate[]
-  /** Returns the latest of each kind. */
+  /** Returns the most recent resources of each kind. */
   list(ask: Ask): Promise<Resource[]>
-  /** Returns the resource of a URI. Fails with `notFound` for an unknown URI, and as the route fails. */
+  /** Returns the resource with this URI. Throws `notFound` for an unknown URI, and the errors of the route. */
   read(uri: string, ask: Ask): Promise<unknown>
 }
 
-/** Limit of the listed resources of each kind. */
+/** Maximum number of listed resources of each kind. */
 const MAX_LISTED = 50
-/** The largest page of a list. */
+/** Maximum page size of a list. */
 const MAX_PAGE = 200
 
 const mimeType = 'application/json'
@@ -41,7 +41,7 @@ function routeOf(routes: readonly Route[], id: string): Route {
   return route
 }
 
-/** Returns one page of a list. The casts are safe because every answer is checked against its schema. */
+/** Returns a page of a list. The casts are safe because every answer is checked against its schema. */
 async function pageOf(ask: Ask, route: Route, noun: string, query: object): Promise<Page> {
   const answer = (await ask(route, { query })) as Record<string, unknown>
   return { items: answer[noun] as Listed[], nextCursor: answer.nextCursor as string | null }
@@ -65,7 +65,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
       description: 'A rule: what it watches, when it fires and whom it tells',
       read: routeOf(routes, 'getAlert'),
       async latest(ask) {
-        // The list is always oldest first, so all pages are read.
+        // The list is always sorted oldest first, so all pages must be read.
         let latest: Listed[] = []
         let cursor: string | null = null
         do {
@@ -80,7 +80,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
   ]
 }
 
-/** Makes the resources from the routes. Throws a plain `Error` when a route that they need is missing. */
+/** Creates the resources from the routes. Throws a plain `Error` when a required route is missing. */
 export function resourcesOf(routes: readonly Route[]): Resources {
   const kinds = kindsOf(routes)
   return {

@@ -25,11 +25,11 @@ interface Sent {
   key?: string
   method?: unknown
   params?: unknown
-  /** Merged with the headers that the method requires; null omits one. */
+  /** Merged with the headers that the method requires. Null omits a header. */
   headers?: Record<string, string | null>
   /** Merged with the message. */
   message?: Record<string, unknown>
-  /** Sent instead of the message; a string is sent unchanged. */
+  /** Sent instead of the message. A string is sent unchanged. */
   body?: unknown
 }
 

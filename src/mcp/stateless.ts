@@ -11,31 +11,31 @@ import { type Methods, RESOURCE_NOT_FOUND, RpcError } from './methods.ts'
 import { CAPABILITIES } from './server.ts'
 
 /*
- * Revision 2026-07-28 of the Model Context Protocol over streamable HTTP. There is no handshake: each request names its
- * revision and what the client can do in `_meta`, and repeats revision, method and name in headers.
+ * Revision 2026-07-28 of the Model Context Protocol over streamable HTTP. It has no handshake: each request names its
+ * revision and the client's capabilities in `_meta`, and repeats revision, method and name in headers.
  *
- * Sources: https://modelcontextprotocol.io/specification/2026-07-28, there /basic (`_meta`, error codes),
- * /basic/versioning, /basic/transports/streamable-http (headers, status codes), /server/discover, /server/tools,
+ * Sources: https://modelcontextprotocol.io/specification/2026-07-28 with the sections /basic (`_meta`, error codes),
+ * /basic/versioning, /basic/transports/streamable-http (headers, status codes), /server/discover, /server/tools and
  * /server/utilities/caching, and
  * https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts.
  */
 
 /** The revision without a handshake. */
 const REVISION = '2026-07-28'
-/** Every revision that the server speaks, newest first. */
+/** All supported revisions, newest first. */
 const REVISIONS = [REVISION, ...HANDSHAKE_REVISIONS]
 
-/** Error codes that this revision adds. */
+/** Error codes introduced by this revision. */
 const HEADER_MISMATCH = -32020
 const UNSUPPORTED_VERSION = -32022
 
 const PREFIX = 'io.modelcontextprotocol/'
 const VERSION_KEY = `${PREFIX}protocolVersion`
 
-/** Time for which clients may reuse what changes only with a new version of the server or another role. */
+/** Time for which clients may cache lists that change only with a new server version or another role. */
 const LIST_TTL_MS = 300_000
 
-/** Parameters that the header `Mcp-Name` repeats, by method. */
+/** For each method, the parameter that the `Mcp-Name` header repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'resources/read': 'uri',
@@ -66,14 +66,14 @@ const versionIn = (message: unknown): unknown => {
   return message.params._meta[VERSION_KEY]
 }
 
-/** True when the headers alone say that the client expects the errors of this revision. */
+/** True when the headers show that the client expects the errors of this revision. */
 export function namesStateless(headers: Headers): boolean {
   return headers.get('mcp-protocol-version')?.trim() === REVISION
 }
 
 /**
- * True for what has to be answered as in this revision: a message that names it, or one that names a revision that the
- * server does not speak. An `initialize` without `_meta` starts a handshake, whatever its header says.
+ * True when the message must be answered according to this revision: it names this revision or an unsupported one. An
+ * `initialize` without `_meta` always starts a handshake, regardless of the headers.
  */
 export function isStateless(headers: Headers, body: unknown): boolean {
   const header = headers.get('mcp-protocol-version')?.trim()
@@ -86,7 +86,7 @@ export function isStateless(headers: Headers, body: unknown): boolean {
   return foreign(header)
 }
 
-/** Answers one message of this revision. */
+/** Answers a single message of this revision. */
 export async function answerStateless(
   headers: Headers,
   body: unknown,
@@ -107,18 +107,18 @@ export async function answerStateless(
     })
   } catch (error) {
     if (error instanceof HttpRpcError) return errorResponse(error.status, error, id)
-    // Errors of the method itself are answers: HTTP has done its part.
+    // Errors of the method itself are sent with status 200, because the HTTP request succeeded.
     if (error instanceof RpcError) return errorResponse(200, error, id)
     throw error
   }
 }
 
-/** Returns the response for a body that could not be read: a JSON-RPC error without an id. */
+/** Returns the response for an unreadable body: a JSON-RPC error without an id. */
 export function unreadable(status: number, message: string): Response {
   return errorResponse(status, new RpcError(ErrorCode.ParseError, message), null)
 }
 
-/** An error for which the specification names a status of HTTP. */
+/** An error for which the specification defines an HTTP status. */
 class HttpRpcError extends RpcError {
   constructor(
     readonly status: number,
@@ -148,7 +148,9 @@ function idOf(body: unknown): string | number | null {
 const malformed = (message: string) => new HttpRpcError(400, ErrorCode.InvalidRequest, message)
 const mismatch = (message: string) => new HttpRpcError(400, HEADER_MISMATCH, message)
 
-/** Returns method and parameters of a message. Fails when it is no request or names another revision. */
+/**
+ * Returns the method and parameters of a message. Throws when the message is not a request or names another revision.
+ */
 function requestOf(headers: Headers, body: unknown): { method: string; params: Fields } {
   const header = headers.get('mcp-protocol-version')?.trim()
   const claimed = versionIn(body)
@@ -171,7 +173,7 @@ function requestOf(headers: Headers, body: unknown): { method: string; params: F
   return { method, params }
 }
 
-/** Fails when a header is missing or contradicts the body. */
+/** Throws when a header is missing or contradicts the body. */
 function checkHeaders(headers: Headers, method: string, params: Fields): void {
   const required = (name: string): string => {
     const value = headers.get(name)
@@ -187,7 +189,7 @@ function checkHeaders(headers: Headers, method: string, params: Fields): void {
   if (decoded(required('Mcp-Name')) !== named) throw mismatch(`Mcp-Name: does not say what params.${field} says`)
 }
 
-/** Decodes a header value that may be Base64 between markers; null when it is no valid Base64. */
+/** Decodes a header value that may be Base64 between markers; null for invalid Base64. */
 function decoded(value: string): string | null {
   const [, encoded] = value.match(/^=\?base64\?(.*)\?=$/) ?? []
   if (encoded === undefined) return value
@@ -195,7 +197,7 @@ function decoded(value: string): string | null {
   return bytes.toString('base64') === encoded ? bytes.toString() : null
 }
 
-/** Runs a check of parameters, whose refusals are JSON-RPC errors with HTTP 400. */
+/** Runs a check of parameters. Its errors become JSON-RPC errors with HTTP status 400. */
 function checked<T>(check: () => T): T {
   try {
     return check()

@@ -109,7 +109,7 @@ describe('a route that cannot be a tool throws at startup', () => {
   })
 })
 
-/** The message for refused arguments. */
+/** Returns the error message for rejected arguments. */
 function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   try {
     tool.read(args)
@@ -120,7 +120,7 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   throw new Error('was not refused')
 }
 
-/** All errors in the arguments. */
+/** Returns all errors in the arguments. */
 function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] {
   try {
     tool.read(args)

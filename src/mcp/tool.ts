@@ -10,26 +10,28 @@ import type { Call, Route } from '../http/route.ts'
 /** A route as a tool for assistants. */
 export interface Tool {
   route: Route
-  /** Its entry in `tools/list`. */
+  /** The entry of the tool in `tools/list`. */
   entry: ToolEntry
   /**
-   * Splits arguments, which are one flat object, into the parts of a call; a list of the query may come as one text, as in
-   * an address, and an instant as an ISO 8601 text. Fails with `invalid`; its `faults` name all arguments that are wrong,
-   * but for a body that its handler checks.
+   * Splits the arguments, a flat object, into the parts of a call. A list in the query may be given as one string, as
+   * in a URL, and an instant as an ISO 8601 string. Throws `invalid`, whose `faults` list all invalid arguments, except
+   * for a body that its handler checks.
    */
   read(args: Record<string, unknown>): CallParts
 }
 
 interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
   dryRun: boolean
-  /** Of a page of an answer whose route knows no pages; undefined for the first. */
+  /** Cursor for the next page of an answer from a route without paging; undefined for the first page. */
   cursor: string | undefined
 }
 
 const PLACES = ['params', 'query', 'body', 'options'] as const
 type Place = (typeof PLACES)[number]
 
-/** Arguments of tools in addition to the route's own fields: of those that write, and of those that read in pages. */
+/**
+ * Arguments of tools in addition to the route's fields: options of tools that write, and of tools that return pages.
+ */
 const WRITE_OPTIONS = {
   dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' })),
 }
@@ -37,14 +39,14 @@ const PAGE_OPTIONS = {
   cursor: Type.Optional(Type.String({ maxLength: 500, description: 'nextCursor of a long answer' })),
 }
 
-/** True when the route itself answers in pages. */
+/** True when the route itself supports paging. */
 export const knowsPages = ({ query }: Route): boolean => query?.properties.cursor !== undefined
 
-/** True for a value in which a list can be. */
+/** True when values of the schema can contain a list. */
 const hasLists = ({ type, properties = {}, patternProperties = {}, anyOf = [] }: TSchema): boolean =>
   type === 'array' || [...Object.values({ ...properties, ...patternProperties }), ...anyOf].some(hasLists)
 
-/** True when the tool makes pages of a long answer, because its route knows none. */
+/** True when the tool splits long answers into pages, because its route has no paging. */
 export const makesPages = (route: Route): boolean =>
   !PERMISSIONS[route.access].writes && !knowsPages(route) && route.answer.type === 'object' && hasLists(route.answer)
 
@@ -53,15 +55,17 @@ function optionsOf(route: Route) {
   return makesPages(route) ? PAGE_OPTIONS : {}
 }
 
-/** The keywords of JSON Schema for an object's fields. */
+/** The JSON Schema keywords for the fields of an object. */
 interface Fields {
   properties: Record<string, object>
   required?: string[]
 }
 
-/** Named schemas that are described in the tools that write them, so the schemas of answers have only their names. */
+/**
+ * Schemas that are described in full by the tools that write these objects. Schemas of answers refer to them by name.
+ */
 const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
-/** Named schemas that are so long that answers say only where they are described. */
+/** Schemas that are too long to repeat in answers, with the text that replaces them. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'What create_alert takes',
   Audit: 'The input of create_audit, and id, status, times, region, error and summary',
@@ -74,7 +78,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
-/** The same for what tools that write answer: a tool that reads describes it. */
+/** The same for the answers of tools that write. A tool that reads describes these schemas in full. */
 const READ_ELSEWHERE: Readonly<Record<string, string>> = {
   ...DESCRIBED_ELSEWHERE,
   IssueDetail: 'What get_issue answers',
@@ -82,14 +86,14 @@ const READ_ELSEWHERE: Readonly<Record<string, string>> = {
   Delivery: 'One of what list_deliveries answers',
 }
 
-/** The same for what is taken inside of something. */
+/** The same for schemas nested in the arguments of other tools. */
 const TAKEN_ELSEWHERE: Readonly<Record<string, string>> = { AlertInput: 'What create_alert takes' }
 
 /**
- * Returns a function that inlines all references, because validators refuse duplicate names and assistants handle
- * references badly. Examples are left out, and a named schema is described only where it first occurs, because every
- * conversation pays for the length. `described`: names of schemas that are described already. `elsewhere`: names of
- * schemas that are not described here at all, with what is said instead.
+ * Returns a function that inlines all references, because validators reject duplicate names and assistants handle
+ * references poorly. To save context in every conversation, examples are omitted, and a named schema is described only
+ * at its first occurrence. `described` contains the names of schemas already described. `elsewhere` maps names of
+ * schemas that are not described here to a replacement text.
  */
 function inliner(
   described: Set<string>,
@@ -113,24 +117,27 @@ function inliner(
   return inlined
 }
 
-/** A date, or a date and a time of day with a zone; without a zone it is UTC. */
+/** A date, optionally with a time of day. Times without a time zone are UTC. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
-/** Returns the instant of an ISO 8601 text; null when it is none, or when there is no such day. */
+/** Returns the instant of an ISO 8601 string; null for other strings and for days that do not exist. */
 function instantOfIso(text: string): number | null {
   const [matched, zone] = ISO_TIME.exec(text) ?? []
   if (matched === undefined) return null
   const day = text.slice(0, 10)
   const at = Date.parse(text.length > day.length && !zone ? `${text}Z` : text)
-  // `Date` takes February 30 for a day of March.
+  // `Date` accepts February 30 as a day in March.
   return !Number.isNaN(at) && new Date(Date.parse(day)).toISOString().startsWith(day) ? at : null
 }
 
-/** Replaces ISO 8601 texts in arguments by instants, and remembers those that are no times. */
+/** Replaces ISO 8601 strings in arguments with instants, and records invalid ones. */
 class IsoTimes {
   private readonly faults: string[] = []
 
-  /** Returns the value with instants as milliseconds. A text that is no time stays, and is refused by `refuse`. */
+  /**
+   * Returns the value with instants in milliseconds. Strings that are not times are left unchanged, and `refuse`
+   * rejects them.
+   */
   read(schema: TSchema | undefined, value: unknown, path: string): unknown {
     if (!schema || !holdsInstant(schema)) return value
     if (isInstant(schema)) return typeof value === 'string' ? this.instantOf(value, path) : value
@@ -163,7 +170,7 @@ class IsoTimes {
 
 const instantHolders = new WeakMap<TSchema, boolean>()
 
-/** True for the schema of an instant, or of a value in which one may be. */
+/** True when the schema is an instant, or its values can contain one. */
 function holdsInstant(schema: TSchema): boolean {
   const known = instantHolders.get(schema)
   if (known !== undefined) return known
@@ -174,7 +181,7 @@ function holdsInstant(schema: TSchema): boolean {
   return holds
 }
 
-/** Describes an instant in arguments: a number, or an ISO 8601 text. */
+/** Returns the schema of an instant in arguments: a number or an ISO 8601 string. */
 function instantOrText({ description, ...schema }: TSchema): JsonSchema {
   const number = plain(schema as TSchema, (inner) => plain(inner, () => ({})))
   return { description, anyOf: [number, { type: 'string', format: 'date-time' }] }
@@ -188,12 +195,12 @@ function bug(route: Route, why: string): Error {
   return new Error(`${route.id} can't be a tool: ${why}`)
 }
 
-/** `listAlerts` → `list_alerts`. */
+/** Converts `listAlerts` to `list_alerts`. */
 export function toolName(id: string): string {
   return id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Returns the part of a call that each argument belongs to, and the schema of all arguments. */
+/** Returns the call part of each argument, and the schema of all arguments. */
 function inputOf(route: Route) {
   const inlined = inliner(new Set(), TAKEN_ELSEWHERE)
   const { params, query, body } = route
@@ -204,7 +211,7 @@ function inputOf(route: Route) {
   for (const place of PLACES) {
     const schema = parts[place]
     if (!schema) continue
-    // The body itself is what is described.
+    // Omits the name, because the schema itself is described here.
     const { $id: _, ...own } = schema
     const fields: Partial<Fields> = inlined(own as TSchema)
     if (!fields.properties) throw bug(route, `its ${place} is not an object with named fields`)
@@ -218,7 +225,7 @@ function inputOf(route: Route) {
   return { places, schema: { type: 'object' as const, properties, required, additionalProperties: false } }
 }
 
-/** Splits arguments by part, and returns the names of unknown arguments. */
+/** Splits arguments by call part. Also returns the names of unknown arguments. */
 function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>) {
   const parts: Record<Place, Record<string, unknown>> = { params: {}, query: {}, body: {}, options: {} }
   const unknown: string[] = []
@@ -240,7 +247,7 @@ function refuseUnknown(unknown: readonly string[], places: ReadonlyMap<string, P
   throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
 }
 
-/** The field of long answers of routes that know no pages. */
+/** Field added to long answers of routes without paging. */
 const NEXT_CURSOR = { anyOf: [{ type: 'string' }, { type: 'null' }] }
 
 const DRY_RUN_NOTE = 'A dry run answers its backtest too'
@@ -270,7 +277,7 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
 const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: string) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, of(value, name)]))
 
-/** Makes the tool of a route. Throws a plain `Error` for a route that can't be a tool, whatever the call. */
+/** Creates the tool of a route. Throws a plain `Error` for routes that can't be tools. */
 export function toolOf(route: Route): Tool {
   const { answer, params, query: fields, access, asynchronous, produces } = route
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
@@ -278,7 +285,7 @@ export function toolOf(route: Route): Tool {
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null
-  // Such a handler reports all faults at once, so it also gets unknown fields.
+  // Such a handler reports all faults at once, so it also receives unknown fields.
   const handlerReads = route.body?.[Kind] === 'ReadByHandler'
   return {
     route,

@@ -150,7 +150,7 @@ test('changes of a key are in the log of its organization, and in no other', asy
   const call = client({ db, clock, audit: auditor(db, clock) }, ...orgRoutes({ db, clock }))
   const body = { name: 'CI', expiresInDays: 30 }
   const { id } = (await call('POST', '/v1/keys', { as: bob.key, body, address: '192.0.2.7' })).body
-  // Refused, so there is no entry.
+  // The call was rejected, so there is no entry.
   expect((await call('DELETE', `/v1/keys/${id}`, { as: mallory.key })).status).toBe(404)
   await call('DELETE', `/v1/keys/${id}`, { as: ada.key, address: '192.0.2.8' })
   const note = { name: 'CI', expiresInDays: 30, readOnly: false }

@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'
 
-/** An entry of the audit log: one security-relevant act. */
+/** An entry of the audit log: one security-relevant action. */
 export const AuditEntrySchema = Closed(
   {
     id: Type.String(),
@@ -39,7 +39,7 @@ export const AuditEntrySchema = Closed(
 )
 export type AuditEntry = Static<typeof AuditEntrySchema>
 
-/** Filters of the list; without them it shows all entries. */
+/** Filters of the list. Without filters, all entries are returned. */
 export const auditFilterFields = {
   act: Type.Optional(Text(1, 100)),
   userId: Type.Optional(Text(1, 100)),
@@ -49,7 +49,7 @@ export const auditFilterFields = {
 const AuditFilter = Closed(auditFilterFields)
 export type AuditFilter = Static<typeof AuditFilter>
 
-/** A new entry; fields that are left out are unknown. */
+/** A new entry. Omitted fields are unknown. */
 export interface NewAuditEntry {
   orgId: string
   act: string
@@ -57,13 +57,11 @@ export interface NewAuditEntry {
   keyId?: string | null
   address?: string | null
   target?: string | null
-  /** Never a secret. */
+  /** Must not contain secrets. */
   note?: Record<string, unknown>
 }
 
-/**
- * Writes an entry with the current time. Nothing is written for an organization that was deleted, as its log was too.
- */
+/** Writes an entry with the current time. Ignored for a deleted organization, whose log was deleted as well. */
 export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): void {
   const { orgId, act, userId = null, keyId = null, address = null, target = null, note = {} } = entry
   db.prepare(
@@ -73,8 +71,8 @@ export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): voi
 }
 
 /**
- * Returns entries, newest first; at most `limit + 1`, so that the caller sees whether more follow. `after`: the last id
- * seen.
+ * Returns at most `limit + 1` entries, newest first, so that the caller can detect a next page. `after` is the last id
+ * of the previous page.
  */
 export function listAuditEntries(
   db: Db,
@@ -84,7 +82,7 @@ export function listAuditEntries(
 ): AuditEntry[] {
   const rows = db
     .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
-      // Of several rows, `max` chooses the one that the other columns are of.
+      // In SQLite, `max` also selects the row from which the other columns are taken.
       `WITH said AS (
          SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
          FROM auditEntry WHERE orgId = @orgId),
@@ -103,7 +101,7 @@ export function listAuditEntries(
   return rows.map((row) => ({ ...row, note: JSON.parse(row.note) }))
 }
 
-/** Deletes entries of all organizations that are older than the retention time. */
+/** Deletes entries older than the retention time, for all organizations. */
 export function removeOldAuditEntries(db: Db, now: Instant): void {
   db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }
@@ -114,8 +112,8 @@ function idOf(thing: unknown): string | null {
 }
 
 /**
- * Returns the function that writes performed calls to the audit log: caller, route, target, and the route's note.
- * Public routes write their own entries.
+ * Returns the function that writes performed calls to the audit log: caller, route, target and the route's note. Public
+ * routes write their own entries.
  */
 export function auditor(db: Db, clock: Clock): Audit {
   return ({ route, call, answer }) => {

@@ -35,12 +35,12 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
   }
   const token = ({ userId }: Person) => openSession(db, clock, userId, 'password').token
-  /** Bob is also a member of Mallory’s organization. */
+  /** Adds Bob to Mallory’s organization. */
   const twice = () => addMember(db, clock, { orgId: people.mallory.orgId, userId: people.bob.userId, role: 'viewer' })
   return { ...people, token, twice }
 }
 
-/** A data folder with users. */
+/** A data folder that already has users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
   if (!people) throw new Error('no people')

@@ -65,13 +65,13 @@ const SignedOutSchema = Closed(
 )
 
 export interface AuthParts extends SetUpParts {
-  /** Returns the display name of sign-in through the company; null when it is not configured. */
+  /** Returns the display name of single sign-on; null when it is not configured. */
   oidc(): { name: string } | null
 }
 
 const TAG = 'Sign-in'
 
-/** Routes for those who forgot their password. */
+/** Returns the routes for resetting a forgotten password. */
 export function resetRoutes(parts: ResetParts): Route[] {
   return [
     publicRoute({
@@ -107,7 +107,7 @@ export function resetRoutes(parts: ResetParts): Route[] {
   ]
 }
 
-/** Routes for the set-up, signing in and out, and the caller's password and sessions. */
+/** Returns the routes for setup, sign-in, sign-out, and the caller's password and sessions. */
 export function authRoutes(parts: AuthParts): Route[] {
   return [...publicRoutes(parts), ...ownRoutes(parts), ...sessionRoutes(parts)]
 }

@@ -241,7 +241,7 @@ describe('X-Org-Id', () => {
     expect(() => as(token)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(token, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(token, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: false })
-    // Routes about the user alone don't need it; if it is given, it must still fit.
+    // Routes that concern only the user do not require the header, but a given one must still be valid.
     expect(as(token, undefined, true)).toMatchObject({ orgId: cast.orgId, role: 'member' })
     expect(as(token, second, true)).toMatchObject({ orgId: second })
     expect(() => as(token, cast.mallory.orgId, true)).toThrow('not a member of this organization')

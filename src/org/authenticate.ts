@@ -12,7 +12,7 @@ interface Credential {
   lastUsedAt: Instant | null
 }
 
-/** A session: one row for each organization of its user, or one row with nulls when there is none. */
+/** A session, with one row for each organization of its user. A user without organizations has one row with nulls. */
 interface SessionRow extends Credential {
   orgId: string | null
   role: Role | null
@@ -26,7 +26,7 @@ interface KeyRow extends Credential {
   role: Role | null
 }
 
-// An invited user who has not accepted yet is not a member.
+// An invited user is not a member before accepting the invitation.
 const FIND_KEY = `
   SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, lastUsedAt, apiKey.orgId, role
   FROM apiKey LEFT JOIN member
@@ -46,7 +46,7 @@ function bearerOf(headers: Headers): string {
   return credential
 }
 
-/** Fails with `unauthorized` when a credential is unknown, revoked or expired. */
+/** Throws `unauthorized` when a credential is unknown, revoked or expired. */
 function requireInForce<C extends Credential>(credential: C | undefined, now: Instant): C {
   if (!credential || (credential.expiresAt !== null && credential.expiresAt <= now)) {
     throw new AppError('unauthorized', 'unknown, expired or revoked credential')
@@ -54,11 +54,11 @@ function requireInForce<C extends Credential>(credential: C | undefined, now: In
   return credential
 }
 
-/** The organization that a request is for. */
+/** The organization that a request refers to. */
 interface Wanted {
-  /** Null or empty when none is named. */
+  /** Null or empty when the request names no organization. */
   orgId: string | null
-  /** True when the first organization is used if none is named. */
+  /** True when the first organization is used by default. */
   any: boolean
 }
 
@@ -116,13 +116,13 @@ function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
 }
 
 /**
- * Returns a function that authenticates by API key or session token and returns the principal with the user's current
- * role. A key acts in its own organization.
+ * Returns a function that authenticates a caller by API key or session token. It returns the principal with the user's
+ * current role. A key acts in its own organization.
  *
- * It throws `unauthorized`, without a reason, for every credential that is not valid, and `invalid` when the user of a
- * session belongs to several organizations and `X-Org-Id` is missing (the message lists their ids). It throws
- * `forbidden` when the user is not a member of the named organization, or the key belongs to another. `lastUsedAt`, and
- * with it the end of a session, is exact to a minute.
+ * It throws `unauthorized`, without a reason, for every invalid credential. It throws `invalid` when the user of a
+ * session belongs to several organizations and `X-Org-Id` is missing; the message lists their ids. It throws
+ * `forbidden` when the user is not a member of the named organization, or the key belongs to another one. `lastUsedAt`
+ * and the session's expiry are accurate to the minute.
  */
 export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
   const key = byKey(parts)
@@ -144,8 +144,8 @@ const SESSION_IN_FORCE = `
   WHERE tokenHash = @tokenHash AND orgId = @orgId AND expiresAt > @now`
 
 /**
- * Returns whether the credential of a caller is still in force and its user a member of the organization, for answers
- * that take long. Unlike a request, looking is no use of the credential.
+ * Returns whether the caller's credential is still valid and its user a member of the organization. Used during
+ * long-running responses. Unlike a request, this check does not count as use of the credential.
  */
 export function isInForce({ db, clock }: { db: Db; clock: Clock }, principal: Principal): boolean {
   const { orgId, keyId, sessionId } = principal

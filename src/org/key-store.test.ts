@@ -3,7 +3,7 @@ import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
 import { openDatabase } from '../store/database.ts'
 
-/** A database as the previous version left it, with these rows. */
+/** Returns the database as the previous version left it, with these rows. */
 function before(migration: string, rows: readonly string[]): Buffer {
   const db = new Database(':memory:')
   const at = migrations.findIndex(({ name }) => name === migration)
@@ -38,7 +38,7 @@ test('keys from before they belonged to an organization get the one that the mig
       ...['org_a', 'org_b', 'org_c'].map((id) => member(id, 'usr_two')),
       ...[key('of_only', 'usr_one'), key('of_creation', 'usr_two'), key('of_last_use', 'usr_two')],
       ...[key('of_oldest', 'usr_two'), key('of_nobody', 'usr_none')],
-      // The caller's own organization was written last.
+      // The entry of the caller's own organization was written last.
       entry('org_a', { act: 'createKey', target: 'of_creation' }),
       entry('org_c', { act: 'createKey', target: 'of_creation' }),
       entry('org_b', { act: 'createAlert', keyId: 'of_creation' }),

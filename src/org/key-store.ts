@@ -6,15 +6,16 @@ import type { Db } from '../store/database.ts'
 import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
 import { checkName } from './org.ts'
 
-/** Maximum number of keys in force of one user in one organization. */
+/** Maximum number of active keys per user and organization. */
 const KEYS_MAX = 50
 
-/** An unrevoked key that has not expired at `@now`. */
+/** Matches unrevoked keys that have not expired at `@now`. */
 const IN_FORCE = 'revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)'
 
 /**
- * Makes a key of a user in an organization and returns it with its secret, of which only the SHA-256 is stored. Fails with
- * `conflict` when the user has 50 keys in force there, and with `invalid` on a blank name.
+ * Creates an API key for a user in an organization. Returns the key with its secret, of which only the SHA-256 hash is
+ * stored. Throws `conflict` when the user already has 50 active keys in the organization, and `invalid` for a blank
+ * name.
  */
 export function createKey(
   db: Db,
@@ -49,7 +50,7 @@ export function createKey(
   return { ...key, secret }
 }
 
-/** The owner of keys: an organization, or with `userId` one user in it. */
+/** The owner of keys: an organization or, with `userId`, one of its users. */
 export interface KeyOwner {
   orgId: string
   userId?: string
@@ -57,7 +58,7 @@ export interface KeyOwner {
 
 const OWNED = 'orgId = @orgId AND (@userId IS NULL OR userId = @userId)'
 
-/** Returns keys, newest first, without revoked ones but with expired ones. At most `limit + 1` after the id `after`. */
+/** Returns unrevoked keys, including expired ones, newest first. At most `limit + 1`, after the id `after`. */
 export function listKeys(
   db: Db,
   owner: KeyOwner,
@@ -73,8 +74,7 @@ export function listKeys(
 }
 
 /**
- * Revokes a key, so that the next request with it is refused. Fails with `notFound` when the owner has no such unrevoked
- * key.
+ * Revokes a key. The next request with the key is rejected. Throws `notFound` when the owner has no such unrevoked key.
  */
 export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): void {
   const { changes } = db
@@ -83,7 +83,9 @@ export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string):
   if (changes === 0) throw new AppError('notFound', 'no such key')
 }
 
-/** Revokes all keys of a user; with `orgId`, those in one organization. Returns how many were in force. */
+/**
+ * Revokes all keys of a user or, with `orgId`, those in one organization. Returns the number of keys that were active.
+ */
 export function revokeKeysOf(db: Db, clock: Clock, userId: string, orgId: string | null = null): number {
   const now = clock.now()
   const revoke = db.prepare<[object], { expiresAt: Instant | null }>(

@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 
-/** Input for a new key. `expiresInDays: null` means that it never expires. */
+/** Input for a new key. `expiresInDays: null` creates a key that never expires. */
 export const KeyInputSchema = Closed(
   {
     name: Text(1, 100),
@@ -28,7 +28,7 @@ const EXAMPLE = {
   expiresAt: 1_775_390_400_000,
 }
 
-/** A key as it is listed: never its secret. */
+/** A key as listed, without its secret. */
 export const KeySchema = Closed(
   {
     ...shared,
@@ -43,7 +43,7 @@ export const KeySchema = Closed(
 )
 export type Key = Static<typeof KeySchema>
 
-/** The answer to creating a key: the only place where its secret is ever shown. */
+/** The answer when a key is created. Only this answer contains the secret. */
 export const NewKeySchema = Closed(
   { ...shared, secret: Type.String() },
   { $id: 'NewKey', examples: [{ ...EXAMPLE, secret: 'ak_2nB8cV5xZ1mK7jH4gF9dS3aP6oI0uY-tR_eWqLkJQb7x' }] },

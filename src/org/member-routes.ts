@@ -47,18 +47,21 @@ export interface MemberParts {
   db: Db
   clock: Clock
   limits: SignInLimits
-  /** Public URL of the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** Sends a mail in the background, and handles its failures; null when no mail server is configured. */
+  /** Sends an e-mail in the background and handles failures. Null when no mail server is configured. */
   mail: ((to: string, subject: string, text: string) => void) | null
 }
 
-/** Fails with `forbidden` when one of the roles is owner and the caller is not: only owners change owners. */
+/**
+ * Throws `forbidden` when one of the roles is owner and the caller is not an owner: only owners can add, change or
+ * remove owners.
+ */
 function requireRight(principal: Principal, ...roles: (Role | undefined)[]): void {
   if (roles.includes('owner')) requirePermission(principal, 'govern')
 }
 
-/** Routes for members and invitations under `/v1/org/members`, and for accepting an invitation. */
+/** Returns the routes for members and invitations under `/v1/org/members`, and for accepting an invitation. */
 export function memberRoutes(parts: MemberParts): Route[] {
   const { db, clock } = parts
   return [
@@ -159,7 +162,8 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
 }
 
 function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject: string; text: string } {
-  // The organization's name is user input in another person's mail: no line breaks or control characters.
+  // The organization's name is user input in an e-mail to another person, so line breaks and control characters are
+  // removed.
   const name = orgName.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
   return {
     subject: `Tagwarden: you are invited to ${name}`,
@@ -234,7 +238,7 @@ async function acceptInvitation(
   const { orgId, userId } = invited
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const entry = { userId, address: origin.address }
-  // The inviting admin knows the token, and could try passwords with it.
+  // The inviting admin knows the token and could use it to guess passwords.
   limits.byAccount(invited.email, origin)
   const passwordHash = await provenPassword(invited, password)
   if (passwordHash === null) {
@@ -247,17 +251,17 @@ async function acceptInvitation(
     if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
     audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
     auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)
-    // Only a new password is a new proof of the address.
+    // Only a new password is fresh proof that the user owns the e-mail address.
     const isProof = invited.passwordHash === null
     const ended = isProof ? endEarlierAccess(db, clock, userId) : { ok: true, revokedKeys: 0, endedSessions: 0 }
     return { ...signedIn(db, openSession(db, clock, userId, 'invite'), userId), ...ended }
   })
 }
 
-/** Returns the password hash to store; null when the user already has a different password. */
+/** Returns the password hash to store. Null when the user already has a different password. */
 async function provenPassword({ passwordHash, established }: Invited, password: string): Promise<string | null> {
   if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
-  // The inviting admin knows the token, and could otherwise take over the user's access to other organizations.
+  // The inviting admin knows the token and could otherwise take over the user's access to other organizations.
   if (established === 1) {
     throw new AppError('conflict', 'password: this user gets in without one; join signed in, by POST /v1/orgs/join')
   }

@@ -25,7 +25,7 @@ function setUp() {
   return { db, clock, orgId, owner, join, count }
 }
 
-/** The code of the refusal; null if there was none. */
+/** Returns the error code of a rejected action; null when the action succeeds. */
 function refusal(act: () => unknown): string | null {
   try {
     act()
@@ -50,7 +50,7 @@ type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
 
 const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
 
-/** The code of the expected refusal; null, with the model updated, if the change must succeed. */
+/** Returns the expected error code. Null when the change must succeed; the model is then updated. */
 function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
   const { kind, email, role = 'viewer' } = step
   const present = model.get(email)

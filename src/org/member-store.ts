@@ -15,13 +15,13 @@ export interface MemberKey {
   id: string
 }
 
-// The name of an invited user comes from other organizations, so it is hidden until they accept.
+// The name of an invited user was set in other organizations, so it is hidden until the user accepts.
 const SELECT_MEMBER = `
   SELECT user.id, email, iif(inviteHash IS NULL, name, NULL) AS name, role,
     iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
   FROM member JOIN user ON user.id = member.userId`
 
-/** Returns members and invited users, in the order in which the users were made; at most `limit + 1`. */
+/** Returns at most `limit + 1` members and invited users, in the order in which the users were created. */
 export function listMembers(db: Db, orgId: string, { after, limit }: Slice): MemberRecord[] {
   return db
     .prepare<[object], MemberRecord>(
@@ -30,28 +30,29 @@ export function listMembers(db: Db, orgId: string, { after, limit }: Slice): Mem
     .all({ orgId, after, limit })
 }
 
-/** Returns a member or invited user. Fails with `notFound`. */
+/** Returns a member or invited user. Throws `notFound`. */
 export function findMember(db: Db, key: MemberKey): MemberRecord {
   const member = findMemberOrNull(db, key)
   if (!member) throw new AppError('notFound', 'no such member')
   return member
 }
 
-/** Returns a member or invited user; null when the user is neither. */
+/** Returns a member or invited user; null when there is none with this key. */
 export function findMemberOrNull(db: Db, { orgId, id }: MemberKey): MemberRecord | null {
   const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
   return find.get(orgId, id) ?? null
 }
 
-/** Returns the member or invited user with this address; null when there is none. */
+/** Returns the member or invited user with this e-mail address; null when there is none. */
 export function findMemberByEmail(db: Db, orgId: string, email: string): MemberRecord | null {
   const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
   return find.get(orgId, email.trim()) ?? null
 }
 
 /**
- * Invites an address for 7 days; makes the user if there is none. For a user who is invited already, the new role and
- * token replace the old ones. Fails with `invalid` when it is no address, `conflict` when it is a member's.
+ * Invites an e-mail address for 7 days, and creates the user if none exists. When the user has already been invited,
+ * the new role and token replace the old ones. Throws `invalid` for an invalid address, and `conflict` when the address
+ * belongs to a member.
  */
 export function invite(
   db: Db,
@@ -78,7 +79,7 @@ export function invite(
   return { member, token }
 }
 
-/** True when the member is the only owner of the organization, who can't be removed. */
+/** True when the member is the organization's only owner, who can't be removed. */
 export function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
   const owners = db
     .prepare<[string], { userId: string }>(
@@ -93,9 +94,7 @@ function keepAnOwner(db: Db, member: MemberKey): void {
   throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
 }
 
-/**
- * Changes the role, from the next request on. Fails with `notFound`, and with `conflict` when it would leave no owner.
- */
+/** Changes the role, effective from the next request. Throws `notFound`, and `conflict` when no owner would be left. */
 export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord {
   return tx(db, () => {
     findMember(db, member)
@@ -106,8 +105,9 @@ export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord 
 }
 
 /**
- * Ends a membership or an invitation, and revokes the user's keys of the organization; with a user's last one, `endAccess` ends the user's access. Fails with
- * `notFound`, and with `conflict` when it would leave no owner.
+ * Deletes a membership or an invitation, and revokes the user's API keys in the organization. When it was the user's
+ * last organization, `endAccess` removes the user's remaining access. Throws `notFound`, and `conflict` when no owner
+ * would be left.
  */
 export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
   tx(db, () => {
@@ -119,17 +119,17 @@ export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
   })
 }
 
-/** An invitation in force, and its user. */
+/** A valid invitation and its user. */
 export interface Invited {
   orgId: string
   userId: string
   email: string
   passwordHash: string | null
-  /** 1 when the user has access otherwise: a membership elsewhere, or sign-in through the company. */
+  /** 1 when the user has access by other means: another membership or single sign-on. */
   established: number
 }
 
-/** Returns the invitation of a token; null when the token is unknown, was used or replaced, or has expired. */
+/** Returns the invitation with this token; null when the token is unknown, used, replaced or expired. */
 export function findInvited(db: Db, token: string, now: Instant): Invited | null {
   const find = db.prepare<[object], Invited>(
     `SELECT orgId, userId, email, passwordHash,
@@ -141,8 +141,8 @@ export function findInvited(db: Db, token: string, now: Instant): Invited | null
 }
 
 /**
- * Makes the invited user a member with this password hash, and with a name when one is given. False, with nothing
- * changed, when the invitation is no longer in force or the password was changed since `invited` was read.
+ * Makes the invited user a member with this password hash, and with a name when given. Returns false without changes
+ * when the invitation is no longer valid or the password has changed since `invited` was read.
  */
 export function accept(
   db: Db,

@@ -2,10 +2,10 @@ import { DAY_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ROLES } from '../http/principal.ts'
 
-/** How long an invitation can be accepted. */
+/** Validity period of an invitation. */
 export const INVITATION_MS = 7 * DAY_MS
 
-/** `invited`: has not accepted the invitation yet, and has no access until then. */
+/** `invited`: has not accepted the invitation yet and has no access. */
 const MEMBER_STATUSES = ['active', 'invited'] as const
 
 const EXAMPLE = {
@@ -30,7 +30,7 @@ export const MemberSchema = Closed(
   { $id: 'Member', examples: [EXAMPLE] },
 )
 
-/** A member or invited user, with the address that admins see. */
+/** A member or invited user, including the e-mail address, which only admins see. */
 export type MemberRecord = Static<typeof MemberSchema> & { email: string }
 
 export const MemberInputSchema = Closed(
@@ -39,7 +39,7 @@ export const MemberInputSchema = Closed(
 )
 export const MemberPatchSchema = Closed({ role: OneOf(ROLES) }, { $id: 'MemberPatch', examples: [{ role: 'admin' }] })
 
-/** The answer to an invitation: the only place where its token is ever shown. */
+/** The answer to an invitation. Only this answer contains the token. */
 export const InvitationSchema = Closed(
   {
     member: MemberSchema,

@@ -52,7 +52,7 @@ export interface SetUp {
   provider: OpenIdProvider
   behaviour: ProviderBehaviour
   parts: OidcParts
-  /** Answers requests to other hosts than the provider's; by default nothing does. */
+  /** Answers requests to hosts other than the provider. By default, all of them fail. */
   elsewhere: { answer: (url: URL, headers: Record<string, string>) => Response | Promise<Response> }
   warnings: string[]
   entries: NewAuditEntry[]
@@ -63,7 +63,7 @@ export interface SetUp {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Creates an organization with its users, a provider, and a browser between them. */
+/** Creates an organization with its users, a provider, and a browser that connects to both. */
 export async function setUp(options: Options = {}): Promise<SetUp> {
   const { settings = {}, publicUrl = PUBLIC_URL, perMinute = 1000, off = false, secret = CLIENT_SECRET } = options
   const db = memoryDb()
@@ -93,7 +93,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
       clock,
       warn: (message) => warnings.push(message),
       timeoutS: options.timeoutS ?? 10,
-      // The outgoing request function of the real application has separate tests.
+      // The real application's function for outgoing requests has its own tests.
       request: async (url, { method, headers, body, signal }) =>
         url.startsWith(`${provider.issuer}/`)
           ? fetch(url, {
@@ -126,7 +126,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
     }),
   )
   const handle = async (request: Request) => {
-    // Like a proxy that answers for the public address.
+    // Acts like a proxy that serves the public URL.
     const inside = new Request(request.url.replace(publicUrl, 'http://inside'), request)
     noteAddress(inside, ADDRESS)
     const response = await pages.handle(inside)
@@ -157,7 +157,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
 
 export type Outcome = { code: string } | { refusal: string }
 
-/** Returns the code or refusal in the URL of the final page. */
+/** Returns the code or error in the URL of the final page. */
 export function outcomeOf(location: string): Outcome {
   const { origin, pathname, search, hash } = new URL(location)
   expect([origin, pathname, search]).toEqual([PUBLIC_URL, '/', ''])
@@ -170,7 +170,7 @@ export function outcomeOf(location: string): Outcome {
   return { refusal: decodeURIComponent(value) }
 }
 
-/** Follows the whole flow, from the button to the final page. */
+/** Follows the whole flow, from the sign-in button to the final page. */
 export async function walk({ browser }: Pick<SetUp, 'browser'>): Promise<Outcome> {
   const toProvider = await browser.follow(PUBLIC_URL + START)
   const back = await browser.follow(toProvider)

@@ -13,7 +13,7 @@ const ROLES = [
 
 const { groups: _, ...groupless } = zoe
 
-/** Claims of a user with too many groups; `endpoint` belongs to the claim source. */
+/** Claims of a user with too many groups. `endpoint` is the URL of the claim source. */
 const overage = (endpoint: unknown) => ({
   ...groupless,
   _claim_names: { groups: 'src1' },
@@ -22,7 +22,7 @@ const overage = (endpoint: unknown) => ({
 const GRAPH = 'https://graph.microsoft.com/v1.0/users/u-zoe/getMemberObjects'
 const entry = (id: string) => ({ '@odata.type': '#microsoft.graph.group', id })
 
-/** Signs Zoe in as a viewer, then lets the next token omit her groups. */
+/** Signs Zoe in as a viewer, and configures the next token to omit her groups. */
 async function setUpOverage(
   endpoint: unknown = GRAPH,
   roles: readonly { group: string; role: 'viewer' | 'admin' }[] = ROLES,
@@ -33,7 +33,7 @@ async function setUpOverage(
   return { all, user, token }
 }
 
-/** The message of a refused sign-in, after which nothing has changed. */
+/** Returns the message of a rejected sign-in, after checking that nothing has changed. */
 async function refusedWithoutChange({ all, user, token }: Awaited<ReturnType<typeof setUpOverage>>): Promise<string> {
   const before = all.entries.length
   const sentence = await refusalOf(all)
@@ -211,7 +211,7 @@ describe('unknown groups do not count as no groups', () => {
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
     expect(await refusedWithoutChange(set)).toContain('by their object id in TAGWARDEN_OIDC_ROLES')
-    // No named group could give a higher role.
+    // None of the groups configured by name could give a higher role.
     answering(set, Response.json({ value: [entry(ADMINS)] }))
     await signInAs(all, overage(GRAPH))
     expect(roleIn(all, set.user.id)).toBe('admin')

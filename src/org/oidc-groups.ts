@@ -4,17 +4,18 @@ import { atLeast } from '../http/principal.ts'
 import { type Claims, type GroupRole, objectOf, roleOf } from './oidc-user.ts'
 
 /*
- * Entra ID lists no groups in the token of a user who has more than 200. The token says where they are instead
- * ("groups overage"): https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference#groups-overage-claim
+ * Entra ID omits the groups of users with more than 200 groups from the token. The token then contains the source of
+ * the groups ("groups overage"):
+ * https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference#groups-overage-claim
  */
 
-/** The part of the standard `fetch` that a provider needs. */
+/** The subset of the standard `fetch` that a provider needs. */
 export type ProviderRequest = (
   url: string,
   init: { method: string; headers: Record<string, string>; body: unknown; signal?: AbortSignal },
 ) => Promise<Response>
 
-/** Hosts of Microsoft Graph: https://learn.microsoft.com/graph/deployments. No other host gets an access token. */
+/** Hosts of Microsoft Graph: https://learn.microsoft.com/graph/deployments. Access tokens are sent to no other host. */
 const GRAPH_HOSTS = [
   'graph.microsoft.com',
   'graph.microsoft.us',
@@ -23,7 +24,7 @@ const GRAPH_HOSTS = [
 ] as const
 type GraphHost = (typeof GRAPH_HOSTS)[number]
 
-/** Hosts that tokens and issuers name, by the host of Microsoft Graph in the same cloud. Azure AD Graph is retired. */
+/** Maps hosts in tokens and issuers to the Microsoft Graph host of the same cloud. Azure AD Graph is retired. */
 const GRAPH_OF: ReadonlyMap<string, GraphHost> = new Map([
   ...GRAPH_HOSTS.map((host): [string, GraphHost] => [host, host]),
   ['graph.windows.net', 'graph.microsoft.com'],
@@ -37,12 +38,15 @@ const GRAPH_OF: ReadonlyMap<string, GraphHost> = new Map([
   ['login.partner.microsoftonline.cn', 'microsoftgraph.chinacloudapi.cn'],
 ])
 
-/** The largest page: https://learn.microsoft.com/graph/api/user-list-transitivememberof */
+/** Maximum page size: https://learn.microsoft.com/graph/api/user-list-transitivememberof */
 const PAGE_SIZE = 999
 const MAX_PAGES = 20
 const FIRST_PAGE = `/v1.0/me/transitiveMemberOf?$select=id&$top=${PAGE_SIZE}`
 
-/** The groups of a user are unknown: the message is a sentence for the user, which says what to configure. */
+/**
+ * Thrown when the groups of a user are unknown. The message is a sentence for the user that names the configuration to
+ * change.
+ */
 export class UnknownGroups extends Error {
   constructor(
     message: string,
@@ -53,7 +57,7 @@ export class UnknownGroups extends Error {
   }
 }
 
-/** An answer of Microsoft Graph that lists no groups. */
+/** Thrown when Microsoft Graph returns no list of groups. */
 class GraphFailure extends Error {
   constructor(
     readonly status: number | null,
@@ -69,14 +73,14 @@ interface OverageParts {
   groupsClaim: string
   roles: readonly GroupRole[]
   request: ProviderRequest
-  /** Limit of all requests together. */
+  /** Timeout for all requests together. */
   timeoutS: number
 }
 
 /**
- * Asks Microsoft Graph for the ids of the groups of a user whose token does not list them. `sources` are the claims of
- * the ID token and of userinfo. Fails with `UnknownGroups` when there is no Graph to ask, when Graph does not list them
- * all, and when the setting of roles has names of groups, which ids can't be compared with.
+ * Requests the group ids of a user from Microsoft Graph when the token does not list them. `sources` are the claims of
+ * the ID token and of userinfo. Throws `UnknownGroups` when there is no Graph host, when Graph does not return all
+ * groups, and when the role setting contains group names, which can't be compared with ids.
  */
 export async function groupsFromGraph(
   { name, groupsClaim, roles, request, timeoutS }: OverageParts,
@@ -114,7 +118,10 @@ export async function groupsFromGraph(
   )
 }
 
-/** Returns the host of Microsoft Graph for these claims: of the cloud of the claim source, else of the issuer; or null. */
+/**
+ * Returns the Microsoft Graph host for these claims, by the cloud of the claim source, otherwise of the issuer. Null
+ * when neither is known.
+ */
 function graphHost(sources: readonly Claims[], groupsClaim: string): GraphHost | null {
   const endpoints = sources.map((claims) => {
     const source = objectOf(claims._claim_names)?.[groupsClaim] ?? claims[groupsClaim]
@@ -152,7 +159,7 @@ async function listGroups(
   return groups
 }
 
-/** Returns the address of the next page; null after the last. Fails when it is elsewhere. */
+/** Returns the URL of the next page; null after the last page. Throws when the URL is on another host. */
 function nextPage(link: unknown, origin: string): string | null {
   if (link === undefined || link === null) return null
   const url = typeof link === 'string' ? URL.parse(link) : null
@@ -162,7 +169,10 @@ function nextPage(link: unknown, origin: string): string | null {
 
 const OBJECT_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** True when no group of the setting that is a name, and so absent from a list of ids, could give a higher role. */
+/**
+ * True when the role found by ids is final: no group that is configured by name could give a higher role. Such groups
+ * never match a list of ids.
+ */
 function isDecisive(ids: readonly string[], roles: readonly GroupRole[]): boolean {
   const found = roleOf(ids, roles)
   return roles.every(({ group, role }) => OBJECT_ID.test(group) || (found !== null && atLeast(found, role)))

@@ -110,7 +110,7 @@ describe('the redirect to the provider', () => {
 describe('the callback', () => {
   const STRANGE = 'this sign-in began in another browser or more than 10 minutes ago; start again'
 
-  /** The URL to which the provider redirects the browser. */
+  /** Returns the URL to which the provider redirects the browser. */
   async function backOf({ browser }: SetUp): Promise<URL> {
     return new URL(await browser.follow(await browser.follow(PUBLIC_URL + START)))
   }

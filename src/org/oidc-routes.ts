@@ -16,20 +16,20 @@ import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 
 const PATH = '/v1/auth/oidc'
 const cookie = wayBackCookie('tagwarden_oidc', PATH)
-/** How long a sign-in at the provider may take. */
+/** Time limit for a sign-in at the provider. */
 const BEGUN_MS = 10 * MINUTE_MS
 const CODE_MS = 60 * SECOND_MS
-/** More than the sign-ins of a minute; above it the oldest codes are dropped. */
+/** More than the number of sign-ins in a minute. Above this limit, the oldest codes are dropped. */
 const MAX_CODES = 10_000
 
 interface Admitted {
   userId: string
   orgId: string
-  /** As in `FinishedSignIn`. */
+  /** See `FinishedSignIn`. */
   endSessionUrl: string | null
 }
 
-/** One-time codes that a page exchanges for a session after the provider redirected back. Kept in memory, hashed. */
+/** One-time codes that a page exchanges for a session after the redirect from the provider. Kept in memory, hashed. */
 class SignInCodes {
   private readonly waiting = new Map<string, Admitted & { until: Instant }>()
 
@@ -46,7 +46,7 @@ class SignInCodes {
     return code
   }
 
-  /** Returns and removes what the code stands for; null when it is unknown, was used or has expired. */
+  /** Returns the sign-in of the code and invalidates the code. Null when the code is unknown, used or expired. */
   take(code: string): Admitted | null {
     const hash = hashOf(code)
     const found = this.waiting.get(hash)
@@ -57,10 +57,10 @@ class SignInCodes {
 
 const hashOf = (code: string) => secretHash(code).toString('hex')
 
-/** The running state of sign-in through the company. */
+/** The state of single sign-on. */
 export interface CompanySignIn {
   settings: OidcSettings
-  /** The protocol is loaded at the first sign-in. */
+  /** Returns the provider. The protocol implementation is loaded at the first sign-in. */
   provider(): Promise<Provider>
   codes: SignInCodes
 }
@@ -78,12 +78,12 @@ export interface OidcParts {
   db: Db
   box: SecretBox
   clock: Clock
-  /** Public URL of the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   limits: Pick<SignInLimits, 'byAddress'>
   /** Writes an entry to the audit log of its organization. */
   audit(entry: NewAuditEntry): void
-  /** Null when sign-in through a company is not configured. */
+  /** Null when single sign-on is not configured. */
   company: CompanySignIn | null
 }
 
@@ -98,8 +98,8 @@ const CodeSchema = Closed(
 )
 
 /**
- * The redirect to the provider, the callback from it, and the route that exchanges the one-time code of the callback for
- * a session.
+ * Returns the routes for the redirect to the provider, for its callback, and for exchanging the callback's one-time
+ * code for a session.
  */
 export function oidcRoutes(parts: OidcParts): Route[] {
   return [
@@ -166,7 +166,7 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   const { db, box, clock, limits } = parts
   const { provider, settings } = requireCompany(parts)
   limits.byAddress(origin)
-  // Checked first, so that no user signs in at the provider in vain.
+  // Checked first, so that users do not sign in at the provider in vain.
   joinedOrg(db, settings.orgId)
   const { url, checks } = await (await provider()).begin(callbackUrl(parts))
   const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')
@@ -190,7 +190,7 @@ async function callback(parts: OidcParts, request: Request): Promise<Response> {
   }
 }
 
-/** Finishes the sign-in, and returns a one-time code. Fails with a sentence for the user. */
+/** Finishes the sign-in and returns a one-time code. Throws with a sentence for the user. */
 async function receive(parts: OidcParts, request: Request, origin: Origin): Promise<string> {
   const { db } = parts
   const { provider, settings, codes } = requireCompany(parts)
@@ -228,7 +228,7 @@ function refuse(
 
 const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), until: Int() }))
 
-/** Returns the checks from the cookie of the browser; null when there are none or they have expired. */
+/** Returns the checks from the browser's cookie; null when they are missing or expired. */
 function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
   const sealed = cookie.read(request)
   if (sealed === null) return null
@@ -236,7 +236,7 @@ function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
     const { until, ...checks } = parseBegun(JSON.parse(box.open(Buffer.from(sealed, 'base64url'))))
     return clock.now() < until ? checks : null
   } catch {
-    // Sealed with another key, as of another data folder, or forged.
+    // The cookie was sealed with another key (another data folder) or forged.
     return null
   }
 }

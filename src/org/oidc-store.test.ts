@@ -146,7 +146,7 @@ describe('the groups determine the role', () => {
     const alice = { sub: 'u-alice', email: cast.alice.email, email_verified: true }
     await signInAs(all, { ...alice, groups: ['staff'] })
     expect(roleIn(all, cast.alice.userId)).toBe('owner')
-    // An invited owner does not count as an owner.
+    // An invited owner is not counted as an owner.
     invite(db, clock, { orgId: cast.orgId, email: 'later@example.com', role: 'owner' })
     await signInAs(all, { ...alice, groups: ['staff'] })
     expect(roleIn(all, cast.alice.userId)).toBe('owner')
@@ -167,7 +167,7 @@ describe('the groups determine the role', () => {
       expect.objectContaining({ act: 'removeMember', orgId: cast.orgId, target: user.id, address: ADDRESS }),
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
-    // Nothing remains to be removed.
+    // There is nothing left to remove.
     expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })

@@ -8,10 +8,13 @@ import type { CompanyUser } from './oidc-user.ts'
 import { endEarlierAccess, endSessionsOf } from './session.ts'
 import { addMember, createUser } from './store.ts'
 
-/** Writes an audit log entry; called inside the transaction of the change. */
+/** Writes an audit log entry inside the transaction of the change. */
 export type NoteAct = (act: Pick<NewAuditEntry, 'orgId' | 'act' | 'target' | 'note'> & { userId: string }) => void
 
-/** Returns the organization that the operator configured, else the only one. Fails with `conflict` without either. */
+/**
+ * Returns the organization that the operator configured, otherwise the only one. Throws `conflict` when there is
+ * neither.
+ */
 export function joinedOrg(db: Db, orgId: string | null): string {
   const ids = db
     .prepare<[object], { id: string }>('SELECT id FROM org WHERE @orgId IS NULL OR id = @orgId LIMIT 2')
@@ -28,7 +31,9 @@ function findByIdentity(db: Db, { issuer, subject }: CompanyUser): string | null
   return find.get(issuer, subject)?.userId ?? null
 }
 
-/** Links the provider's account to a user, new or known by the address, and returns the user's id. */
+/**
+ * Links the provider's account to a new user or to the existing user with this e-mail address. Returns the user's id.
+ */
 function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
   const { issuer, subject, email, emailVerified, name } = user
   if (email === null) throw new AppError('forbidden', 'the company did not tell your e-mail address')
@@ -36,7 +41,7 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
   if (known && !emailVerified) {
     throw new AppError('forbidden', 'a user has this e-mail address, and the company does not confirm that it is yours')
   }
-  // Companies reuse addresses: a new employee must not get the access of the previous one.
+  // Companies reuse e-mail addresses: a new employee must not get the access of a former one.
   if (known && db.prepare('SELECT 1 FROM identity WHERE userId = ? AND issuer = ?').get(known.id, issuer)) {
     throw new AppError('forbidden', 'another account of the company signs in with this e-mail address')
   }
@@ -52,15 +57,16 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
 }
 
 /**
- * Ends all sessions, keys and passwords of this user. When the user is not a member of the organization yet, another
- * organization made it, and the person who accepted that invitation may not be the holder of the address.
+ * Deletes the user's password and sessions, and revokes the user's keys. When the user is not a member of the
+ * organization yet, another organization created the account, and the person who accepted that invitation may not own
+ * the e-mail address.
  */
 function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   db.prepare('UPDATE user SET passwordHash = NULL WHERE id = ?').run(userId)
   endEarlierAccess(db, clock, userId)
 }
 
-/** Makes the user a member with this role, which accepts an open invitation. The last owner stays owner. */
+/** Makes the user a member with this role, accepting an open invitation. The last owner remains owner. */
 function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: NoteAct): void {
   const before = findMemberOrNull(db, { orgId, id })
   const about = { orgId, userId: id, target: id }
@@ -82,9 +88,9 @@ function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: 
 }
 
 /**
- * Signs in a user of the company with the role of its groups, and returns the user's id: the one linked to this
- * account, else the one with this address when the provider has verified it, else a new one. Fails with `forbidden`
- * when the address is missing, unusable, or belongs to another user.
+ * Signs in a user with the role of the user's groups, and returns the user's id. The user is the one linked to this
+ * account, otherwise the one with this e-mail address if the provider has verified it, otherwise a new one. Throws
+ * `forbidden` when the address is missing, unusable or belongs to another user.
  */
 export function admit(
   db: Db,
@@ -101,8 +107,8 @@ export function admit(
 }
 
 /**
- * Ends the sessions of a user whose groups have no role any more, and the membership unless it is the last owner's.
- * Returns the user's id; null, with nothing done, when this account never signed in before.
+ * Deletes the sessions of a user whose groups no longer give a role, and the membership unless the user is the last
+ * owner. Returns the user's id; null, without changes, when this account never signed in before.
  */
 export function shutOut(
   db: Db,

@@ -1,12 +1,12 @@
 import { ROLES, type Role } from '../http/principal.ts'
 
-/** The role of the members of a company's group. */
+/** The role assigned to members of a group. */
 export interface GroupRole {
   group: string
   role: Role
 }
 
-/** A user as the company's provider describes them. */
+/** A user as described by the identity provider. */
 export interface CompanyUser {
   issuer: string
   /** Unique at the issuer, and never reassigned. */
@@ -19,30 +19,30 @@ export interface CompanyUser {
   groups: readonly string[]
 }
 
-/** A user whose groups may be unknown. */
+/** A user whose groups may be unknown (null). */
 export type UserOfClaims = Omit<CompanyUser, 'groups'> & { groups: readonly string[] | null }
 
 export type Claims = Readonly<Record<string, unknown>>
 
 const NAME_LENGTH_MAX = 200
-/** https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
+/** Maximum length of the subject: https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_LENGTH_MAX = 255
 
-/** Returns the claim as text; null when it is not text that can be stored and compared. */
+/** Returns the claim if it is a string that can be stored and compared; null otherwise. */
 function textOf(value: unknown, lengthMax: number): string | null {
   if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) return null
   const trimmed = value.trim()
   return trimmed !== '' && trimmed.length <= lengthMax ? trimmed : null
 }
 
-/** Returns the groups; null when the claim is absent. A single group may be a text instead of a list. */
+/** Returns the groups; null without the claim. A single group may be a string instead of a list. */
 function groupsOf(value: unknown): string[] | null {
   if (value === undefined || value === null) return null
   const list = Array.isArray(value) ? value : [value]
   return list.filter((group) => typeof group === 'string')
 }
 
-/** Returns the value if it is an object, else null. */
+/** Returns the value if it is an object; null otherwise. */
 export function objectOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -50,8 +50,8 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
 }
 
 /**
- * True when these claims say that there are groups which they do not list: a distributed claim
- * (https://openid.net/specs/openid-connect-core-1_0.html#AggregatedDistributedClaims), or `hasgroups` of Entra ID.
+ * True when the claims indicate groups that they do not list: by a distributed claim
+ * (https://openid.net/specs/openid-connect-core-1_0.html#AggregatedDistributedClaims) or by Entra ID's `hasgroups`.
  */
 function omitsGroups(claims: Claims, groupsClaim: string): boolean {
   const names = objectOf(claims._claim_names)
@@ -63,7 +63,10 @@ function omitsGroups(claims: Claims, groupsClaim: string): boolean {
   return groupsClaim === 'groups' && (hasgroups === true || hasgroups === 'true') && !groupsOf(listed)?.length
 }
 
-/** Returns the groups of the first source that lists them; null when they are unknown, which is not the same as none. */
+/**
+ * Returns the groups from the first source that lists them. Null when the groups are unknown, as opposed to an empty
+ * list.
+ */
 function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] | null {
   const complete = sources.filter((claims) => !omitsGroups(claims, groupsClaim))
   const groups = complete.map((claims) => groupsOf(claims[groupsClaim])).find((list) => list !== null) ?? []
@@ -71,8 +74,9 @@ function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] 
 }
 
 /**
- * Returns the user by the claims of a verified ID token, and of userinfo for those it lacks. `email` and
- * `emailVerified` always come from the same source. `groups` is null when the user has groups that neither lists. Fails when the issuer or the subject is no usable text.
+ * Returns the user from the claims of a verified ID token, supplemented by the claims of userinfo. `email` and
+ * `emailVerified` always come from the same source. `groups` is null when the user has groups that neither source
+ * lists. Throws when the issuer or the subject is not a usable string.
  */
 export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): UserOfClaims {
   const { iss, sub } = idToken
@@ -91,7 +95,7 @@ export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): 
   }
 }
 
-/** Returns the highest role of the groups; null when none has one. Group names are case-sensitive. */
+/** Returns the highest role of the groups; null when none of them has a role. Group names are case-sensitive. */
 export function roleOf(groups: readonly string[], roles: readonly GroupRole[]): Role | null {
   const held = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => role)
   return ROLES.findLast((role) => held.includes(role)) ?? null

@@ -7,19 +7,19 @@ export const CLIENT_SECRET = 'correct horse: battery&staple'
 
 type Sign = (claims: JWTPayload) => Promise<string>
 
-/** The behaviour of a test provider, which tests may change at any time. */
+/** The behaviour of a test provider. Tests may change it at any time. */
 export interface ProviderBehaviour {
-  /** Claims of the next user's ID token: `sub` and others. */
+  /** Claims of the next user's ID token, including `sub`. */
   claims: JWTPayload
   /** Claims of userinfo in addition to `sub`; null when the provider has no userinfo. */
   userinfo: Record<string, unknown> | null
   /** Merged into the discovery document. */
   metadata: Record<string, unknown>
-  /** Replaces the correct signing of the ID token; null for the correct one. */
+  /** Replaces the correct signing of the ID token; null for correct signing. */
   sign: ((claims: JWTPayload, rightly: Sign) => Promise<string> | string) | null
-  /** Answers a path instead of the provider; returns null to let the provider answer. */
+  /** Answers a path instead of the provider. Returns null to let the provider answer. */
   instead: (path: string) => Response | Promise<Response> | null
-  /** Parameters of the redirect back that replace the code, in addition to the state. */
+  /** Parameters of the redirect back that replace the code. The state is always added. */
   refusal: Record<string, string> | null
 }
 
@@ -33,9 +33,9 @@ const TOKEN_S = 300
 const KEY_ID = 'first'
 
 /**
- * An OpenID Connect provider on the loopback address that consents to everything and has its own keys. It follows the
- * rules for clients: known redirect address, PKCE, client authentication, codes that work once. Stops at the end of its
- * block.
+ * Starts an OpenID Connect provider on the loopback address that consents to every sign-in and has its own keys. It
+ * enforces the rules for clients: known redirect URL, PKCE, client authentication, and single-use codes. Stops at the
+ * end of its block.
  */
 export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock: Clock; secret?: string }) {
   const { privateKey, publicKey } = await generateKeyPair('ES256')
@@ -85,7 +85,7 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
     ...(behaviour.userinfo ? { userinfo_endpoint: `${issuer}/userinfo` } : {}),
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    // More algorithms than are safe, so that only the signature check can refuse a token.
+    // Includes unsafe algorithms, so that only the signature check can reject a token.
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'HS256', 'none'],
     code_challenge_methods_supported: ['S256'],
     ...behaviour.metadata,
@@ -149,15 +149,15 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
 
 export type OpenIdProvider = Awaited<ReturnType<typeof openIdProvider>>
 
-/** Returns a function that signs like the provider, with this key. */
+/** Returns a function that signs with this key, as the provider does. */
 export const signWith =
   (key: CryptoKey | Uint8Array, alg = 'ES256') =>
   (claims: JWTPayload) =>
     new SignJWT(claims).setProtectedHeader({ alg, kid: KEY_ID }).sign(key)
 
 /**
- * A minimal browser for a sign-in: it stores cookies by path, and follows redirects on request. URLs below `origin` are
- * answered by `handle`, others are fetched.
+ * Creates a minimal browser for a sign-in. It stores cookies by path, and follows redirects on request. URLs below
+ * `origin` are answered by `handle`; other URLs are fetched.
  */
 export function fakeBrowser(origin: string, handle: (request: Request) => Promise<Response>) {
   const jar = new Map<string, { value: string; path: string }>()
@@ -180,7 +180,7 @@ export function fakeBrowser(origin: string, handle: (request: Request) => Promis
     return response
   }
 
-  /** Returns the target of a redirect; fails when the response is not one. */
+  /** Returns the target of a redirect. Throws when the response is not a redirect. */
   async function follow(url: string): Promise<string> {
     const response = await get(url)
     const location = response.headers.get('location')

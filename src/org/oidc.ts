@@ -27,22 +27,22 @@ import { AppError, messageOf } from '../core/error.ts'
 import { groupsFromGraph, type ProviderRequest, UnknownGroups } from './oidc-groups.ts'
 import { type CompanyUser, type GroupRole, userOf } from './oidc-user.ts'
 
-/** The settings of sign-in through the company. */
+/** The settings of single sign-on. */
 export interface OidcSettings {
-  /** Exactly as in the provider's metadata. Plain http only for loopback addresses. */
+  /** Exactly as in the provider's metadata. Plain HTTP only for loopback addresses. */
   issuer: string
   clientId: string
-  /** Empty for a public client, which is authenticated by redirect address and PKCE only. */
+  /** Empty for a public client, which is authenticated only by redirect URL and PKCE. */
   clientSecret: string
   /** Display name. */
   name: string
   groupsClaim: string
   roles: readonly GroupRole[]
-  /** Null for the only organization. */
+  /** Null selects the only organization. */
   orgId: string | null
 }
 
-/** State, nonce and PKCE verifier, which tie a sign-in to the browser that began it; kept sealed in its cookie. */
+/** State, nonce and PKCE verifier, which bind a sign-in to the browser that started it. Stored sealed in a cookie. */
 export interface Checks {
   state: string
   nonce: string
@@ -52,41 +52,44 @@ export interface Checks {
 interface FinishedSignIn {
   user: CompanyUser
   /**
-   * Where the browser ends its session at the provider, which redirects it to the callback without parameters. Contains
-   * the ID token, unless that is too long for an address. Null when the provider offers no such address.
+   * URL at which the browser signs out from the provider, which then redirects to the callback without parameters.
+   * Contains the ID token, unless the token is too long for a URL. Null when the provider offers no such URL.
    */
   endSessionUrl: string | null
 }
 
 /** A client of an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface Provider {
-  /** Returns the URL to redirect the browser to. Fails with `upstream` when the provider does not answer properly. */
+  /**
+   * Returns the URL to which the browser is redirected. Throws `upstream` when the provider does not return a valid
+   * answer.
+   */
   begin(redirectUri: string): Promise<{ url: URL; checks: Checks }>
   /**
-   * Returns the user whom the provider redirected back to `url`, after checking state, signature, issuer, audience,
-   * times and nonce. Asks Microsoft Graph for groups that the token omits. Fails with `forbidden` when the provider
-   * refuses or the groups stay unknown, else `upstream`; the message is a sentence for the user.
+   * Returns the user after the provider redirected the browser to `url`. Checks state, signature, issuer, audience,
+   * times and nonce. Requests groups that the token omits from Microsoft Graph. Throws `forbidden` when the provider
+   * denies access or the groups remain unknown, otherwise `upstream`. The message is a sentence for the user.
    */
   finish(url: URL, checks: Checks): Promise<FinishedSignIn>
 }
 
 export interface ProviderParts {
   clock: Clock
-  /** Called with warnings for the operator; never a secret. */
+  /** Called with warnings for the operator. Warnings never contain secrets. */
   warn(message: string): void
-  /** Sends a request as `fetch` does; follows no redirect, and limits the size of the answer. */
+  /** Sends a request like `fetch`, but follows no redirects and limits the size of the response. */
   request: ProviderRequest
-  /** Timeout of each request; default 10. A sign-in makes at most four after the browser was redirected back. */
+  /** Timeout of each request in seconds; default 10. A sign-in makes at most four requests after the redirect back. */
   timeoutS?: number
 }
 
 const TIMEOUT_S = 10
-/** The provider could not be reached, or its answer was cut off. */
+/** Thrown when the provider could not be reached or its response was cut off. */
 class Unreachable extends Error {}
 
 /**
- * Makes a provider. Times in tokens are compared with `clock`, with 30 s of tolerance. Discovery is cached for an hour,
- * failures of it are not. Signatures are checked although the token comes from the provider directly, because a proxy
+ * Creates a provider. Times in tokens are compared with `clock`, with a tolerance of 30 s. Successful discovery is
+ * cached for one hour. Although the token comes directly from the provider, its signature is verified, because a proxy
  * may be in between. Not for multi-tenant issuers such as Entra's `common`, which accept users of any company.
  */
 export function oidcProvider(settings: OidcSettings, { clock, warn, request, timeoutS }: ProviderParts): Provider {
@@ -174,7 +177,7 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
   }
 }
 
-/** Sends a request, and keeps of the answer's headers those that the client reads. */
+/** Sends a request, and keeps only the response headers that the client reads. */
 async function send(url: string, options: CustomFetchOptions, request: ProviderRequest): Promise<Response> {
   const { method, headers, body, signal } = options
   try {
@@ -183,7 +186,7 @@ async function send(url: string, options: CustomFetchOptions, request: ProviderR
       const value = response.headers.get(name)
       return value === null ? [] : [[name, value] as [string, string]]
     })
-    // Read here, because an answer that breaks off is one that did not come.
+    // Read here, because a response that breaks off is treated as a failed request.
     const bytes = await response.arrayBuffer()
     return new Response(bytes.byteLength > 0 ? bytes : null, { status: response.status, headers: kept })
   } catch (cause) {
@@ -191,10 +194,13 @@ async function send(url: string, options: CustomFetchOptions, request: ProviderR
   }
 }
 
-/** With a longer ID token, an address could be refused: many servers accept 8 kB. */
+/** Maximum length of the ID token in a URL. Many servers reject URLs longer than 8 kB. */
 const HINT_LENGTH_MAX = 4096
 
-/** https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout */
+/**
+ * Returns the URL at which the browser signs out from the provider:
+ * https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout
+ */
 function endSessionUrl(config: Configuration, callback: URL, idToken: string | undefined): string | null {
   const { issuer, end_session_endpoint: endpoint } = config.serverMetadata()
   const protocol = typeof endpoint === 'string' ? URL.parse(endpoint)?.protocol : null
@@ -203,22 +209,25 @@ function endSessionUrl(config: Configuration, callback: URL, idToken: string | u
   return buildEndSessionUrl(config, { post_logout_redirect_uri: callback.origin + callback.pathname, ...hint }).href
 }
 
-/** Basic by default: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata */
+/**
+ * Returns the client authentication. The default is Basic:
+ * https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata
+ */
 function authentication(server: ServerMetadata, secret: string): ClientAuth {
   if (secret === '') return None()
   const post = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
   return post ? ClientSecretPost(secret) : ClientSecretBasic(secret)
 }
 
-/** Some providers send groups only with a scope of that name; others refuse unknown scopes. */
+/** Returns the scopes. Some providers send groups only with a scope of that name; others reject unknown scopes. */
 function scopeOf(server: ServerMetadata, groupsClaim: string): string {
   const scopes = ['openid', 'email', 'profile']
   return (server.scopes_supported?.includes(groupsClaim) ? [...scopes, groupsClaim] : scopes).join(' ')
 }
 
 /**
- * Text for a provider's error codes, https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and
- * https://openid.net/specs/openid-connect-core-1_0.html#AuthError. `%` is the name of the provider.
+ * Messages for a provider's error codes, https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and
+ * https://openid.net/specs/openid-connect-core-1_0.html#AuthError. `%` is replaced by the provider's name.
  */
 const REFUSALS: Readonly<Record<string, string>> = {
   access_denied: 'the sign-in was cancelled, or % does not let you use this application',
@@ -230,10 +239,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
   server_error: '% failed with an internal error; try again later',
 }
 
-/** Errors of the configuration of this server or of the provider. */
+/** Error codes for a configuration error on this server or at the provider. */
 const MISCONFIGURED = ['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope']
 
-/** Returns a sentence for an error code. The provider's own description is not shown: anybody could have written it. */
+/**
+ * Returns a sentence for an error code. The provider's own description is not shown, because anyone could have written
+ * it.
+ */
 function refusedBy(name: string, code: string): string {
   if (Object.hasOwn(REFUSALS, code)) return (REFUSALS[code] ?? '').replace('%', () => name)
   if (MISCONFIGURED.includes(code)) {
@@ -243,7 +255,8 @@ function refusedBy(name: string, code: string): string {
 }
 
 /**
- * Returns the error code if it looks like a word; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 allows more.
+ * Returns the error code if it looks like a word. https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 also allows
+ * other values.
  */
 function codeOf(error: string): string {
   return /^[\w.-]{1,60}$/.test(error) ? error : 'without a reason'

@@ -214,7 +214,7 @@ function fill(db: Db, orgId: string): void {
   db.pragma('foreign_keys = OFF')
   for (const [table, columns] of columnsOf(db)) {
     if (!columns.some(({ name }) => OWNERS.some((owner) => owner === name))) continue
-    // An integer primary key is the rowid, which SQLite assigns.
+    // An integer primary key is the rowid, which SQLite assigns itself.
     const isRowId = ({ type, pk }: Column) =>
       pk > 0 && type === 'INTEGER' && columns.filter(({ pk }) => pk > 0).length === 1
     const wanted = columns.filter((it) => (it.notnull || it.pk || it.name in known) && !isRowId(it))
@@ -232,7 +232,7 @@ function fill(db: Db, orgId: string): void {
   expect(db.pragma('foreign_key_check')).toEqual([])
 }
 
-/** Number of rows in each table that belong to an organization; tables without any are omitted. */
+/** Returns the number of rows in each table that belong to an organization. Tables without such rows are omitted. */
 function rowsOf(db: Db, orgId: string): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const [table, columns] of columnsOf(db)) {
@@ -255,7 +255,8 @@ describe('deleting an organization', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // The ids whose files are to be removed are kept; the others are removed by the next round of the signals, and with old records.
+    // The ids of files still to be removed are kept. The other rows are removed by the next run of the signals and with
+    // old records.
     expect(rowsOf(db, orgId)).toEqual({
       ...{ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1 },
       ...{ signalAlert: 1, importedFile: 1 },

@@ -52,7 +52,7 @@ export interface OrganizationParts {
   db: Db
   box: SecretBox
   clock: Clock
-  /** Fails with `invalid` for patterns that are no kinds of personal data, naming the first. */
+  /** Throws `invalid` with the first pattern that is not a kind of personal data. */
   checkPiiPatterns: (patterns: readonly PiiPattern[]) => void
   /** Called after a change that affects compiled rules. */
   changed: (orgId: string) => void
@@ -60,12 +60,12 @@ export interface OrganizationParts {
   deleted: (orgId: string) => void
 }
 
-/** Routes for organizations: settings, memberships, deletion, audit log. */
+/** Returns the routes for organizations: settings, memberships, deletion, audit log. */
 export function organizationRoutes(parts: OrganizationParts): Route[] {
   return [...membershipRoutes(parts), ...settingsRoutes(parts), deleteRoute(parts), auditLogRoute(parts)]
 }
 
-/** Returns the organization as the caller may see it. */
+/** Returns the organization without the fields that the caller may not see. */
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const canSign = may(principal, 'seeSettings') && !principal.readOnly
@@ -97,7 +97,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
         const { userId, orgId, role } = principal
-        // A key acts in its own organization, and knows of no other.
+        // A key acts only in its own organization, so the others are not listed.
         const rows =
           principal.via === 'session'
             ? listMemberships(db, userId, { after, limit })
@@ -125,7 +125,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
         }
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
-        // The audit log of the caller's organization has an entry already.
+        // The audit log of the caller's organization already has an entry.
         writeAuditEntry(db, clock, { orgId: id, act: 'createOrganization', userId, keyId, address, target: id })
         return { id, name, role: 'owner' as const }
       },

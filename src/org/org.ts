@@ -9,11 +9,11 @@ const NAME_LENGTH_MAX = 200
 
 export const OrgNameSchema = Text(1, NAME_LENGTH_MAX)
 
-/** An organization as other rooms use it. */
+/** An organization as used by other modules. */
 export interface Org {
   id: string
   name: string
-  /** Goes into the hash of customer ids before they are stored; never leaves the server. */
+  /** Added to customer ids before they are hashed and stored. Never leaves the server. */
   customerSalt: string
   createdAt: Instant
 }
@@ -70,7 +70,7 @@ export const OrganizationInputSchema = Closed(
   { $id: 'OrganizationInput', examples: [{ name: 'Acme Europe' }] },
 )
 
-/** Fields that are left out stay unchanged. */
+/** Omitted fields remain unchanged. */
 export const OrganizationPatchSchema = Closed(
   {
     name: Type.Optional(OrgNameSchema),
@@ -100,7 +100,7 @@ export const WebhookSecretSchema = Closed(
   { $id: 'WebhookSecret', examples: [{ webhookSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }] },
 )
 
-/** An organization as one of its members sees it in a list. */
+/** An organization in a list of the user's memberships. */
 export const MembershipSchema = Closed(
   { id: Type.String(), name: Type.String(), role: OneOf(ROLES) },
   { $id: 'Membership', examples: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }] },
@@ -113,7 +113,7 @@ export const WhoamiPatchSchema = Closed(
   { $id: 'WhoamiPatch', examples: [{ name: 'Ann Example' }] },
 )
 
-/** The user and organization that a request acts as. */
+/** The user and organization on whose behalf a request acts. */
 export const WhoamiSchema = Closed(
   {
     userId: Type.String(),
@@ -144,13 +144,13 @@ export const WhoamiSchema = Closed(
   },
 )
 
-/** Fails with `invalid` for what is no currency. */
+/** Throws `invalid` for an unknown currency. */
 export function checkCurrency(currency: string | null): void {
   if (currency === null || Intl.supportedValuesOf('currency').includes(currency)) return
   throw new AppError('invalid', 'currency: is not a currency code of ISO 4217, such as EUR')
 }
 
-/** Fails with `invalid`, naming the first region that has no known numbering plan. */
+/** Throws `invalid` with the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
     if (phoneNumbers().isSupportedCountry(region)) continue
@@ -166,14 +166,14 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Returns 256 random bits as text. */
+/** Returns 256 random bits as a string. */
 export function newCustomerSalt(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /**
- * Returns the trimmed name. Fails with `invalid`, naming `field`, when nothing is left or it is longer
- * than `lengthMax` characters.
+ * Returns the trimmed name. Throws `invalid`, naming `field`, when the trimmed name is empty or longer than `lengthMax`
+ * characters.
  */
 export function checkName(name: string, field: string, lengthMax: number = NAME_LENGTH_MAX): string {
   const trimmed = name.trim()

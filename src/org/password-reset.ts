@@ -8,27 +8,28 @@ import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './se
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword } from './user.ts'
 
-/** How long a link works. */
+/** Validity period of a password reset link. */
 const RESET_MS = HOUR_MS
-/** Maximum number of links sent to a user while the first of them is valid, so that a stranger can't fill a mailbox. */
+/** Maximum number of links sent to a user while the first one is valid, so that a stranger can't flood a mailbox. */
 const MAX_LINKS = 3
 
 export interface ResetParts extends SignInParts {
-  /** Public URL of the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** Sends a mail in the background, and handles its failures; null when no mail server is configured. */
+  /** Sends an e-mail in the background and handles failures. Null when no mail server is configured. */
   mail: ((to: string, subject: string, text: string) => void) | null
 }
 
 /**
- * Mails a link with which the user of this address sets a new password; earlier links stay valid. Without a mail server,
- * for addresses of nobody who signs in with a password, and after three links within an hour nothing happens: the caller
- * sees no difference, and waits no longer. Fails with `rateLimited` after too many tries, whether the address is known or not.
+ * E-mails a password reset link to the user with this address. Earlier links stay valid. Does nothing without a mail
+ * server, for addresses that don't belong to a user with password sign-in, and after three links within an hour. The
+ * caller can't tell the difference from the answer or its duration. Throws `rateLimited` after too many attempts,
+ * regardless of whether the address is known.
  */
 export function forgotPassword(parts: ResetParts, email: string, origin: Origin): void {
   parts.limits.byAddress(origin)
   parts.limits.byAccount(email, origin)
-  // After the response: what follows takes time for known users only.
+  // Runs after the response, because it takes time only for known users.
   setTimeout(() => mailLink(parts, email.trim(), origin), 0)
 }
 
@@ -59,8 +60,8 @@ const letter = (link: string) =>
   ].join('\n\n')
 
 /**
- * Returns the user of an address who may set a password: a member of an organization who has one, or who has no other way
- * in. Whom the company signs in gets no second way past it.
+ * Returns the user with this e-mail address if the user may set a password: a member of an organization who has a
+ * password, or who can't sign in any other way. Users of single sign-on can't bypass it with a password.
  */
 function findByEmail(db: Db, email: string): { id: string; email: string } | null {
   const find = db.prepare<[string], { id: string; email: string }>(
@@ -71,15 +72,15 @@ function findByEmail(db: Db, email: string): { id: string; email: string } | nul
   return find.get(email) ?? null
 }
 
-/** Returns how many links of a user have not expired, used ones included. */
+/** Returns the number of a user's links that have not expired, including used ones. */
 function linksOf(db: Db, clock: Clock, userId: string): number {
   const now = clock.now()
-  // A link that ends later than any can was made before the clock was set back.
+  // Links with an expiry later than possible were created before the clock was set back.
   db.prepare('DELETE FROM passwordReset WHERE expiresAt <= ? OR expiresAt > ?').run(now, now + RESET_MS)
   return db.prepare<[string], number>('SELECT count(*) FROM passwordReset WHERE userId = ?').pluck().get(userId) ?? 0
 }
 
-/** Makes the token of a link, of which only the hash is stored. Earlier links stay valid. */
+/** Creates the token of a link. Only its hash is stored. Earlier links stay valid. */
 export function newResetToken(db: Db, clock: Clock, userId: string): string {
   const token = newSecret('rs')
   db.prepare('INSERT INTO passwordReset (tokenHash, userId, expiresAt) VALUES (?, ?, ?)').run(
@@ -88,16 +89,16 @@ export function newResetToken(db: Db, clock: Clock, userId: string): string {
   return token
 }
 
-/** Returns whose password the link sets; null when it is unknown, was used, or has expired. */
+/** Returns the user whose password the link sets; null when the link is unknown, used or expired. */
 function userOf(db: Db, token: string, now: Instant): string | null {
-  // A link that ends later than any can was made before the clock was set back.
+  // Links with an expiry later than possible were created before the clock was set back.
   const find = db.prepare<[Buffer, Instant, Instant], { userId: string }>(
     'SELECT userId FROM passwordReset WHERE tokenHash = ? AND expiresAt > ? AND expiresAt <= ?',
   )
   return find.get(secretHash(token), now, now + RESET_MS)?.userId ?? null
 }
 
-/** Ends the links of a user. They still count as sent. */
+/** Invalidates the user's password reset links. They are still counted as sent. */
 export function endReset(db: Db, userId: string): void {
   db.prepare('UPDATE passwordReset SET tokenHash = randomblob(32) WHERE userId = ?').run(userId)
 }
@@ -105,10 +106,9 @@ export function endReset(db: Db, userId: string): void {
 const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; ask for a new one')
 
 /**
- * Sets the password with the token of a link, which works once, ends all sessions of the user, revokes all API keys
- * of the user, and opens a new session. Fails
- * with `unauthorized` when the token is not in force, `forbidden` when the user belongs to no organization any more,
- * `rateLimited` after too many tries, `invalid` when the password does not fit.
+ * Sets the password with the single-use token of a link. Deletes all sessions of the user, revokes all API keys of the
+ * user, and opens a new session. Throws `unauthorized` when the token is invalid, `forbidden` when the user no longer
+ * belongs to an organization, `rateLimited` after too many attempts, and `invalid` when the password is not acceptable.
  */
 export async function resetPassword(
   parts: SignInParts,
@@ -120,7 +120,7 @@ export async function resetPassword(
   if (userOf(db, token, clock.now()) === null) throw notInForce()
   const passwordHash = await hashPassword(password)
   return tx(db, () => {
-    // Another call may have used the link meanwhile.
+    // Another call may have used the link in the meantime.
     const userId = userOf(db, token, clock.now())
     if (userId === null) throw notInForce()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)

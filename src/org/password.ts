@@ -7,7 +7,7 @@ import { type Ended, endEarlierAccess } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
 
-/** Returns the id of the caller's session. Fails with `conflict` for an API key. */
+/** Returns the id of the caller's session. Throws `conflict` for an API key. */
 export function sessionOf({ sessionId }: Principal): string {
   if (sessionId === null) throw new AppError('conflict', 'this works with a session only, not with an API key')
   return sessionId
@@ -16,10 +16,10 @@ export function sessionOf({ sessionId }: Principal): string {
 const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
 
 /**
- * Changes the caller's password, ends all other sessions of the user and links to a new password, and revokes all API keys
- * of the user. Fails with `forbidden` when the current
- * password is wrong, `conflict` for an API key and for users without a password, `rateLimited` after too many tries,
- * `invalid` when the new one does not fit.
+ * Changes the caller's password. Deletes all other sessions of the user, invalidates the user's password reset links,
+ * and revokes all API keys of the user. Throws `forbidden` when the current password is wrong, `conflict` for an API
+ * key and for users without a password, `rateLimited` after too many attempts, and `invalid` when the new password is
+ * not acceptable.
  */
 export async function changePassword(
   parts: SignInParts,
@@ -38,7 +38,7 @@ export async function changePassword(
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
   const passwordHash = await hashPassword(newPassword, 'newPassword')
   return tx(db, () => {
-    // Another call may have changed the password meanwhile, and ended this session.
+    // Another call may have changed the password in the meantime and deleted this session.
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     const ended = endEarlierAccess(db, clock, userId, { except: sessionId })

@@ -26,7 +26,7 @@ function setUp() {
   const parts = { db, box: testBox, clock, changed() {}, deleted() {}, checkPiiPatterns() {} }
   const routes = [...orgRoutes(parts), ...organizationRoutes(parts)]
   const call = client({ db, clock }, ...routes)
-  /** The same routes for a user with a session instead of a key. */
+  /** Returns the principal of a user with a session instead of a key. */
   const signedIn = ({ userId, orgId, role }: Person) => {
     const principal: Principal = {
       via: 'session',
@@ -47,7 +47,7 @@ const newKey = { name: 'CI', expiresInDays: 30 }
 describe('permissions', () => {
   const everybody = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const fullKeys = { viewer: 403, readOnly: 403, member: 201, admin: 201, owner: 201, otherOrg: 201 }
-  /** Bob’s key: he and the admins of his organization may revoke it. */
+  /** Expected statuses for revoking Bob’s key: only Bob and the admins of his organization may revoke it. */
   const revokers = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
 
@@ -59,7 +59,7 @@ describe('permissions', () => {
     ['GET', '/v1/org', undefined, everybody],
     ['GET', '/v1/keys', undefined, everybody],
     ['POST', '/v1/keys', newKey, fullKeys],
-    // A missing permission is reported before a bad body.
+    // A missing permission is reported before an invalid body.
     ['POST', '/v1/keys', {}, { ...fullKeys, member: 400, admin: 400, owner: 400, otherOrg: 400 }],
     ['DELETE', '/v1/keys/{bob}', undefined, revokers],
   ]

@@ -14,7 +14,9 @@ import { findUser, renameUser, requireOrg } from './store.ts'
 const ListQuery = Closed(pagingFields)
 const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.String()) }, { $id: 'KeyList' })
 
-/** Returns whose keys the caller may manage: admins those of all members, others their own. */
+/**
+ * Returns the owner of the keys that the caller may manage: admins manage the keys of all members, others their own.
+ */
 function manageableKeys(principal: Principal): KeyOwner {
   const { orgId, userId } = principal
   return atLeast(principal.role, PERMISSIONS.administer.from) ? { orgId } : { orgId, userId }
@@ -28,7 +30,7 @@ function whoami(db: Db, principal: Principal) {
   return { userId, email: user.email, name: user.name, orgId, orgName, role, readOnly, via, keyId }
 }
 
-/** Routes for the caller's identity, and for API keys. */
+/** Returns the routes for the caller's identity and for API keys. */
 export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

@@ -40,7 +40,7 @@ interface SessionParts extends Pick<SignInParts, 'audit'> {
   clock: Clock
 }
 
-/** Routes for the sessions of the caller. An API key has none, and gets a `conflict`. */
+/** Returns the routes for the caller's sessions. They answer `conflict` to API keys, which have no session. */
 export function sessionRoutes(parts: SessionParts): Route[] {
   const { db, clock } = parts
   return [

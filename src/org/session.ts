@@ -7,19 +7,19 @@ import { revokeKeysOf } from './key-store.ts'
 import { MembershipSchema } from './org.ts'
 import { findUser, listMemberships } from './store.ts'
 
-/** A session ends after this long without use. */
+/** A session expires after this period without use. */
 export const SESSION_MS = 12 * HOUR_MS
 
-/** How a session was opened. */
+/** Ways in which a session can be opened. */
 export const SESSION_ORIGINS = ['password', 'setup', 'invite', 'oidc'] as const
 type SessionOrigin = (typeof SESSION_ORIGINS)[number]
 
-/** Limit of the organizations in the answer to a sign-in; no user belongs to that many. */
+/** Maximum number of organizations in the answer to a sign-in. No user belongs to that many. */
 const ORGS_MAX = 1000
 
-/** A new session: the only place where its token is known. */
+/** A new session. Only this object contains the token. */
 export interface NewSession {
-  /** `st_…`; its SHA-256 is stored. */
+  /** `st_…`; only its SHA-256 hash is stored. */
   token: string
   expiresAt: Instant
 }
@@ -36,11 +36,11 @@ const SIGNED_IN = {
   user: { id: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', email: 'ann@example.com', name: 'Ann' },
   orgs: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }],
 }
-/** The answer to every kind of sign-in. */
+/** The answer to a sign-in of any kind. */
 export const SignedInSchema = Closed(signedInFields, { $id: 'SignedIn', examples: [SIGNED_IN] })
 export type SignedIn = Static<typeof SignedInSchema>
 
-/** Access ended by a new password. */
+/** Access revoked by a new password. */
 const endedFields = {
   revokedKeys: Int({ minimum: 0, description: 'API keys created before, all of which are revoked' }),
   endedSessions: Int({ minimum: 0, description: 'Sessions that were ended' }),
@@ -49,14 +49,17 @@ const ENDED = { ok: true, revokedKeys: 2, endedSessions: 1 }
 export const EndedSchema = Closed({ ok: Type.Boolean(), ...endedFields }, { $id: 'AccessEnded', examples: [ENDED] })
 export type Ended = Static<typeof EndedSchema>
 
-/** The answer to a sign-in that ended earlier access. */
+/** The answer to a sign-in that revoked earlier access. */
 export const SignedInAnewSchema = Closed(
   { ...signedInFields, ok: Type.Boolean(), ...endedFields },
   { $id: 'SignedInAnew', examples: [{ ...SIGNED_IN, ...ENDED }] },
 )
 export type SignedInAnew = Static<typeof SignedInAnewSchema>
 
-/** Ends the sessions of a user, except `except`, and revokes all keys made before. Returns how many were in force. */
+/**
+ * Deletes the sessions of a user, except `except`, and revokes all existing keys. Returns the number of each that were
+ * valid.
+ */
 export function endEarlierAccess(
   db: Db,
   clock: Clock,
@@ -71,8 +74,8 @@ export function endEarlierAccess(
 }
 
 /**
- * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is where a sign-out ends the
- * session at the provider too, sealed; null for none.
+ * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the sealed URL that
+ * also ends the session at the provider; null for none.
  */
 export function openSession(
   db: Db,
@@ -93,18 +96,18 @@ export function openSession(
   return session
 }
 
-/** After the clock was set back, sets sessions that were last used in the future to be used now. */
+/** After the clock was set back, sets `lastUsedAt` values in the future to `now` and adjusts the expiry. */
 export function shortenSessions(db: Db, now: Instant): void {
   const used = { now, expiresAt: now + SESSION_MS }
   db.prepare('UPDATE session SET lastUsedAt = @now, expiresAt = @expiresAt WHERE lastUsedAt > @now').run(used)
 }
 
-/** Deletes a session, if it exists; the next request with it is refused. */
+/** Deletes a session if it exists. The next request with it is rejected. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
 }
 
-/** Returns where the browser ends this session at the provider too; null when there is no such address. */
+/** Returns the URL at which the browser also signs out from the provider; null when there is none. */
 export function endSessionUrlOf(db: Db, box: SecretBox, sessionId: string): string | null {
   const sealed = db
     .prepare<[Buffer], Uint8Array | null>('SELECT endSessionUrl FROM session WHERE tokenHash = ?')
@@ -113,14 +116,14 @@ export function endSessionUrlOf(db: Db, box: SecretBox, sessionId: string): stri
   try {
     return sealed ? box.open(sealed) : null
   } catch {
-    // Sealed with the key of another data folder.
+    // The URL was sealed with the key of another data folder.
     return null
   }
 }
 
 /** A session without its token. */
 export interface SessionRecord {
-  /** SHA-256 of the token in hexadecimal digits. */
+  /** SHA-256 hash of the token in hexadecimal. */
   id: string
   via: SessionOrigin
   createdAt: Instant
@@ -128,7 +131,7 @@ export interface SessionRecord {
   expiresAt: Instant
 }
 
-/** Returns the sessions of a user that have not expired, the last used first. */
+/** Returns a user's unexpired sessions, most recently used first. */
 export function listSessions(db: Db, clock: Clock, userId: string): SessionRecord[] {
   return db
     .prepare<[string, Instant], SessionRecord>(
@@ -138,7 +141,7 @@ export function listSessions(db: Db, clock: Clock, userId: string): SessionRecor
     .all(userId, clock.now())
 }
 
-/** Ends all sessions of a user, except `except`. Returns how many had not expired. */
+/** Deletes all sessions of a user, except `except`. Returns the number of sessions that had not expired. */
 export function endSessionsOf(
   db: Db,
   clock: Clock,

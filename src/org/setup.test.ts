@@ -61,7 +61,7 @@ describe('with the token', () => {
       code: 'conflict',
       message: 'an owner exists already',
     })
-    // Even after the owner was removed.
+    // The token remains unusable even after the owner was deleted.
     db.exec('DELETE FROM org; DELETE FROM user')
     expect(parts.setupToken?.fits(token)).toBe(false)
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })

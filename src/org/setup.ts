@@ -9,7 +9,7 @@ import { openSession, type SignedIn, signedIn } from './session.ts'
 import type { SignInParts } from './sign-in.ts'
 import { hasOwner, makeFirstOwner } from './store.ts'
 
-/** The input of the set-up: the first organization and its owner. */
+/** Input of the setup: the first organization and its owner. */
 export const SetUpInputSchema = Closed(
   {
     token: Text(1, 200),
@@ -34,7 +34,8 @@ export const SetUpInputSchema = Closed(
 export type SetUpInput = Static<typeof SetUpInputSchema>
 
 /**
- * The one-time token of the set-up link, with which the operator makes the first owner. Lives as long as the process.
+ * The one-time token of the setup link, with which the operator creates the first owner. Valid for the lifetime of the
+ * process.
  */
 export class SetupToken {
   private hash: Buffer | null
@@ -43,7 +44,7 @@ export class SetupToken {
     this.hash = secretHash(secret)
   }
 
-  /** True until the token was used. */
+  /** True until the token has been used. */
   get inForce(): boolean {
     return this.hash !== null
   }
@@ -57,7 +58,7 @@ export class SetupToken {
   }
 }
 
-/** Makes a token, and its secret `su_…`, which is shown once in the log. */
+/** Creates a token and its secret `su_…`, which is written to the log once. */
 export function newSetupToken(): { token: SetupToken; secret: string } {
   const secret = newSecret('su')
   return { token: new SetupToken(secret), secret }
@@ -65,19 +66,19 @@ export function newSetupToken(): { token: SetupToken; secret: string } {
 
 export interface SetUpParts extends SignInParts {
   box: SecretBox
-  /** Null when the data folder had an owner at the start. */
+  /** Null when the data folder already had an owner at startup. */
   setupToken: SetupToken | null
 }
 
-/** True when the token is in force and there is no owner yet. */
+/** True when the token is valid and there is no owner yet. */
 export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken'>): boolean {
   return setupToken?.inForce === true && !hasOwner(db)
 }
 
 /**
- * Makes the first organization and its owner, signs the owner in, and ends the token. Fails with `conflict` when an
- * owner exists, `unauthorized` when the token is not the one in force, `rateLimited` after too many tries, `invalid`
- * when a field does not fit.
+ * Creates the first organization and its owner, signs the owner in, and invalidates the token. Throws `conflict` when
+ * an owner exists, `unauthorized` when the token is not valid, `rateLimited` after too many attempts, and `invalid`
+ * when a field is not acceptable.
  */
 export async function setUp(parts: SetUpParts, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
   const { db, box, clock, limits, setupToken, audit } = parts

@@ -153,7 +153,7 @@ test('a password that is changed while it is verified opens no session', async (
   expect(db.prepare('SELECT * FROM session').all()).toEqual([])
 })
 
-/** Seconds to wait; 0 when it was allowed. */
+/** Returns the number of seconds to wait; 0 when the attempt was allowed. */
 function waitOf(take: () => void): number {
   try {
     take()
@@ -205,11 +205,12 @@ describe('attempts are limited', () => {
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The limit of the account is used up, even for the correct password, but not from another address.
+    // The account's limit is used up, even for the correct password, but only for this IP address.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
     await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)
-    // Other accounts are not limited until the limit of the address is used up, which does not count for the accounts.
+    // Other accounts can be used until the limit of the IP address is reached. Attempts rejected by that limit are not
+    // counted for the account.
     await expect(enter('ada@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
     await expect(enter('alice@example.com', 'wrong')).rejects.toMatchObject({
       code: 'rateLimited',

@@ -9,25 +9,25 @@ import { openSession, type SignedIn, signedIn } from './session.ts'
 import { listMemberships } from './store.ts'
 import { verifyPassword } from './user.ts'
 
-/** Rate limits of all kinds of sign-in: passwords, invitations, the company's provider. */
+/** Rate limits for all kinds of sign-in: passwords, invitations and single sign-on. */
 export interface SignInLimits {
-  /** Counts one try from this address. Fails with `rateLimited` and the seconds to wait. */
+  /** Counts an attempt from this IP address. Throws `rateLimited` with the seconds to wait. */
   byAddress(origin: Pick<Origin, 'address'>): void
   /**
-   * Counts one try for this account, whether it exists or not, from this address. Fails with `rateLimited` and the
-   * seconds to wait.
+   * Counts an attempt for this account from this IP address, regardless of whether the account exists. Throws
+   * `rateLimited` with the seconds to wait.
    */
   byAccount(email: string, origin: Pick<Origin, 'address'>): void
 }
 
 const ACCOUNT_PER_MINUTE = 10
-/** From all addresses together: high enough that an attacker with few addresses can't lock a user out. */
+/** Limit for all IP addresses together: high enough that an attacker with few addresses can't lock a user out. */
 const ACCOUNT_TOTAL_PER_MINUTE = 100
 const WINDOW_S = 60
 
 /**
- * Makes the limits of one process, each for a minute: `addressPerMinute` tries from one address; for one account 10
- * from one address, 100 in total.
+ * Creates the limits of one process. Per minute, they allow `addressPerMinute` attempts from one IP address and, for
+ * each account, 10 attempts from one IP address and 100 in total.
  */
 export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimits {
   const addresses = new RateLimit(clock, addressPerMinute / WINDOW_S, WINDOW_S)
@@ -37,7 +37,7 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
     byAddress: ({ address }) => addresses.take(networkOf(address)),
     byAccount(email, { address }) {
       const account = email.trim().toLowerCase()
-      // Addresses contain no spaces, so each pair has a unique key.
+      // IP addresses contain no spaces, so each pair has a unique key.
       accounts.take(`${networkOf(address)} ${account}`)
       altogether.take(account)
     },
@@ -45,9 +45,9 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
 }
 
 /**
- * Returns the key under which an address is counted: an IPv4 address, or the /64 of an IPv6 address, because a customer
- * usually has the whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4 inside IPv6 (`::ffff:192.0.2.1`) is IPv4.
- * Callers without a known address share one key.
+ * Returns the key under which an IP address is counted: an IPv4 address, or the /64 of an IPv6 address, because a
+ * customer usually has a whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4-mapped addresses (`::ffff:192.0.2.1`)
+ * are treated as IPv4. Callers with an unknown address share one key.
  */
 export function networkOf(address: string | null): string {
   if (address === null) return 'unknown'
@@ -64,13 +64,13 @@ export interface SignInParts {
   limits: SignInLimits
   /** Writes an entry to the audit log of its organization. */
   audit(entry: NewAuditEntry): void
-  /** Called for errors after the response was sent. */
+  /** Called for errors that occur after the response was sent. */
   report(error: unknown, where: string): void
 }
 
 const AUDITED_ORGS_MAX = 1000
 
-/** Writes an entry about a user to the audit log of each of its organizations, except the one named. */
+/** Writes an entry about a user to the audit log of each of the user's organizations, except the given one. */
 export function auditEverywhere(
   { db, audit }: Pick<SignInParts, 'db' | 'audit'>,
   ofUserId: string,
@@ -90,9 +90,10 @@ interface Account {
 const wrong = () => new AppError('unauthorized', 'e-mail address or password is wrong')
 
 /**
- * Signs in by address and password. Throws `unauthorized`, with the same message after the same time, whether the
- * address is unknown, its user has no password, or the password is wrong. Throws `forbidden` when the user belongs to
- * no organization, `rateLimited` after too many attempts, and `unavailable` when too many wait.
+ * Signs in by e-mail address and password. Throws `unauthorized` when the address is unknown, its user has no password,
+ * or the password is wrong; message and duration are the same in all three cases. Throws `forbidden` when the user
+ * belongs to no organization, `rateLimited` after too many attempts, and `unavailable` when too many sign-ins are
+ * waiting.
  */
 export async function signIn(
   parts: SignInParts,
@@ -106,12 +107,12 @@ export async function signIn(
   const account = find.get(email.trim())
   const fits = await verifyPassword(password, account?.passwordHash ?? null)
   if (!account || !fits) {
-    // Written after the response: the write takes time, and happens only for known users.
+    // Written after the response, because the write takes time and happens only for known users.
     setTimeout(() => noteFailure(parts, account, origin), 0)
     throw wrong()
   }
   return tx(db, () => {
-    // The password may have been changed while it was verified, and that ended all sessions.
+    // The password may have been changed while it was verified, which deleted all sessions.
     if (find.get(email.trim())?.passwordHash !== account.passwordHash) throw wrong()
     const answer = signedIn(db, openSession(db, clock, account.id, 'password'), account.id)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')

@@ -16,13 +16,13 @@ import {
 } from './org.ts'
 import { checkEmail, hashPassword, type User } from './user.ts'
 
-/** One page of a list: up to `limit` rows after the id `after`; null for the first page. */
+/** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
 export interface Slice {
   after: string | number | null
   limit: number
 }
 
-/** Makes an organization with its own webhook secret and customer salt. Fails with `invalid` on a blank name. */
+/** Creates an organization with its own webhook secret and customer salt. Throws `invalid` for a blank name. */
 export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name: string }): Org {
   const createdAt = clock.now()
   const org: Org = {
@@ -39,7 +39,8 @@ export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name
 }
 
 /**
- * Recreates an organization of which only the id is known. False, with nothing changed, when it exists or was deleted.
+ * Recreates an organization of which only the id is known. Returns false without changes when the organization exists
+ * or was deleted.
  */
 export function recoverOrg(db: Db, box: SecretBox, org: { id: string; createdAt: Instant }): boolean {
   const { changes } = db
@@ -63,7 +64,7 @@ export function findOrg(db: Db, orgId: string): Org | null {
   return find.get(orgId) ?? null
 }
 
-/** Returns the organization. Fails with `notFound` when there is none. */
+/** Returns the organization. Throws `notFound` when there is none. */
 export function requireOrg(db: Db, orgId: string): Org {
   const org = findOrg(db, orgId)
   if (!org) throw new AppError('notFound', 'no such organization')
@@ -71,8 +72,8 @@ export function requireOrg(db: Db, orgId: string): Org {
 }
 
 /**
- * Returns `whsec_…`. Fails with `notFound` when there is no such organization; throws when it was sealed with another
- * key.
+ * Returns the secret `whsec_…`. Throws `notFound` when the organization does not exist, and another error when the
+ * secret was sealed with another key.
  */
 export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const find = db.prepare<[string], { webhookSecret: Buffer }>('SELECT webhookSecret FROM org WHERE id = ?')
@@ -86,14 +87,14 @@ export function sealedOrgs(db: Db): { id: string; secret: Buffer }[] {
   return db.prepare<[], { id: string; secret: Buffer }>('SELECT id, webhookSecret AS secret FROM org').all()
 }
 
-/** Replaces the secret that signs webhooks outside integrations; returns the new one. */
+/** Replaces the secret that signs webhooks outside integrations, and returns the new one. */
 export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const secret = newWebhookSecret()
   db.prepare('UPDATE org SET webhookSecret = ? WHERE id = ?').run(box.seal(secret), orgId)
   return secret
 }
 
-/** Changes the given fields; a currency that is null is removed. Fails with `invalid` on a blank name. */
+/** Changes the given fields. A null currency removes the currency. Throws `invalid` for a blank name. */
 export function updateOrg(
   db: Db,
   orgId: string,
@@ -115,8 +116,9 @@ export function updateOrg(
 }
 
 /**
- * Deletes an organization with all its rows, and ends the access of members who are in no other. Its event files stay
- * listed until a job removes those of `deletedOrg`. Fails with `conflict` when it is the only organization.
+ * Deletes an organization with all its rows, and removes the access of members who belong to no other organization. Its
+ * event files stay listed until a job deletes the files of the organizations in `deletedOrg`. Throws `conflict` when it
+ * is the only organization.
  */
 export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
   tx(db, () => {
@@ -138,8 +140,8 @@ export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
 }
 
 /**
- * Ends the sessions and keys of those of the users who belong to no organization any more. Deletes users who never had
- * access and have no open invitation any more.
+ * Deletes the sessions and revokes the keys of those users who no longer belong to an organization. Deletes users who
+ * never had access and no longer have an open invitation.
  */
 export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): void {
   const belongs = db.prepare('SELECT 1 FROM member WHERE userId = ? AND inviteHash IS NULL')
@@ -160,8 +162,8 @@ export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): voi
 }
 
 /**
- * Returns the organizations that a user is a member of, oldest first, without open invitations; at most `limit + 1`, so
- * that the caller sees whether more follow.
+ * Returns at most `limit + 1` organizations of which the user is a member, oldest first, so that the caller can detect
+ * a next page. Open invitations are excluded.
  */
 export function listMemberships(db: Db, userId: string, { after, limit }: Slice): Membership[] {
   return db
@@ -173,7 +175,7 @@ export function listMemberships(db: Db, userId: string, { after, limit }: Slice)
     .all({ userId, after, limit })
 }
 
-/** Returns how many organizations a user owns. */
+/** Returns the number of organizations that a user owns. */
 export function ownedOrgs(db: Db, userId: string): number {
   const count = db.prepare<[string], number>(
     `SELECT count(*) FROM member WHERE userId = ? AND role = 'owner' AND inviteHash IS NULL`,
@@ -184,11 +186,11 @@ export function ownedOrgs(db: Db, userId: string): number {
 export interface NewUser {
   email: string
   name?: string | null
-  /** From `hashPassword`; null or left out when the user can't sign in with a password. */
+  /** Result of `hashPassword`. Null or omitted when the user can't sign in with a password. */
   passwordHash?: string | null
 }
 
-/** Makes a user without an organization. Fails with `invalid` or, when the address is taken, `conflict`. */
+/** Creates a user without an organization. Throws `invalid`, or `conflict` when the e-mail address is taken. */
 export function createUser(db: Db, clock: Clock, { email, name, passwordHash }: NewUser): User {
   const createdAt = clock.now()
   const user: User = { id: newId('usr', createdAt), email: checkEmail(email), name: name ?? null }
@@ -210,7 +212,7 @@ export function addMember(db: Db, clock: Clock, member: { orgId: string; userId:
   })
 }
 
-/** Makes a user who owns the organization. Fails as `createUser` does. */
+/** Creates a user who owns the organization. Throws the errors of `createUser`. */
 export function createOwner(db: Db, clock: Clock, { orgId, ...owner }: NewUser & { orgId: string }): User {
   return tx(db, () => {
     const user = createUser(db, clock, owner)
@@ -219,7 +221,7 @@ export function createOwner(db: Db, clock: Clock, { orgId, ...owner }: NewUser &
   })
 }
 
-/** Changes the name that a user shows in all organizations. Fails with `invalid` on a blank one. */
+/** Changes the name of a user, which is shown in all organizations. Throws `invalid` for a blank name. */
 export function renameUser(db: Db, userId: string, name: string): void {
   db.prepare('UPDATE user SET name = ? WHERE id = ?').run(checkName(name, 'name'), userId)
 }
@@ -229,7 +231,7 @@ export function findUser(db: Db, userId: string): User | null {
   return db.prepare<[string], User>('SELECT id, email, name FROM user WHERE id = ?').get(userId) ?? null
 }
 
-/** True when any organization of this data folder has an owner. */
+/** True when any organization in the data folder has an owner. */
 export function hasOwner(db: Db): boolean {
   return db.prepare(`SELECT 1 FROM member WHERE role = 'owner' AND inviteHash IS NULL`).get() !== undefined
 }
@@ -242,17 +244,20 @@ export interface Initial {
   orgName: string
   email: string
   name?: string | null
-  /** Null when the owner can't sign in with a password yet. */
+  /** Null for an owner who can't sign in with a password yet. */
   password: string | null
 }
 
-/** Returns the organizations without members, oldest first, such as those recreated from their events. */
+/**
+ * Returns the organizations without members, oldest first. These are, for example, organizations recreated from their
+ * events.
+ */
 function orgsWithoutMembers(db: Db): string[] {
   const sql = 'SELECT id FROM org WHERE NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id) ORDER BY createdAt, id'
   return db.prepare<[], string>(sql).pluck().all()
 }
 
-/** Renames the oldest organization without members, and returns its id; null when there is none. */
+/** Renames the oldest organization without members and returns its id; null when there is none. */
 function takeOverOrg(db: Db, name: string): string | null {
   const [orgId] = orgsWithoutMembers(db)
   if (orgId === undefined) return null
@@ -261,9 +266,9 @@ function takeOverOrg(db: Db, name: string): string | null {
 }
 
 /**
- * Makes the first organization and its owner, and runs `also`, in one transaction. Returns what `also` returns. If
- * there are organizations without members, the owner gets those instead, and the oldest takes the name. Fails with
- * `conflict` when any owner exists, `invalid` when a field does not fit.
+ * Creates the first organization and its owner, and runs `also`, in one transaction. Returns the result of `also`. If
+ * there are organizations without members, the owner is added to those instead, and the oldest one gets the name.
+ * Throws `conflict` when an owner exists, and `invalid` when a field is not acceptable.
  */
 export async function makeFirstOwner<T>(
   db: Db,
@@ -275,7 +280,7 @@ export async function makeFirstOwner<T>(
   refuseSecondOwner(db)
   const passwordHash = password === null ? null : await hashPassword(password)
   const work = () => {
-    // Checked again: another call may have finished while the password was hashed.
+    // Checked again, because another call may have finished while the password was hashed.
     refuseSecondOwner(db)
     const orgId = takeOverOrg(db, orgName) ?? createOrg(db, box, clock, { name: orgName }).id
     const user = createOwner(db, clock, { orgId, email, name: name ?? null, passwordHash })
@@ -285,7 +290,7 @@ export async function makeFirstOwner<T>(
   return tx(db, work).value
 }
 
-/** Like `makeFirstOwner`, with a full API key that never expires. */
+/** Like `makeFirstOwner`, but also creates a full API key that never expires. */
 export function initialize(
   db: Db,
   box: SecretBox,
@@ -299,8 +304,8 @@ export function initialize(
 }
 
 /**
- * Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers the organization looks for, and its own
- * patterns of personal data; both may be empty.
+ * Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers are detected for the organization, and its
+ * custom patterns of personal data. Both may be empty.
  */
 export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]; piiPatterns: PiiPattern[] } {
   const row = prepared<[string], { phoneRegions: string; piiPatterns: string }>(
@@ -310,7 +315,7 @@ export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]
   return { phoneRegions: JSON.parse(row?.phoneRegions ?? '[]'), piiPatterns: JSON.parse(row?.piiPatterns ?? '[]') }
 }
 
-/** Returns the organizations with their own countries or patterns. */
+/** Returns the organizations that configured countries or patterns. */
 export function orgsWithPrivacy(db: Db): string[] {
   return prepared<[], { id: string }>(
     db,
@@ -320,19 +325,19 @@ export function orgsWithPrivacy(db: Db): string[] {
     .map(({ id }) => id)
 }
 
-/** Returns the currency (ISO 4217) of the organization's impact values; null: another unit. */
+/** Returns the currency (ISO 4217) of the organization's impact values; null when they have another unit. */
 export function currencyOf(db: Db, orgId: string): string | null {
   const find = prepared<[string], { currency: string | null }>(db, 'SELECT currency FROM org WHERE id = ?')
   return find.get(orgId)?.currency ?? null
 }
 
-/** Returns whether visitors of the organization's domains must opt in; false when there is no such organization. */
+/** Returns whether visitors to the organization's domains must opt in. False when the organization does not exist. */
 export function consentOptInOf(db: Db, orgId: string): boolean {
   const find = prepared<[string], { consentOptIn: number }>(db, 'SELECT consentOptIn FROM org WHERE id = ?')
   return find.get(orgId)?.consentOptIn === 1
 }
 
-/** Returns the ids of deleted organizations whose files are still to be removed. */
+/** Returns the ids of deleted organizations whose files have not been deleted yet. */
 export function deletedOrgs(db: Db): Set<string> {
   return new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
 }

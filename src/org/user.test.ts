@@ -90,7 +90,7 @@ describe('verifyPassword', () => {
     const hashes = verify.mock.calls.map(([, hash]) => String(hash))
     expect(hashes.map(cost)).toEqual([cost(hash), cost(hash)])
     expect(cost(hash)).toBe('$argon2id$v=19$m=65536,t=2,p=1')
-    // Of equal length, so that nothing is refused before the work begins.
+    // Hashes of equal length, so that none is rejected before hashing starts.
     expect(new Set(hashes.map(({ length }) => length)).size).toBe(1)
   })
 })

@@ -9,18 +9,18 @@ export interface User {
   name: string | null
 }
 
-/** The longest address that SMTP can carry: https://www.rfc-editor.org/errata/eid1690. */
+/** Maximum length of an address in SMTP: https://www.rfc-editor.org/errata/eid1690. */
 const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MIN = 10
-/** Far above any pass phrase; keeps the cost of hashing bounded. */
+/** Far longer than any passphrase; limits the cost of hashing. */
 const PASSWORD_LENGTH_MAX = 1000
 
 const MAILBOX = /^[\w.!#$%&'*+/=?^`{|}~-]+$/
 const DNS_LABEL = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
 /**
- * Returns the trimmed address. Fails with `invalid` when browsers would not accept it as an e-mail
- * address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address.
+ * Returns the trimmed e-mail address. Throws `invalid` when browsers would not accept it:
+ * https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address.
  */
 export function checkEmail(email: string): string {
   const trimmed = email.trim()
@@ -33,24 +33,29 @@ export function checkEmail(email: string): string {
   return trimmed
 }
 
-/** 64 MiB and two passes, above the minimum of OWASP: https://cheatsheetseries.owasp.org (Password Storage). */
+/**
+ * Hashing cost: 64 MiB and two passes, above the OWASP minimum: https://cheatsheetseries.owasp.org (Password Storage).
+ */
 const COST = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 2 } as const
 
-/** A random hash of the same cost, against which passwords of unknown users are verified. */
+/** A random hash of the same cost. Passwords of unknown users are verified against it. */
 const DUMMY_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$${randomPart()}$${randomPart()}`
 
-/** Returns 32 random bytes in the encoding of a hash: base 64 without padding. */
+/** Returns 32 random bytes in the encoding used by hashes: base64 without padding. */
 function randomPart(): string {
   return randomBytes(32).toString('base64').replaceAll('=', '')
 }
 
-/** One queue for the process, to limit memory: two hashes at once, the others wait for up to about 5 s. */
+/** A single queue for the process, to limit memory: two concurrent hashes, while others wait for up to about 5 s. */
 const queue = new FairQueue(2, 100)
 
-/** Different spellings of one text in Unicode are one password, as in NIST SP 800-63B section 5.1.1.2. */
+/**
+ * Different Unicode encodings of the same characters are treated as the same password, as recommended by NIST SP
+ * 800-63B section 5.1.1.2.
+ */
 const normalized = (password: string) => password.normalize('NFKC')
 
-/** Fails with `invalid`, naming `field`, when the password has fewer than 10 or more than 1,000 characters. */
+/** Throws `invalid`, naming `field`, when the password has fewer than 10 or more than 1,000 characters. */
 export function checkPassword(password: string, field = 'password'): void {
   const length = [...normalized(password)].length
   if (length < PASSWORD_LENGTH_MIN) {
@@ -62,8 +67,8 @@ export function checkPassword(password: string, field = 'password'): void {
 }
 
 /**
- * Returns the argon2id hash to store. Takes about 0.1 s, off the main thread. Fails as `checkPassword`, and with
- * `unavailable` when too many wait.
+ * Returns the argon2id hash to store. Takes about 0.1 s outside the main thread. Throws the errors of `checkPassword`,
+ * and `unavailable` when too many calls are waiting.
  */
 export async function hashPassword(password: string, field = 'password'): Promise<string> {
   checkPassword(password, field)
@@ -71,8 +76,8 @@ export async function hashPassword(password: string, field = 'password'): Promis
 }
 
 /**
- * True when the hash was made of this password. Without a hash it is false after the same time, so that the response
- * time does not reveal which addresses are known. Fails with `unavailable` when too many wait.
+ * True when the hash belongs to this password. Without a hash, returns false after the same time, so that the response
+ * time does not reveal which e-mail addresses are known. Throws `unavailable` when too many calls are waiting.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   const opens = await queue.run(() => Bun.password.verify(normalized(password), hash ?? DUMMY_HASH))
