@@ -7,7 +7,7 @@ import { memoryDb } from './fixtures.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** In the order in which data passes through them. A file directly in `src` is also a room. */
+/** Rooms in the order in which data passes through them. A file directly in `src` is also a room. */
 const ROOMS = [
   ...['core', 'production', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
@@ -15,20 +15,23 @@ const ROOMS = [
   ...['search', 'forms', 'stream'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
-/** Run in browsers: they know the others' shapes and nothing else of them. */
+/** Rooms that run in browsers. They may import only types from other rooms. */
 const IN_BROWSERS = ['script', 'web']
 /** Files shared by tests, in addition to those named `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
-/** All of the program that knows the network. Only `connection.ts` connects; the mail server is the operator's own. */
+/**
+ * All modules of the program that use the network. Only `connection.ts` opens connections, except those to the
+ * operator's mail server.
+ */
 const CONNECTING = [
-  // Listens for the browser.
+  // Listens for connections from the browser.
   'src/browser/guard-proxy.ts: node:net',
   'src/integrations/transport/address-guard.ts: node:dns/promises',
-  // The list of trusted authorities.
+  // Reads the list of trusted certificate authorities.
   'src/integrations/transport/authorities.ts: node:tls',
   'src/integrations/transport/connection.ts: node:net',
   'src/integrations/transport/connection.ts: node:tls',
-  // Speaks over a connection that it is given.
+  // Uses a connection opened by its caller.
   'src/integrations/transport/http-request.ts: node:http',
   'src/integrations/transport/mail-transport.ts: nodemailer',
 ]
@@ -40,17 +43,17 @@ const isForTests = (path: string) =>
 const roomOf = (path: string) => path.split('/')[1]?.replace(/(?:\.test)?\.tsx?$/, '') ?? ''
 
 interface Import {
-  /** From the root of the project where it names a file, else the package. */
+  /** The path from the project root for a file, otherwise the package name. */
   target: string
   typeOnly: boolean
-  /** Loaded when it is used. */
+  /** True for imports that are loaded only when used. */
   isLazy?: true
 }
 
 const STATEMENT =
   /^\s*(?:import|export)\s+(?:(type)\s)?(?:[\w*{][^'"`;]*?\sfrom\s*)?(['"])([^'"\n]+)\2|\bimport\(\s*(['"])([^'"\n]+)\4\s*\)/gm
 
-/** Returns the imports of a file, including types, which a scanner for JavaScript would not see. */
+/** Returns the imports of a file, including type imports, which a JavaScript scanner would miss. */
 function importsOf(path: string, source: string): Import[] {
   return [...source.matchAll(STATEMENT)].map(([, type, , fixed, , dynamic]) => {
     const target = fixed ?? dynamic ?? ''
@@ -69,12 +72,12 @@ const sources = list('src/**/*.{ts,tsx}')
 const production = sources.filter(({ path }) => !isForTests(path))
 const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
 
-/** Why the import may not be; null when it may. */
+/** Returns why the import is not allowed; null when it is allowed. */
 function faultOf(room: string, { target, typeOnly }: Import): string | null {
   if (!target.startsWith('src/')) return null
   const other = roomOf(target)
   if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} may import types only`
-  // The bundle of a browser page, as the text that is served.
+  // The bundle of a browser page, imported as a string.
   if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
   return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`
 }
@@ -161,7 +164,7 @@ describe('rooms', () => {
       ({ room, imports }) => !['warehouse', 'native'].includes(room) && imports.some(({ target }) => isEngines(target)),
     )
     expect(others.map(({ path }) => path)).toEqual([])
-    // Of the warehouse itself, what is the same for any engine.
+    // The modules of the warehouse that are the same for every engine.
     const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-folder.ts']
     const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
     expect(ofAny.length).toBeGreaterThan(0)
@@ -211,7 +214,7 @@ describe('the program', () => {
     }
   }
   const reached = new Set<string>()
-  /** Modules loaded by all commands except the demo, whose only module is this. */
+  /** Modules loaded by all commands. The demo is represented only by this module. */
   const loaded = new Set(['src/commands/demo/run.ts'])
   follow('src/main.ts', loaded, true)
   const build = list('*.ts').map(read).join()
@@ -242,7 +245,7 @@ describe('the program', () => {
           .map((target) => `${path} imports ${target}`),
       )
     expect(strangersOf(reached, { ...dependencies, ...optionalDependencies })).toEqual([])
-    // Packages that only the demo needs.
+    // Packages that only the demo needs must not be loaded.
     expect(strangersOf(loaded, dependencies ?? {})).toEqual([])
   })
 
@@ -268,7 +271,7 @@ describe('the program', () => {
   })
 
   test('has no fetch of the runtime, which obeys HTTP_PROXY and NO_PROXY, but in commands that a person types', () => {
-    // `fetch(request)` followed by a body or a type declares a method, `fetch()` calls what was given.
+    // `fetch(request)` followed by a body or a type declares a method, and `fetch()` calls a function parameter.
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
@@ -287,15 +290,16 @@ describe('the program', () => {
 })
 
 /**
- * Which rooms name which table of SQLite in their statements: the first one writes it, the others read it. `+` before a
- * room: it writes too. Files of the history are in the tables of the manifest, whose names `file-table.ts` puts in.
+ * Rooms whose SQL statements name each SQLite table. The first room writes the table and the others read it. `+` marks
+ * another room that also writes it. Files of the history are stored in the manifest's tables, whose names are inserted
+ * by `file-table.ts`.
  */
 const TABLES: Record<string, string> = {
   alert: 'alerts evaluation integrations search',
   apiKey: 'org',
   auditEntry: 'org',
   audit: 'audits',
-  // Gone with the audit.
+  // Deleted with the audit.
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
@@ -303,16 +307,16 @@ const TABLES: Record<string, string> = {
   clockJump: 'signals',
   clockStep: 'store',
   consentCursor: 'compliance',
-  // Gone with the domain.
+  // Deleted with the domain.
   consentDay: 'compliance',
   consentHour: 'compliance',
   countedName: 'warehouse search',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
-  // Gone with the delivery.
+  // Deleted with the delivery.
   deliveryAttempt: 'integrations',
   digestMail: 'digest',
-  // Gone with the membership.
+  // Deleted with the membership.
   digestSubscription: 'digest',
   domain:
     'domains alerts changes compliance digest evidence insights issues ingest org search signals stream warehouse',
@@ -326,18 +330,18 @@ const TABLES: Record<string, string> = {
   flowVersion: 'flows',
   heartbeat: 'signals',
   hostname: 'domains changes',
-  // Gone with the organization.
+  // Deleted with the organization.
   hostnameUsage: 'domains +org',
   identity: 'org',
   importedFile: 'ingest',
-  // Gone with the domain.
+  // Deleted with the domain.
   importedSpan: 'ingest',
-  // Gone with the integration.
+  // Deleted with the integration.
   inboundCall: 'integrations',
   integration: 'integrations',
-  // Gone with the integration.
+  // Deleted with the integration.
   integrationRecord: 'integrations',
-  // Columns of the issue for withheld and sent messages of the throttle.
+  // Columns for messages that the throttle withheld and sent.
   issue: 'issues +integrations evaluation metrics search',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
@@ -352,7 +356,7 @@ const TABLES: Record<string, string> = {
   pipelineGap: 'signals',
   project: 'domains',
   providerCall: 'integrations',
-  // Gone with the domain.
+  // Deleted with the domain.
   rejection: 'ingest +domains',
   releaseScan: 'changes',
   releaseSeen: 'changes',
@@ -360,12 +364,12 @@ const TABLES: Record<string, string> = {
   segment: 'warehouse',
   session: 'org',
   share: 'shares',
-  // Gone with the domain.
+  // Deleted with the domain.
   shopOrder: 'orders',
   signalAlert: 'alerts',
   signalSetting: 'signals',
   startTask: 'data-folder',
-  // Triggers write it.
+  // Written by triggers.
   total: 'metrics',
   usage: 'ingest alerts domains',
   user: 'org digest integrations search',
@@ -415,10 +419,10 @@ test('every migration is in the list, in the order of its name', () => {
   expect(files.map((name) => Number.parseInt(name, 10))).toEqual(files.map((_, index) => index + 1))
 })
 
-/** The engine's library for this platform, which comes with `@duckdb/node-api`. */
+/** Prefix of the engine's library for each platform, a dependency of `@duckdb/node-api`. */
 const ENGINE = '@duckdb/node-bindings-'
 
-/** `@scope/name/part` → `@scope/name`. */
+/** Returns the package of an import: `@scope/name/part` → `@scope/name`. */
 function packageOf(target: string): string {
   return target
     .split('/')

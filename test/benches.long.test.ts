@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { benches } from '../bench/list.ts'
 
 const INDEX = join(import.meta.dir, '../bench/index.ts')
-/** Need a browser for long; the tests of `test/web`, `test/flows` and `test/audits` go the same ways. */
+/** Benches that need a browser for a long time. `test/web`, `test/flows` and `test/audits` test the same code paths. */
 const LEFT_OUT = ['pages', 'runs']
 
-/** Figures are not looked at: they say something on a quiet machine, and of full sizes, only. */
+/** The figures are not checked: they are only meaningful at full size on an otherwise idle machine. */
 describe('a bench runs to its end', () => {
   test.each(Object.keys(benches).filter((name) => !LEFT_OUT.includes(name)))('%s', async (name) => {
     const child = Bun.spawn([process.execPath, '--no-env-file', INDEX, '--tiny', name], {

@@ -13,7 +13,7 @@ const list = (pattern: string) =>
 const { pages, pictures } = renderDocs(join(ROOT, 'docs'), '/assets/')
 const anchorsByAddress = new Map(pages.map(({ path, anchors }) => [`/${path}`, anchors]))
 
-/** Returns what is wrong with a link to an address of the server; null if nothing is. */
+/** Returns the problem of a link to a URL of the server; null when the link works. */
 function problemOf(link: string, ownAnchors: ReadonlySet<string> = new Set()): string | null {
   if (/^https:\/\/\S+$/.test(link) || link === '/openapi.json' || link === '/docs') return null
   if (link.startsWith('/assets/'))
@@ -87,7 +87,7 @@ test('source files that the documents name exist', () => {
     [...read(path).matchAll(/(?:`|\.\/run )([\w-][\w.-]*\/[\w./-]+\.tsx?)\b/g)]
       .map(([, file = '']) => file)
       .filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))
-      // Relative to `src/web`, on the page about it.
+      // On the page about `src/web`, paths are relative to that folder.
       .filter((file) => path !== 'docs/develop/dashboard.md' || !existsSync(join(ROOT, 'src/web', file)))
       .map((file) => `${path}: ${file}`),
   )

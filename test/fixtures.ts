@@ -13,7 +13,7 @@ import { createKey, revokeKey } from '../src/org/key-store.ts'
 import { addMember, createOrg, createUser } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
 
-/** A Monday, noon UTC. */
+/** Monday noon, UTC. */
 export const TEST_START: Instant = Date.UTC(2026, 0, 5, 12)
 
 export interface TestClock extends Clock {
@@ -21,7 +21,7 @@ export interface TestClock extends Clock {
   advance(byMs: number): void
 }
 
-/** A clock that only moves by `set` and `advance`. */
+/** A clock that moves only by `set` and `advance`. */
 export function testClock(start: Instant = TEST_START): TestClock {
   let at = start
   return {
@@ -37,7 +37,7 @@ export function testClock(start: Instant = TEST_START): TestClock {
 
 let emptyBytes: Buffer | null = null
 
-/** An empty database file with the current schema. Cached, because migrations take longer than most tests. */
+/** Returns an empty database file with the current schema. Cached, because migrations take longer than most tests. */
 export function emptyDatabase(): Buffer {
   if (emptyBytes) return emptyBytes
   const db = openDatabase(':memory:')
@@ -46,10 +46,10 @@ export function emptyDatabase(): Buffer {
   return emptyBytes
 }
 
-/** A new in-memory database with the current schema. */
+/** Creates an in-memory database with the current schema. */
 export const memoryDb = (): Db => openDatabase(emptyDatabase())
 
-/** Seals with a fixed key. */
+/** A secret box with a fixed key. */
 export const testBox: SecretBox = secretBox(Buffer.alloc(32, 7))
 
 /** A user with a full API key that never expires. */
@@ -75,11 +75,11 @@ export interface Cast {
   vera: Person
   /** Owns another organization and must not see Alice's. */
   mallory: Person
-  /** Further keys of Alice. */
+  /** Additional keys of Alice. */
   keys: { readOnly: string; expired: string; revoked: string }
 }
 
-/** Id of the session with this token. */
+/** Returns the id of the session with this token. */
 export const sessionIdOf = (token: string): string => secretHash(token).toString('hex')
 
 /** Returns the owner of a person's keys. */
@@ -114,7 +114,7 @@ export function cast(db: Db, clock: Clock): Cast {
   }
 }
 
-/** Callers in tables of permissions. */
+/** Callers in permission tables. */
 export const CALLERS = [
   'nobody',
   'stranger',
@@ -129,7 +129,7 @@ export const CALLERS = [
 ] as const
 export type Caller = (typeof CALLERS)[number]
 
-/** API key of each caller; null for none. */
+/** Returns the API key of each caller; null for none. */
 export function credentialsOf({ alice, ada, bob, vera, mallory, keys }: Cast): Record<Caller, string | null> {
   return {
     nobody: null,
@@ -148,7 +148,7 @@ export function credentialsOf({ alice, ada, bob, vera, mallory, keys }: Cast): R
 export interface Answer {
   status: number
   headers: Headers
-  /** The JSON of the body. */
+  /** The parsed JSON body. */
   // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
   body: any
 }
@@ -159,15 +159,15 @@ export interface Call {
   /** Sent as JSON; a string is sent unchanged. */
   body?: unknown
   headers?: Record<string, string>
-  /** Remote address of the caller. */
+  /** IP address of the caller. */
   address?: string
 }
 
 export type Client = (method: string, path: string, call?: Call) => Promise<Answer>
 
 /**
- * Calls routes without a network. Callers authenticate by API key unless `authenticate` is given. A bug in a route (a 500 in
- * production), an error body other than `{"error": string}` and a body that isn't JSON fail the test.
+ * Calls routes without a network. Callers authenticate by API key unless `authenticate` is given. The test fails on a
+ * bug in a route (a 500 in production), an error body other than `{"error": string}`, or a body that is not JSON.
  */
 export function client(
   { db, clock, authenticate = authenticator({ db, clock }), audit = () => {} }: ClientParts,

@@ -11,7 +11,7 @@ import { testApp } from './test-app.ts'
 /** The command that rewrites the files below. */
 export const REWRITE = './run test/golden.ts'
 
-/** The generated files of `docs/`: their texts by path within it. */
+/** Returns the generated files of `docs/` by path. */
 export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   return {
     'openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
@@ -21,13 +21,13 @@ export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   }
 }
 
-/** Returns the guide to alerts with its table of alert types regenerated; the rest is written by hand. */
+/** Returns the guide to alerts with its table of alert types regenerated. The rest is written by hand. */
 export function withTypes(guide: string): string {
   const rows = alertTypes.map(({ kind, guide: { fires, needs } }) => `| \`${kind}\` | ${fires} | ${needs} |\n`)
   return guide.replace(/^(\| `alertType` .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
-/** Returns the page of settings with its table regenerated; the rest is written by hand. */
+/** Returns the settings page with its table regenerated. The rest is written by hand. */
 function withSettings(page: string): string {
   const rows = describeConfig({}, {}).map(
     ({ name, default: fallback, meaning }) =>
@@ -36,14 +36,14 @@ function withSettings(page: string): string {
   return page.replace(/^(\| Setting .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
-/** The path of a file of `docs/`. */
+/** Returns the path of a file in `docs/`. */
 export const goldenPath = (name: string): string => join(import.meta.dir, '../docs', name)
 
 if (import.meta.main) {
   const guide = readFileSync(goldenPath('use/alerts.md'), 'utf8')
   if (withTypes(guide) !== guide) {
     await Bun.write(goldenPath('use/alerts.md'), withTypes(guide))
-    // The API description includes the guide, and this process has loaded the old one.
+    // The API description includes the guide, and this process has loaded the old version.
     process.exit(
       Bun.spawnSync([process.execPath, import.meta.path], { stdio: ['ignore', 'inherit', 'inherit'] }).exitCode,
     )

@@ -2,27 +2,27 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /* Reads `/proc`, for tests that kill processes. */
 
-/** Descendants of a process. */
+/** Returns the ids of all descendants of a process. */
 export function startedBy(pid: number): number[] {
   const children = pids().filter((child) => Number(statOf(child)[1]) === pid)
   return children.flatMap((child) => [child, ...startedBy(child)])
 }
 
-/** Arguments of a process, each followed by NUL. Empty if the process has exited. */
+/** Returns the arguments of a process, each followed by NUL. Empty if the process has exited. */
 export const commandOf = (pid: number): string => textOf(pid, 'cmdline')
 
-/** Whether a process runs. False for a zombie. */
+/** True when a process is running. False for a zombie. */
 export const isAlive = (pid: number): boolean => !['Z', undefined].includes(statOf(pid)[0])
 
-/** Ids of all processes. */
+/** Returns the ids of all processes. */
 export const pids = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
 
-/** Fields of `/proc/PID/stat` from the state on. Empty if the process has exited. */
+/** Returns the fields of `/proc/PID/stat` from the state on. Empty if the process has exited. */
 function statOf(pid: number): string[] {
-  // The name before them can contain blanks and parentheses.
+  // The preceding process name can contain spaces and parentheses.
   return textOf(pid, 'stat').split(') ').at(-1)?.split(' ').filter(Boolean) ?? []
 }
 

@@ -9,7 +9,7 @@ import {
   sentencesOfProject,
 } from './prose.ts'
 
-/** Sentences that are right although a habit matches them: a part of each, and why. */
+/** Correct sentences that match a habit: part of each sentence, and the reason. */
 const ALLOWED: readonly (readonly [text: string, reason: string])[] = [
   ['counts: more names than are counted by themselves', 'a reason in the ledger, which is part of the API'],
   ['What would have happened', 'the accessible name of a heading, which tests of other parties look for'],

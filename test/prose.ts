@@ -4,27 +4,27 @@ import { Glob } from 'bun'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** One sentence that a person reads. */
+/** A sentence written for readers. */
 export interface Sentence {
-  /** From the root of the project. */
+  /** Path from the project root. */
   path: string
-  /** Line on which its paragraph begins, from 1. */
+  /** First line of the paragraph, counted from 1. */
   line: number
   text: string
   kind: 'comment' | 'heading' | 'message' | 'paragraph'
 }
 
-/** One habit that `docs/develop/style.md` rules out. */
+/** A habit that `docs/develop/style.md` rules out. */
 interface Habit {
   name: string
   pattern: RegExp
-  /** Where it is looked for; everywhere when absent. */
+  /** Kinds of sentences to check; all when omitted. */
   kinds?: readonly Sentence['kind'][]
-  /** Names what to write. */
+  /** The recommended wording. */
   instead: string
 }
 
-/** Words of the longest sentence. */
+/** Maximum number of words in a sentence. */
 export const MAX_WORDS = 40
 
 export const HABITS: readonly Habit[] = [
@@ -55,7 +55,7 @@ export const HABITS: readonly Habit[] = [
   { name: '“is no X”', pattern: /\bis no (?:longer )?(?:a|an|number|text|list|file|event)\b/i, instead: '“is not a”' },
   {
     name: 'a clause as subject',
-    // A question may begin so.
+    // Questions may begin like this.
     pattern: /^(?:Whose|Who|What|Whatever|Whichever)\s(?!.*\?$)(?:\S+\s+){2}/,
     kinds: ['comment', 'message', 'paragraph'],
     instead: 'a noun: “Bytes stored by organization”',
@@ -74,7 +74,7 @@ export const HABITS: readonly Habit[] = [
   },
 ]
 
-/** Returns one line for each habit that each sentence has, with its place and what to write. */
+/** Returns one line for each habit found, with its location and the recommended wording. */
 export function faultsOf(sentences: readonly Sentence[]): string[] {
   return sentences.flatMap(({ path, line, text, kind }) =>
     HABITS.filter(({ pattern, kinds }) => (kinds?.includes(kind) ?? true) && pattern.test(text)).map(
@@ -83,7 +83,7 @@ export function faultsOf(sentences: readonly Sentence[]): string[] {
   )
 }
 
-/** A run of lines that reads as one paragraph. */
+/** Consecutive lines that form a paragraph. */
 interface Paragraph {
   line: number
   text: string
@@ -92,10 +92,10 @@ interface Paragraph {
 
 const CODE = [new Glob('build.ts'), new Glob('{src,test,bench,migrations}/**/*.{ts,tsx}')]
 const DOCUMENTS = [new Glob('*.md'), new Glob('docs/**/*.md')]
-/** Files whose texts are quoted from elsewhere or made up to be hard to read. */
+/** Files that quote texts from elsewhere or contain deliberately bad sentences. */
 const QUOTED = ['test/prose.test.ts', 'test/prose.ts', 'docs/develop/style.md']
 
-/** Returns every sentence of comments, messages and documents, in the order of the files. `root`: folder of the project. */
+/** Returns every sentence in comments, messages and documents, in file order. `root` is the project folder. */
 export function sentencesOfProject(root = ROOT): Sentence[] {
   const found: Sentence[] = []
   for (const [globs, read] of [
@@ -114,7 +114,7 @@ export function sentencesOfProject(root = ROOT): Sentence[] {
   return found
 }
 
-/** Splits a paragraph at its full stops; a dot inside a number, a name or an abbreviation ends no sentence. */
+/** Splits a paragraph into sentences. A dot inside a number, a name or an abbreviation does not end a sentence. */
 export function sentencesOf(paragraph: string): string[] {
   return paragraph
     .split(/(?<=[.!?:][)"'`]?)\s+(?=[A-Z`"(])/)
@@ -122,7 +122,7 @@ export function sentencesOf(paragraph: string): string[] {
     .filter((sentence) => sentence !== '')
 }
 
-/** Comments on lines of their own, and texts in quotes of at least four words. */
+/** Returns comments on their own lines, and quoted strings of at least four words. */
 export function paragraphsOfCode(source: string): Paragraph[] {
   const found: Paragraph[] = []
   let open: { line: number; lines: string[] } | null = null
@@ -152,12 +152,12 @@ export function paragraphsOfCode(source: string): Paragraph[] {
   return found
 }
 
-/** Words with spaces between them and no sign of SQL, CSS, a command or a pattern. */
+/** True for words separated by spaces, without signs of SQL, CSS, a command or a pattern. */
 function isProse(text: string): boolean {
   return text.split(/\s+/).length >= 4 && !/[{}<>=\\|]|\b[A-Z]{4,}\b|--|\(\?|;\s*\S+:/.test(text)
 }
 
-/** Paragraphs, list items and headings; code, tables, pictures and addresses are left out. */
+/** Returns paragraphs, list items and headings. Code, tables, pictures and URLs are omitted. */
 export function paragraphsOfDocument(source: string): Paragraph[] {
   const found: Paragraph[] = []
   let open: { line: number; lines: string[] } | null = null
@@ -183,7 +183,7 @@ export function paragraphsOfDocument(source: string): Paragraph[] {
   return found
 }
 
-/** Text without the marks of Markdown. */
+/** Returns the text without Markdown markup. */
 function plain(markdown: string): string {
   return markdown
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -15,18 +15,18 @@ SNIPPET      what the page does with it: a module (.js, .ts), bundled with its i
 PREFIX=FILE  answers requests whose address begins with PREFIX with the file; all others get an empty answer`
 
 const PAGE = 'https://shop.example/checkout?utm_source=news'
-/** Nobody has asked for this long: the SDK is done. Most send what they batch within five seconds. */
+/** The recording ends after this period without a request. Most SDKs send batched events within 5 s. */
 const QUIET_MS = 6000
 const LONGEST_MS = 60_000
 const PIXEL = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64')
 
-/** Bytes and their content type. */
+/** The body and content type of a response. */
 interface Answer {
   body: Buffer
   type: string
 }
 
-/** One entry of a HAR, with what decoders look at and no more (http://www.softwareishard.com/blog/har-12-spec/). */
+/** A HAR entry with only the fields that decoders read (http://www.softwareishard.com/blog/har-12-spec/). */
 interface HarEntry {
   startedDateTime: string
   _resourceType: string
@@ -35,7 +35,7 @@ interface HarEntry {
     url: string
     headers: { name: string; value: string }[]
     queryString: []
-    /** Bytes that are no text are base64. */
+    /** Binary data is base64-encoded. */
     postData?: { mimeType: string; text: string; encoding?: 'base64' }
   }
   response: { status: number; headers: []; content: { size: 0 } }
@@ -48,12 +48,14 @@ export interface Har {
 export interface Recording {
   folder: string
   snippet: string
-  /** Responses by the beginning of the address. */
+  /** Responses by URL prefix. */
   answers?: ReadonlyMap<string, Answer>
   quietMs?: number
 }
 
-/** Fails when the snippet can't be bundled; an error of the page goes to stderr. */
+/**
+ * Records the requests of an SDK. Throws when the snippet can't be bundled. Errors of the page are written to stderr.
+ */
 export async function recordSdk({ folder, snippet, answers = new Map(), quietMs = QUIET_MS }: Recording): Promise<Har> {
   const own = await ownFiles(folder, snippet)
   const entries: HarEntry[] = []
@@ -72,13 +74,16 @@ export async function recordSdk({ folder, snippet, answers = new Map(), quietMs 
   const quiet = () => until('the SDK to be done', () => performance.now() - askedAt > quietMs, LONGEST_MS)
   await page.goto(PAGE)
   await quiet()
-  // Many SDKs send the rest when the page goes.
+  // Many SDKs send the remaining events when the page is closed.
   await page.goto('about:blank')
   await quiet()
   return { log: { version: '1.2', creator: { name: 'record-sdk', version: '1' }, entries } }
 }
 
-/** Answers every request of the page and its workers instead of the network. Frames of other sites reach nothing. */
+/**
+ * Answers every request of the page and its workers instead of the network. Requests of frames from other sites are
+ * blocked.
+ */
 async function answerAll(
   session: CDPSession,
   answer: (asked: Protocol.Fetch.RequestPausedEvent) => Answer,
@@ -91,7 +96,7 @@ async function answerAll(
     }
     const { body, type } = answer(asked)
     const responseHeaders = [...corsHeaders(request.headers), { name: 'content-type', value: type }]
-    // A page that is gone by now needs no answer.
+    // A page that was closed in the meantime needs no response.
     session
       .send('Fetch.fulfillRequest', {
         requestId,
@@ -146,7 +151,10 @@ function textOf(bytes: Buffer): { text: string; encoding?: 'base64' } {
   return Buffer.from(text).equals(bytes) ? { text } : { text: bytes.toString('base64'), encoding: 'base64' }
 }
 
-/** Returns the shop's own files: the page, its script and the packages. Null for other requests, which are recorded. */
+/**
+ * Returns a function that returns the shop's own files: the page, its script and the packages. It returns null for
+ * other requests, which are recorded.
+ */
 async function ownFiles(folder: string, snippet: string): Promise<(url: string) => Answer | null> {
   const isPage = extname(snippet) === '.html'
   const html = isPage ? readFileSync(snippet, 'utf8') : '<script type="module" src="/snippet.js"></script>'
@@ -163,7 +171,7 @@ async function ownFiles(folder: string, snippet: string): Promise<(url: string) 
   }
 }
 
-/** The module is built from inside the folder, so that its imports are looked for there. */
+/** Bundles the snippet from inside the folder, so that its imports are resolved there. */
 async function bundle(folder: string, snippet: string): Promise<string> {
   const entry = join(folder, `record-sdk-${process.pid}${extname(snippet)}`)
   await Bun.write(entry, readFileSync(snippet, 'utf8'))

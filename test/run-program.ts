@@ -4,27 +4,30 @@ import { join, resolve } from 'node:path'
 import type { AlertInput } from '../src/alerts/alert.ts'
 import type { Answer } from './fixtures.ts'
 
-/** Path of the executable from `TAGWARDEN_BINARY`. Null: tests run the sources. */
+/** Path of the executable from `TAGWARDEN_BINARY`. When null, tests run the program from source. */
 export const BINARY = process.env.TAGWARDEN_BINARY ? resolve(process.env.TAGWARDEN_BINARY) : null
 
-/** Command that starts the program: the executable, or Bun with the sources. */
+/** Command that starts the program: the executable, or Bun with the source files. */
 export const PROGRAM: readonly string[] = BINARY
   ? [BINARY]
   : [process.execPath, '--no-env-file', resolve(import.meta.dir, '../src/main.ts')]
 
-/** `run` sets this for the sources. The executable sets it itself. */
+/** Set by `run` when the program runs from source. The executable sets it itself. */
 const WORKERS: Record<string, string> = BINARY ? {} : { UV_THREADPOOL_SIZE: '16' }
 
 const WAIT_MS = 60_000
 const PAUSE_MS = 25
 
-/** An empty folder. Its disposal deletes it. */
+/** Creates an empty folder, which is deleted when disposed. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'tagwarden-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Polls `ask` until it returns neither null nor false. Throws after `waitMs`, naming `what`. */
+/**
+ * Polls `ask` until it returns a value other than null or false, and returns that value. Throws after `waitMs`, naming
+ * `what`.
+ */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | null | false> | T | null | false,
@@ -39,12 +42,12 @@ export async function until<T>(
   }
 }
 
-/** Environment of a process. It inherits only `HOME` from this one. */
+/** Environment of a process. Only `HOME` is inherited from this process. */
 export interface Surroundings {
   program?: readonly string[]
   cwd?: string
   env?: Record<string, string>
-  /** Address to listen on; a free port by default. */
+  /** Address to listen on. Default: a free port. */
   listen?: string
 }
 
@@ -64,7 +67,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs a command and waits for its exit. */
+/** Runs a command and waits until it exits. */
 export async function runProgram(args: readonly string[], around: Surroundings = {}, stdin = ''): Promise<Ended> {
   const child = spawn(args, around, stdin)
   const textOf = (stream: ReadableStream) => new Response(stream).text()
@@ -75,18 +78,18 @@ export async function runProgram(args: readonly string[], around: Surroundings =
 export interface Server {
   url: string
   pid: number
-  /** Milliseconds from the start to the line "listening on". */
+  /** Milliseconds from the start until the line "listening on". */
   readyMs: number
-  /** Exit code, 128 if a signal ended the process, null while it runs. */
+  /** Exit code; 128 if the process was ended by a signal, null while it is running. */
   code(): number | null
   /** Log output so far. */
   log(): string
-  /** Sends the signal and waits for the exit. */
+  /** Sends the signal and waits until the process exits. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `serve`. Throws with its output if it doesn't listen. */
+/** Starts `serve`. Throws with its output when it does not listen. */
 export async function startServer(data: string, around: Surroundings = {}): Promise<Server> {
   const startedAt = performance.now()
   const child = spawn(['serve', '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
@@ -119,7 +122,7 @@ export async function startServer(data: string, around: Surroundings = {}): Prom
   }
 }
 
-/** Returns a free port of the loopback address. */
+/** Returns a loopback address with a free port. */
 export async function freePort(): Promise<string> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const port = String(server.port)
@@ -132,7 +135,7 @@ async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const part of stream) take(decoder.decode(part, { stream: true }))
 }
 
-/** Sends an HTTP request with a JSON body and parses the JSON answer. Rejects without an answer. */
+/** Sends an HTTP request with a JSON body and parses the JSON response. Rejects when there is no response. */
 export async function call(
   method: string,
   url: string,
@@ -156,14 +159,17 @@ export async function call(
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** Like `call`, but returns the body and throws on a status of 300 or more. */
+/** Like `call`, but returns the body, and throws for a status of 300 or higher. */
 export async function ask(method: string, url: string, as: string, body?: unknown): Promise<Answer['body']> {
   const answer = await call(method, url, { as, body })
   if (answer.status < 300) return answer.body
   throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
 }
 
-/** A domain with an alert that opens an issue for every parameter with an e-mail address and notifies a webhook. */
+/**
+ * A domain with an alert that opens an issue for every parameter that contains an e-mail address, and notifies a
+ * webhook.
+ */
 export interface Watched {
   domainId: string
   /** Token for the collector. */
@@ -171,14 +177,19 @@ export interface Watched {
   alert: AlertInput
 }
 
-/** Creates the first owner in a data folder and returns the API key. Without a password only the key signs in. */
+/**
+ * Creates the first owner in a data folder and returns the API key. Without a password, the owner can only use the key.
+ */
 export async function initialize(data: string, password: string | null = null): Promise<string> {
   const args = ['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json']
   const given = password === null ? [] : ['--password-stdin']
   return JSON.parse((await runProgram([...args, ...given], {}, password ?? '')).stdout).apiKey
 }
 
-/** Creates a `Watched` domain. Webhooks go to `hookUrl`, signed with `secret`. The server must be allowed to reach it. */
+/**
+ * Creates a `Watched` domain. Webhooks are sent to `hookUrl`, which the server must be allowed to reach, and are signed
+ * with `secret`.
+ */
 export async function watch(
   server: string,
   apiKey: string,
@@ -206,7 +217,9 @@ export async function watch(
 /** A secret in the format of Standard Webhooks. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** Returns all pages of a list. `path` may have a query. `noun` is the field of the items. */
+/**
+ * Returns the items from all pages of a list. `path` may include a query; `noun` is the field that contains the items.
+ */
 export async function askAll<T>(server: string, path: string, apiKey: string, noun: string): Promise<T[]> {
   const items: T[] = []
   let cursor: string | null = ''

@@ -3,7 +3,10 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { temporaryFolder } from './run-program.ts'
 
-/** A project with only a fake Bun installed, which records its arguments. Returns a function that calls `run`. */
+/**
+ * Creates a project in which only a fake Bun is installed. It records its arguments. Returns a function that calls
+ * `run`.
+ */
 function project(path: string): (...args: string[]) => string[] {
   copyFileSync(join(import.meta.dir, '../run'), join(path, 'run'))
   const folder = join(path, 'node_modules/@oven/bun-linux-x64/bin')

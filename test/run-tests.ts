@@ -16,32 +16,32 @@ Without a command: types, style and all tests but the long ones.
   watch [PATH …] runs tests again when a file changes
   binary         the tests of the executable dist/tagwarden, after npm run build`
 
-/** Result of one step of a run. */
+/** Result of a step of a run. */
 interface Step {
   title: string
   passed: number
   failed: number
-  /** Names of the tests that can't run here. */
+  /** Names of tests that can't run on this machine. */
   skipped: string[]
   seconds: number
-  /** Files that failed in parallel with others and passed alone. */
+  /** Files that failed in parallel with others but passed alone. */
   flaky?: readonly string[]
-  /** The slowest files. Absent for a step that runs no tests. */
+  /** The slowest files. Omitted for a step without tests. */
   slowest?: readonly (readonly [file: string, seconds: number])[]
 }
 
 const SLOWEST_SHOWN = 12
-/** With more failing files than this, none is retried: the change is the cause, not the machine. */
+/** Maximum number of failing files that are retried. When more fail, the cause is the change, not the machine. */
 const MAX_RETRIED_FILES = 5
 
 const ROOT = resolve(import.meta.dir, '..')
 const BUN = process.execPath
 const EXECUTABLE = join(ROOT, 'dist/tagwarden')
 const TSC = 'node_modules/typescript-native/bin/tsc'
-/** Time limit of a test, as in `run`. It only ends what hangs. */
+/** Time limit of a test, as in `run`. It only stops tests that hang. */
 const TEST_TIMEOUT_MS = 600_000
 
-/** Tests that take long: they run in `npm run test:all`. */
+/** Slow tests, which run only in `npm run test:all`. */
 const LONG_TESTS = '**/*.long.test.ts'
 /** Tests that start the program themselves. They test the executable after the build, one file at a time. */
 const EXECUTABLE_TESTS = ['test/binary/', 'test/crash/', 'test/web/tasks/', 'test/web/every-page/']
@@ -50,8 +50,9 @@ const ignoring = (...patterns: string[]) => patterns.map((pattern) => `--path-ig
 const NO_EXECUTABLE_TESTS = ignoring(...EXECUTABLE_TESTS.map((folder) => `${folder}**`))
 
 /**
- * One worker more than there are cores, because some tests wait for browsers and other programs. A worker loads each module
- * once for all of its files. The files of `timings.json` start first, so that no worker is left with a slow one at the end.
+ * Uses one worker more than there are cores, because some tests wait for browsers and other programs. A worker loads
+ * each module once for all of its files. The files in `timings.json` start first, so that no worker is left with a slow
+ * file at the end.
  */
 const PARALLEL = [`--parallel=${availableParallelism() + 1}`, '--no-isolate', '--timings=test/timings.json']
 
@@ -61,9 +62,10 @@ async function run(args: readonly string[]): Promise<boolean> {
 }
 
 /**
- * Runs Bun's test runner with the priority of the browsers that the program starts: they only run when the processor is
- * otherwise idle, so tests of a higher priority would starve them. It runs in a separate session, with which the kernel
- * shares the processor evenly (sched(7), "The autogroup feature"), so that a busy machine doesn't starve both.
+ * Runs Bun's test runner with the same low priority as the browsers that the program starts. Those run only when the
+ * processor is otherwise idle, so tests with a higher priority would starve them. The test runner has its own session,
+ * because the kernel divides the processor evenly between sessions (sched(7), "The autogroup feature"). A busy machine
+ * therefore starves neither.
  */
 async function runTests(args: readonly string[], env: Record<string, string>): Promise<boolean> {
   lowerPriority()
@@ -85,7 +87,7 @@ async function runTests(args: readonly string[], env: Record<string, string>): P
 async function timed(title: string, work: () => Promise<Omit<Step, 'title' | 'seconds'>>): Promise<Step> {
   console.log(`\n${title}`)
   const startedAt = performance.now()
-  // Only failures are printed. Without a sign of life every minute a run looks like one that hangs.
+  // Only failures are printed. Without a line every minute, the run would appear to hang.
   const alive = setInterval(() => console.log(`… ${Math.round((performance.now() - startedAt) / 60_000)} min`), 60_000)
   const result = await work().finally(() => clearInterval(alive))
   return { title, ...result, seconds: (performance.now() - startedAt) / 1000 }
@@ -102,8 +104,8 @@ const MEMORY_MOUNT = '/dev/shm'
 const MIN_FREE_BYTES = 4 * 2 ** 30
 
 /**
- * Environment with a folder in memory for temporary files, which makes some tests twice as quick. Empty where /dev/shm is
- * too small or forbids programs, which tests run from there.
+ * Returns the environment for temporary files in memory, which makes some tests twice as fast. Empty where /dev/shm is
+ * too small or does not allow programs, which some tests run from there.
  */
 function memoryEnv(): Record<string, string> {
   const mount = existsSync('/proc/mounts') && readFileSync('/proc/mounts', 'utf8').split('\n').find(isMemoryMount)
@@ -111,7 +113,7 @@ function memoryEnv(): Record<string, string> {
   const { bavail, bsize } = statfsSync(MEMORY_MOUNT)
   if (bavail * bsize < MIN_FREE_BYTES) return {}
   const folder = mkdtempSync(join(MEMORY_MOUNT, 'tagwarden-tests-'))
-  // Tests that switch to another user have folders in it.
+  // Some tests switch to another user and have subfolders in this folder.
   chmodSync(folder, 0o711)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return { TMPDIR: folder }
@@ -120,13 +122,13 @@ function memoryEnv(): Record<string, string> {
 const isMemoryMount = (mount: string) => mount.split(' ')[1] === MEMORY_MOUNT
 
 interface TestRun {
-  /** Files, folders or parts of paths. Empty: all. */
+  /** Files, folders or parts of paths. All when empty. */
   paths?: readonly string[]
   flags?: readonly string[]
   env?: Record<string, string>
 }
 
-/** Results of the tests of one file. */
+/** Results of the tests in one file. */
 interface FileResult {
   tests: number
   failed: number
@@ -135,17 +137,18 @@ interface FileResult {
 }
 
 interface Report {
-  /** False also when the run broke off. */
+  /** Also false when the run was aborted. */
   passed: boolean
   files: Map<string, FileResult>
   skipped: string[]
 }
 
 /**
- * Runs test files. A run that breaks off counts as one failure.
+ * Runs test files. An aborted run is counted as one failure.
  *
- * A file that fails is run again alone: on a busy machine a browser or a server may get no processor time for longer than a
- * test waits. If it passes then, it counts as passed and is listed as flaky, which is a bug of the test or of the program.
+ * A file that fails is run again alone, because on a busy machine a browser or server may get no processor time for
+ * longer than a test waits. If it passes then, it is counted as passed and listed as flaky, which is a bug in the test
+ * or in the program.
  */
 function tests(title: string, testRun: TestRun): Promise<Step> {
   return timed(title, async () => {
@@ -181,7 +184,7 @@ async function testOnce({ paths = [], flags = [], env = {} }: TestRun): Promise<
   const reporting = ['--only-failures', '--reporter=junit', `--reporter-outfile=${report}`]
   const passed = await runTests([...reporting, ...flags, ...paths], env)
   const xml = existsSync(report) ? readFileSync(report, 'utf8') : ''
-  // Groups within a file are suites too. Their names are not file names.
+  // Groups within a file are suites too, but their names are not file names.
   const suites = xml.matchAll(
     /<testsuite name="([^"]*\.ts)"[^>]*? tests="(\d+)"[^>]*? failures="(\d+)"[^>]*? skipped="(\d+)"[^>]*? time="([\d.]+)"/g,
   )

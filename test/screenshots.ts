@@ -9,29 +9,29 @@ import { startDemo } from './web/demo.ts'
 import { openScreen } from './web/screen.ts'
 
 /*
- * Pictures of every page of the demo, in both themes and three widths, and a contact sheet of each, in `dist/screenshots`.
- * Arguments: parts of addresses, to take only those pages; `--readme` takes the pictures of README.md alone, into
- * `docs/pictures`.
+ * Takes screenshots of every page of the demo in both themes and three widths, with a contact sheet of each, in
+ * `dist/screenshots`. Arguments: parts of URLs, to include only matching pages. `--readme` takes only the screenshots
+ * for README.md and saves them in `docs/pictures`.
  */
 
 const FOLDER = resolve(import.meta.dir, '../dist/screenshots')
 const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 1920]
 const HEIGHT = 900
-/** Three runs of a flow test and an audit, on a machine that has other things to do. */
+/** Time limit for three runs of a flow test and an audit on a busy machine. */
 const WALKED_MS = 900_000
-/** Time for lazy content to begin loading. */
+/** Time until lazy content starts to load. */
 const A_MOMENT_MS = 200
 
 const wanted = process.argv.slice(2)
 const isForReadme = wanted.includes('--readme')
 const env = {
   TAGWARDEN_CHROMIUM: await installedChromium(),
-  // Nobody opens 250 pages as fast.
+  // The script opens 250 pages faster than any user.
   TAGWARDEN_RATE_KEY_PER_MINUTE: '100000',
 }
 await using demo = await startDemo(env)
-// The last background step; the issues exist long before.
+// The audit is the last background step. The issues exist long before.
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
@@ -43,7 +43,10 @@ async function isWalked(): Promise<boolean> {
   return audits.some(({ status }: { status: string }) => status === 'finished' || status === 'failed')
 }
 
-/** The top of the overview in both themes, and of the most severe issue, small enough for README.md and the documents. */
+/**
+ * Takes screenshots of the overview (top part) in both themes, and of the most severe issue, small enough for README.md
+ * and the documents.
+ */
 async function takeForReadme(page: Page): Promise<void> {
   const { issues } = (await demo.get('/v1/issues?limit=1')) ?? { issues: [] }
   await page.setViewport({ width: 1280, height: 800 })
@@ -82,7 +85,7 @@ async function takeAll(page: Page, addresses: readonly string[], theme: string, 
     await page.setViewport({ width, height: HEIGHT })
     await page.goto(demo.url + address)
     await settled(page)
-    // Content far below is requested and drawn when it scrolls into view.
+    // Content further down is requested and rendered only when it is scrolled into view.
     const height = await page.evaluate(() => document.documentElement.scrollHeight)
     await page.setViewport({ width, height: Math.max(height, HEIGHT) })
     await settled(page)
@@ -100,7 +103,10 @@ async function takeAll(page: Page, addresses: readonly string[], theme: string, 
   await contactSheet(page, folder)
 }
 
-/** The stream stays open, so the network is never idle: a page is ready when nothing of it is loading, nor a moment later. */
+/**
+ * Waits until the page is ready. The stream stays open, so the network is never idle; a page is ready when nothing is
+ * loading now or shortly after.
+ */
 async function settled(page: Page): Promise<void> {
   const isThere = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
   for (let look = 0; look < 2; look++) {
@@ -109,7 +115,7 @@ async function settled(page: Page): Promise<void> {
   }
 }
 
-/** One picture with all pictures of the folder. */
+/** Combines all screenshots of the folder into one image. */
 async function contactSheet(page: Page, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.png')).sort()
   const figures = names.map(

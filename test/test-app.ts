@@ -34,9 +34,11 @@ type JobName =
   | 'run flow tests'
   | 'unmute issues'
 
-/** The whole program in this process, on a new data folder, with a manual clock. Its disposal deletes the folder. */
+/**
+ * The whole program in this process, with a new data folder and a manual clock. The folder is deleted when disposed.
+ */
 export interface TestApp {
-  /** The running program. `restart` and `crash` replace it. */
+  /** The running program. Replaced by `restart` and `crash`. */
   readonly app: App
   readonly clock: TestClock
   readonly owner: { orgId: string; userId: string; apiKey: string }
@@ -46,22 +48,22 @@ export interface TestApp {
   readonly warnings: readonly string[]
   /** All logged lines, including warnings. */
   readonly lines: readonly string[]
-  /** Calls the API, by default as the owner. The header `x-org-id` selects another organization of the owner. */
+  /** Calls the API, by default as the owner. The `x-org-id` header selects another organization of the owner. */
   call: Client
   /** Sends a batch to the collector. */
   collect(token: string, batch: object): Promise<Answer>
-  /** Runs jobs one after the other. */
+  /** Runs jobs one after another. */
   run(...names: readonly JobName[]): Promise<void>
-  /** Sets the clock and runs the jobs that are due: flush, evaluate, deliver. */
+  /** Sets the clock and runs the jobs flush, evaluate and deliver when due. */
   at(instant: number): Promise<void>
-  /** Stops the program, optionally changes the data folder, and starts the program on it. */
+  /** Stops the program, optionally changes the data folder, and starts the program again with it. */
   restart(meanwhile?: (folder: string) => void | Promise<void>): Promise<void>
-  /** Starts the program on a copy of the data folder as it is on disk now, as if the program had been killed. */
+  /** Starts the program on a copy of the data folder's current state, as if the program had been killed. */
   crash(meanwhile?: (folder: string) => void): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Rate limits that only tests of rate limits reach. */
+/** Rate limits so high that only tests of rate limits reach them. */
 const RATES: Partial<Record<SettingName, string>> = {
   rateKeyPerMinute: '10000000',
   rateSigninPerMinute: '1000000',
@@ -69,7 +71,7 @@ const RATES: Partial<Record<SettingName, string>> = {
 }
 
 /**
- * Starts the program without an owner's password and without jitter. A logged bug fails the test. Messages are sent as in
+ * Starts the program without an owner password and without jitter. A logged bug fails the test. Messages are sent as in
  * production unless `transport` is given.
  */
 export async function testApp(
@@ -93,7 +95,7 @@ export async function testApp(
     },
   }
   let folder = join(root, '1')
-  // Like the first start, without waiting for the disk after each step.
+  // Like the first startup, but without waiting for the disk after each step.
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
@@ -132,7 +134,7 @@ export async function testApp(
     warnings,
     lines,
     async call(method, path, { as: named, body, headers = {} } = {}) {
-      // An API key acts in one organization, a session in every organization of its user.
+      // An API key acts in a single organization, a session in all organizations of its user.
       const own = () =>
         headers['x-org-id'] ? openSession(app.db, clock, owner.userId, 'password').token : owner.apiKey
       const as = named === undefined ? own() : named
@@ -187,7 +189,7 @@ function requestOf(
   })
 }
 
-/** Returns a body that isn't JSON as text, and for an event stream the data of its first event. */
+/** Returns a body that is not JSON as a string, and for an event stream the data of its first event. */
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response
   if (headers.get('content-type') === 'text/event-stream') return { status, headers, body: await firstData(response) }

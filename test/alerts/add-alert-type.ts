@@ -1,7 +1,8 @@
 import { plugin } from 'bun'
 
 /*
- * Preloaded into a program (`bun test --preload`): adds one entry to its list of alert types, and changes nothing else.
+ * Preloaded into a program (`bun test --preload`). Adds one entry to the program's list of alert types and changes
+ * nothing else.
  */
 
 plugin({

@@ -38,7 +38,7 @@ test('issues are raised by alert types and kinds of runs, each with a unique nam
   expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
 })
 
-/** Files that name types as examples, and work without them. */
+/** Files that name types only as examples and work without them. */
 const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/templates.ts']
 
 test('only alert types and examples refer to a type by name or to its own field', async () => {

@@ -5,10 +5,10 @@ import { DAY_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { mailbox, type Received, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** `12:30` or `12:30:06` of the day on which every test begins, or of a later day. */
+/** Returns the instant of a time such as `12:30` or `12:30:06` on the start day of every test, or on a later day. */
 const time = (text: string, day = 0) => Date.parse(`2026-01-05T${text.padEnd(8, ':00')}Z`) + day * DAY_MS
 
-/** A domain, with functions that send traffic to it. */
+/** Creates a domain, with functions that send traffic to it. */
 async function shop(world: TestApp) {
   const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const { id, token } = body as { id: string; token: string }
@@ -23,7 +23,7 @@ async function shop(world: TestApp) {
   }
   return {
     id,
-    /** Requests of a vendor's tag, as sent by a browser. */
+    /** Requests of a vendor's tag, as a browser sends them. */
     hits: (...events: string[]) =>
       collect({
         hits: events.map((event) => ({
@@ -31,7 +31,7 @@ async function shop(world: TestApp) {
           status: 204,
         })),
       }),
-    /** Purchases as sent by a server; without a value they violate `valueMissing`. */
+    /** Purchases as a server sends them. Purchases without a value violate `valueMissing`. */
     purchases: (...values: string[]) =>
       collect({
         events: values.map((value) => ({
@@ -72,7 +72,7 @@ async function onlyIssue(world: TestApp) {
   return issues[0]
 }
 
-/** Fails unless the request is signed with the secret as Standard Webhooks requires. */
+/** Throws unless the request is signed with the secret according to Standard Webhooks. */
 function checkSignature({ headers, body }: Received, secret: string): void {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
@@ -103,14 +103,14 @@ test('traffic stops, the receiver fails once, the message is delivered once, tra
   await world.at(time('12:29:59'))
   expect(await issuesOf(world)).toEqual([])
 
-  // The window from 12:15 has other events, but no purchase.
+  // The window from 12:15 contains other events, but no purchase.
   await world.at(time('12:30:01'))
   const issue = await onlyIssue(world)
   expect(issue).toMatchObject({ alertId, status: 'open', severity: 'critical', occurrences: 1, notificationsSent: 0 })
   expect(issue.title).toBe('Purchases arrive (Google Analytics 4 purchase): 0 events, expected more than 0')
   expect([hook.requests.length, gone.requests.length]).toEqual([1, 1])
   const log = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries
-  // The third one notifies the working receiver that the other one failed.
+  // The third entry notifies the working receiver that the other receiver failed.
   expect(log.map(({ transition }: { transition: string }) => transition)).toEqual([
     'delivery_failed',
     'opened',
@@ -122,7 +122,7 @@ test('traffic stops, the receiver fails once, the message is delivered once, tra
   expect(retrying).toMatchObject({ attempts: 1, dueAt: time('12:30:06'), lastError: 'HTTP 503', issueId: issue.id })
   expect(log.find(({ status }: { status: string }) => status === 'failed')).toMatchObject({ lastError: 'HTTP 410' })
 
-  // The retry waits until it is due, also across a restart.
+  // The retry waits until it is due, even across a restart.
   await world.at(time('12:30:06') - 1)
   await world.restart()
   await world.at(time('12:30:06') - 1)
@@ -149,7 +149,8 @@ test('traffic stops, the receiver fails once, the message is delivered once, tra
   expect(hook.requests).toHaveLength(3)
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 1 })
 
-  // Two clear windows resolve it; only the receiver that was notified of the issue is notified of its resolution.
+  // Two windows without a violation resolve the issue. Only the receiver notified of the issue is notified of the
+  // resolution.
   await hits('purchase')
   await world.at(time('12:45:01'))
   await hits('purchase')
@@ -183,7 +184,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
     return mails.map(({ subject }) => subject?.replace(/^\[high\] (.*): Purchase has a value: .*/, '$1'))
   }
 
-  // The first violation opens the issue at once, long before its window ends.
+  // The first violation opens the issue immediately, long before its window ends.
   await world.at(time('12:10'))
   await purchases('49', '')
   await world.at(time('12:10:01'))
@@ -204,7 +205,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
     expect(text).not.toContain('ann@example.com')
   }
 
-  // Further violations in the window are counted within a minute, also across a restart.
+  // Further violations in the window are counted within a minute, even across a restart.
   await purchases('', '')
   await world.at(time('12:20'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 3, capReached: false })
@@ -228,7 +229,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   expect(await subjects()).toEqual(['New issue', 'Still happening'])
   expect((await PostalMime.parse(post.mails[1]?.source ?? '')).text).toContain('2 earlier notifications')
 
-  // Acknowledged, it counts without messages until it was clear and fires again.
+  // An acknowledged issue counts violations but sends no messages until it is clear and fires again.
   await patch(world, id, 'acknowledged')
   await purchases('')
   await world.at(time('17:00:01'))
@@ -238,7 +239,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   await world.at(time('19:10:01'))
   expect(await onlyIssue(world)).toMatchObject({ status: 'open', occurrences: 8, notificationsSent: 3 })
 
-  // Muted, it counts without messages. Nothing is lost in a crash.
+  // A muted issue counts violations but sends no messages. Nothing is lost in a crash.
   await patch(world, id, 'muted')
   await purchases('', '')
   await world.crash()
@@ -247,13 +248,14 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   await world.at(time('20:05'))
   await patch(world, id, 'open')
 
-  // A day without a violation resolves it; reopening it manually restarts that time.
+  // A day without a violation resolves the issue. Reopening it manually restarts that day.
   await world.at(time('20:00:01', 1))
   expect(await onlyIssue(world)).toMatchObject({ status: 'open' })
   await world.at(time('21:00:01', 1))
   expect(await onlyIssue(world)).toMatchObject({ status: 'resolved', occurrences: 10, notificationsSent: 4 })
 
-  // It is reopened within a week. The message about a manual resolution is withdrawn when that is undone in time.
+  // The issue is reopened within a week. The message about a manual resolution is withdrawn when the resolution is
+  // undone in time.
   await world.at(time('10:00', 5))
   await purchases('')
   await world.at(time('10:00:01', 5))
@@ -269,7 +271,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   await world.at(time('14:01:10', 5))
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 6 })
 
-  // After more than a week a new issue is opened.
+  // After more than a week, a new issue is opened.
   await world.at(time('14:02', 12))
   await purchases('')
   await world.at(time('14:02:01', 12))
@@ -312,7 +314,7 @@ test('after three hours of downtime each missed window is judged once, in order'
   await hits('page_view')
   await purchases('')
   await world.at(time('12:50'))
-  // Received but not evaluated before the stop: neither moved to the warehouse nor counted on the issue.
+  // Received but not evaluated before the stop: the event is neither in the warehouse nor counted on the issue.
   await purchases('', '')
   await world.restart()
   await world.at(time('16:05'))

@@ -11,7 +11,9 @@ const guide = readFileSync(join(import.meta.dir, '../../docs/use/alerts.md'), 'u
 interface Example {
   title: string
   alert: Record<string, unknown>
-  /** A request that violates the rule and one that does not; empty for types that judge more than one event. */
+  /**
+   * One request that violates the rule and one that does not. Empty for types whose rules cover more than one event.
+   */
   requests: string[]
 }
 
@@ -27,7 +29,7 @@ const examples = guide
     return { title: section.slice(0, section.indexOf('\n')), alert: JSON.parse(json), requests }
   })
 
-/** Types with example alerts in the guide; other types only have a row in its table. */
+/** Types with example alerts in the guide. Other types only have a row in its table. */
 const SHOWN = ['data_validation', 'tag_volume_change', 'volume_threshold', 'volume_anomaly', 'journey']
 
 test('the guide has ten alerts, of every documented type, and requests for those that judge single events', () => {

@@ -5,7 +5,7 @@ import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Run by added-alert-type.test.ts, in a process in which the type of alert of order-limit.fixture.ts is in the list.
+ * Run by added-alert-type.test.ts in a process whose list of alert types includes the type of order-limit.fixture.ts.
  */
 
 const time = (text: string) => Date.parse(`2026-01-05T${text.padEnd(8, ':00')}Z`)
@@ -125,7 +125,7 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
   })
   const filled = evidence.series.filter(({ observed }: { observed: number }) => observed > 0)
   expect(filled).toEqual([{ start: time('12:00'), observed: 2, expected: 0, low: null, high: 1, partial: false }])
-  // Data that the type declares personal appears nowhere.
+  // Data that the type declares as personal must not appear anywhere.
   for (const text of [JSON.stringify(evidence), mail.text]) expect(text).not.toContain('4111')
 
   const rule = { ...limited, limit: { parameter: 'value', most: 1000 } }
@@ -136,7 +136,7 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
     { start: time('12:00'), matchCount: 1, wouldFire: true },
   ])
 
-  // A new limit is a new rule, which starts over; a day without violations resolves the issue.
+  // A new limit makes a new rule, which starts from zero. A day without violations resolves the issue.
   const { body: changed } = await world.call('PUT', `/v1/alerts/${alert.id}`, { body: rule })
   expect(changed.limit).toEqual(rule.limit)
   expect(world.app.db.prepare('SELECT evaluatedThrough FROM alert').pluck().get()).toBe(world.clock.now())

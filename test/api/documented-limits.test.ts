@@ -3,7 +3,8 @@ import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * Every documented limit: a value at the limit is accepted, one past it is refused with the name of the field.
+ * Tests every documented limit: a value at the limit is accepted, and a value just past it is rejected with the name of
+ * the field.
  */
 
 const world = await testApp()
@@ -52,10 +53,10 @@ interface Limit {
   path: string
   /** Accepted values at the limit. */
   taken: unknown[]
-  /** Refused values just past the limit. */
+  /** Rejected values just past the limit. */
   refused: unknown[]
   body(value: unknown): object
-  /** Prefix of the refusal. */
+  /** Prefix of the error message. */
   field: string
 }
 

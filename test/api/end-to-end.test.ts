@@ -6,7 +6,7 @@ import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { Answer } from '../fixtures.ts'
 import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/* The main use case over HTTP, on listening servers and with the real clock: everything goes through the API. */
+/* The main use case over HTTP, with listening servers and the real clock. Everything goes through the API. */
 
 const folder = temporaryFolder()
 const hook = receiver()
@@ -83,7 +83,7 @@ test('from a captured hit to a delivered message and the handling of the issue',
     errors: [{ list: 'events', index: 1, error: expect.stringContaining('vendor: ') }],
   })
 
-  // The issue opens long before the hour ends, with its evidence, and a notification was sent.
+  // The issue opens with its evidence long before the hour ends, and a notification is sent.
   const issue = await until('the issue', async () => (await v1('GET', `/issues?alertId=${alertId}`)).issues[0] ?? null)
   expect(issue).toMatchObject({ status: 'open', severity: 'critical', occurrences: 1, impactValue: 900 })
   expect(issue.hosts).toEqual(['shop.example'])
@@ -97,7 +97,7 @@ test('from a captured hit to a delivered message and the handling of the issue',
   const violating = (await eventsOf({ domainId })).filter((event) => JSON.stringify(event).includes(alertId))
   expect(violating.map(({ id }) => id)).toEqual(['bad'])
 
-  // People handle the issue.
+  // A user acknowledges the issue.
   const noted = await v1('PATCH', `/issues/${issue.id}`, { status: 'acknowledged', notes: 'checkout team knows' })
   expect(noted).toMatchObject({ status: 'acknowledged', notes: 'checkout team knows', domain: 'Shop', domainId })
   const kinds = noted.history.map(({ kind }: { kind: string }) => kind)
@@ -109,7 +109,7 @@ test('from a captured hit to a delivered message and the handling of the issue',
     openCounts: { critical: 1, high: 0, medium: 0, low: 0 },
   })
 
-  // Deliveries are in the log, and can be sent again.
+  // Deliveries are listed in the log and can be sent again.
   const { deliveries } = await v1('GET', `/notifications/deliveries?issueId=${issue.id}`)
   expect(deliveries).toHaveLength(1)
   const [{ id: deliveryId, ...delivery }] = deliveries
@@ -200,7 +200,7 @@ describe('event search', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
     const ofNone = await call('GET', `${server.url}/v1/events?domainId=dom_none`, { as: key })
     expect(ofNone).toMatchObject({ status: 404, body: { error: 'query.domainId: no such domain' } })
-    // The same from the warehouse, once the events are stored there.
+    // The same answers from the warehouse, after the events were moved there.
     await until('the move', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })
@@ -276,7 +276,7 @@ describe('without a credential', () => {
     expect(new Set(named.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']))
     for (const path of named) {
       const file = await fetch(server.url + path)
-      // Compression does not pay off for the smallest ones.
+      // Compression saves nothing for the smallest files.
       const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([path, file.status, isPacked]).toEqual([path, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')

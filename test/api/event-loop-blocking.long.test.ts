@@ -6,9 +6,10 @@ import { describedApi } from './two-tenants.ts'
 import { takenCall } from './valid-calls.ts'
 
 /*
- * No request blocks the event loop for long. Each route gets the largest bodies that it accepts while another caller polls
- * `/healthz`. Measured is the processor time of this thread between two turns of the event loop, which is independent of other
- * load. The goal is 50 ms. The limit is higher for slower processors, but a parser that reads 8 MiB in one turn exceeds it.
+ * No request blocks the event loop for long. Each route receives the largest bodies that it accepts while another
+ * caller polls `/healthz`. The test measures the processor time of this thread between two turns of the event loop,
+ * which is independent of other load. The goal is 50 ms. The limit is higher to allow for slower processors, but a
+ * parser that reads 8 MiB in one turn exceeds it.
  */
 
 const BOUND_MS = 150
@@ -47,9 +48,12 @@ interface Sent {
   body: string
 }
 
-/** Sends a request while another caller polls. Returns its status and the longest turn of the event loop meanwhile. */
+/**
+ * Sends a request while another caller polls. Returns the status of the request and the longest turn of the event loop
+ * during it.
+ */
 async function longestTurn({ method, path, as, body }: Sent): Promise<{ status: number; ms: number }> {
-  // In chunks, as from the network.
+  // Sent in chunks, as over the network.
   const bytes = new TextEncoder().encode(body)
   const headers = {
     authorization: `Bearer ${as}`,
@@ -91,7 +95,7 @@ async function expectShortTurns(what: string, sent: Sent, statuses: readonly num
   ])
 }
 
-/** The largest valid value of a schema. `example` is used where only certain values are valid. */
+/** Returns the largest valid value of a schema. `example` is used where only certain values are valid. */
 function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
   if (schema.anyOf) {
     const branches = schema.anyOf.map((one) => largest(one, example, bytes))
@@ -110,7 +114,7 @@ const sizeOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
 const withBody = routes.filter(({ body }) => body !== null)
 /** Statuses of a request that was parsed: neither too large nor a server error. */
 const READ = [200, 201, 202, 400, 401, 404, 406, 409, 422]
-/** Smaller bodies are not tested. */
+/** Routes whose maximum body is smaller are not tested. */
 const SMALL_BYTES = 20_000
 
 describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route reads', () => {
@@ -119,7 +123,7 @@ describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route r
     const { ids, body } = await takenCall(route, { world, society: home }, society())
     const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
     for (const [shape, make] of Object.entries(SHAPES)) {
-      // 413: a HAR may need more memory than its process is allowed.
+      // Status 413: parsing a HAR may need more memory than its process is allowed.
       await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
     }
     for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
@@ -140,7 +144,7 @@ describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route r
     await expectShortTurns(shape, sent, READ)
   })
 
-  /** A rule with the maximum number of conditions and values, and its size. */
+  /** Returns a rule with the maximum number of conditions and values, and its size. */
   const alertOf = (name: string, op: string, [conditions = 0, values = 0, length = 0]: readonly number[]) => ({
     ...{ name, alertType: 'data_validation', period: '1h', channels: [{ type: 'email', target: 'ann@example.com' }] },
     conditions: {

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/* The main use case through a client that a third-party generator makes from the OpenAPI document. */
+/* The main use case through a client that a third-party generator creates from the OpenAPI document. */
 
 const ROOT = resolve(import.meta.dir, '../..')
 const TSC = [process.execPath, join(ROOT, 'node_modules/typescript-native/bin/tsc')]
@@ -21,14 +21,14 @@ const asked = new Set<string>()
 let server: Running
 let api: OpenApiDocument
 
-/** Generates the client from the file at `at`. It is TypeScript without third-party packages. */
+/** Generates the client from the file at `at`. The client is TypeScript code without third-party packages. */
 async function generate(): Promise<void> {
   const requests = spyOn(globalThis, 'fetch')
   const written = await createClient({
     input: at('openapi.json'),
     output: at('client'),
     plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
-    // Without these variables it writes crash reports into the working folder and offers to publish them.
+    // Without these options, the generator writes crash reports to the working folder and offers to publish them.
     logs: { level: 'silent', file: false },
     interactive: false,
   })

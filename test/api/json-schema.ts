@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 
-/** The part of JSON Schema used by the OpenAPI document, without references. */
+/** The subset of JSON Schema used by the OpenAPI document, without references. */
 export interface JsonSchema {
   type?: string | string[]
   enum?: unknown[]
@@ -26,7 +26,7 @@ export interface JsonSchema {
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
 const checks = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** Errors of the value against the schema; empty when it is valid. Fails for a schema with unknown keywords. */
+/** Returns the errors of the value; empty when it is valid. Throws for a schema with unknown keywords. */
 export function errorsOf(schema: JsonSchema, value: unknown): string[] {
   const check = checks.get(schema) ?? ajv.compile(schema)
   checks.set(schema, check)
@@ -43,11 +43,11 @@ function typesOf({ type }: JsonSchema): string[] {
 
 const lengthMax = ({ maxLength = Number.POSITIVE_INFINITY }: JsonSchema) => maxLength
 
-/** Schema of properties without their own schema; null when they are not allowed. */
+/** Returns the schema of properties without their own schema; null when such properties are not allowed. */
 const ofAnyName = ({ additionalProperties }: JsonSchema): JsonSchema | null =>
   typeof additionalProperties === 'object' ? additionalProperties : null
 
-/** Texts that have broken programs before, and ordinary ones. */
+/** Strings that have caused bugs before, and ordinary ones. */
 export const NASTY = [
   ...['\u0001', '\u2028', '\u202e', '\ufffd', '%00', '😀', "'; DROP TABLE alert; --", '"', "'", '\\', '$vendor', '$$x'],
   ...['*', '(', '[', '.*', '{{7*7}}', '../..', '-0', '1e309', 'NaN', '__proto__', 'constructor', 'toString', ' '],
@@ -58,7 +58,7 @@ const text = (min: number, max: number) =>
     .oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(...NASTY), fc.string({ maxLength: 20 }))
     .map((value) => value.slice(0, max).padEnd(min, 'x').toWellFormed().replaceAll('\0', 'x'))
 
-/** Values that are valid for the schema. */
+/** Generates strings that match the pattern. */
 const matching = (pattern: string, max: number) =>
   fc.stringMatching(new RegExp(pattern, 'u')).filter(({ length }) => length <= max)
 
@@ -106,13 +106,16 @@ function validObject(schema: JsonSchema): fc.Arbitrary<unknown> {
   return fc.record(fields, { requiredKeys: required as never[] })
 }
 
-/** A value with one error, and the invalid field: `conditions.items[0].op`; empty for the whole value. */
+/**
+ * A value with one error, and the path of the invalid field, such as `conditions.items[0].op`; empty for the whole
+ * value.
+ */
 export interface Broken {
   value: unknown
   field: string
 }
 
-/** Values with exactly one error. Null: no value can be invalid for the schema. */
+/** Generates values with exactly one error. Null when every value is valid for the schema. */
 export function broken(schema: JsonSchema, field = ''): fc.Arbitrary<Broken> | null {
   const beside = outOfRange(schema)
   const other = fc.jsonValue({ maxDepth: 1 })
@@ -135,7 +138,7 @@ export function broken(schema: JsonSchema, field = ''): fc.Arbitrary<Broken> | n
     : wrong
 }
 
-/** A value just beyond each limit of the schema. */
+/** Returns a value just beyond each limit of the schema. */
 export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema }: JsonSchema): unknown[] {
   const { minLength = 0, maxLength, minItems = 0, maxItems, items = {} } = schema
   const values: unknown[] = []
@@ -150,11 +153,11 @@ export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema
   return values
 }
 
-/** A value at each limit of the schema. */
+/** Returns a value at each limit of the schema. */
 export function atLimits({ minimum, maximum, ...schema }: JsonSchema): unknown[] {
   const { minLength, maxLength, minItems, maxItems, items = {} } = schema
   const values: unknown[] = [minimum, maximum].filter((limit) => limit !== undefined)
-  // A text of a given length that matches a pattern cannot be generated.
+  // Strings of a given length that match a pattern can't be generated.
   const lengths = schema.pattern ? [] : [minLength, maxLength]
   for (const length of lengths) if (length !== undefined) values.push('x'.repeat(length))
   for (const length of [minItems, maxItems]) {
@@ -179,7 +182,7 @@ function brokenObjects(schema: JsonSchema, field: string): fc.Arbitrary<Broken>[
   return [...children, ...missing, ...(additionalProperties === false ? [unknown] : [])]
 }
 
-/** The simplest valid value: only what is required. */
+/** Returns the simplest valid value, with required fields only. */
 export function least(schema: JsonSchema): unknown {
   if (schema.anyOf) return least(schema.anyOf[0] ?? {})
   if (schema.enum) return schema.enum[0]

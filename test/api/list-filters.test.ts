@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Results of the filters of lists: a shop that is a project, a magazine that is in none, each with an alert, an issue
- * and a delivery, and another organization with its own project.
+ * Results of list filters. The data is a shop in a project, a magazine in no project, each with an alert, an issue and
+ * a delivery, and another organization with its own project.
  */
 
 let world: TestApp
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const receiver = { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) as const }
   world = await testApp({}, { transport: receiver })
   const make = async (path: string, input: object, headers = {}) => {
-    // Ids sort by the millisecond of their creation.
+    // Ids are sorted by the millisecond of their creation.
     world.clock.advance(1)
     const { status, body } = await world.call('POST', path, { body: input, headers })
     expect({ status, body }).toMatchObject({ status: 201 })

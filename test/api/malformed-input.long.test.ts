@@ -9,27 +9,28 @@ import { describedApi, type Person, type Society } from './two-tenants.ts'
 import { NOUNS, oneOf, takenCall } from './valid-calls.ts'
 
 /*
- * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless its
- * path has a new kind of id.
+ * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless
+ * its path contains a new kind of id.
  */
 
 const { world, routes, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Hundreds of bodies contain a valid password, so hashes use the cheapest parameters, as in `test/api/two-tenants.ts`.
+// Hundreds of bodies contain a valid password, so hashing uses the cheapest parameters, as in
+// `test/api/two-tenants.ts`.
 const { hash } = Bun.password
 const cheap = spyOn(Bun.password, 'hash').mockImplementation((password) =>
   hash(password, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 }),
 )
 afterAll(() => cheap.mockRestore())
 
-// Webhooks of other products have foreign shapes and require a signature. Their rooms test them.
+// Webhooks of other products have foreign formats and require a signature. They are tested in their own folders.
 const ours = routes.filter(({ id }) => !id.startsWith('receiveFrom'))
 const withBody = ours.filter(({ body }) => body !== null)
 const withInput = ours.filter(({ body, parameters }) => body !== null || parameters.length > 0)
 const withId = routes.filter(({ path }) => path.includes('{id}'))
 
-/** A caller that is used once, the path of one of their resources, and a valid body. */
+/** A caller that is used once, the path of one of the caller's resources, and a valid body. */
 interface Prey {
   society: Society
   owner: Person
@@ -38,7 +39,7 @@ interface Prey {
   send(path?: string, call?: Call): ReturnType<typeof world.call>
 }
 
-/** Numbers the names, because duplicates are refused. */
+/** Used to number names, because duplicates are rejected. */
 let names = 0
 
 async function preyOf(route: Route): Promise<Prey> {
@@ -54,14 +55,14 @@ async function preyOf(route: Route): Promise<Prey> {
     path,
     body: body && { ...body, ...renamed },
     send(where = path, call = {}) {
-      // Restores the attempts of the account.
+      // Resets the rate limit of the account.
       if (isSlow(route)) world.clock.advance(6 * SECOND_MS)
       return world.call(route.method, where, { as, ...call })
     },
   }
 }
 
-/** Routes whose calls count as sign-in attempts. Most valid calls compute a password hash. */
+/** True for routes whose calls count as sign-in attempts. Most valid calls compute a password hash. */
 const isSlow = ({ id }: Route) => TRIES.includes(id)
 const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword', 'resetPassword']
 
@@ -102,7 +103,7 @@ describe('a malformed body', () => {
       expect(answer).toMatchObject({ status: 415, body: { error: 'content-type: must be application/json' } })
     }
     const frame = '{"surprise":""}'.length
-    // Reading megabytes is slow, and routes without their own limit share one.
+    // Reading megabytes is slow, and all routes without their own limit have the same one, so it is tested once.
     const isFirst = withBody.find(({ maxBodyBytes }) => maxBodyBytes === route.maxBodyBytes) === route
     for (const past of isFirst ? [0, 1] : [1]) {
       const answer = await sendBody(`{"surprise":"${'x'.repeat(route.maxBodyBytes + past - frame)}"}`)
@@ -142,7 +143,7 @@ describe('a malformed body', () => {
     const { body = {}, send } = await preyOf(route)
     const { taken, refused } = twice(route.body ?? {}, body)
     expect((await send(undefined, { body: refused })).status).toBe(400)
-    // Both bodies are parsed. A remaining refusal isn't about their shape.
+    // Both bodies are parsed. Any remaining error is not about their format.
     expect((await send(undefined, { body: taken })).status).not.toBe(400)
   })
 })
@@ -154,14 +155,14 @@ describe('a body with one invalid field', () => {
     const { send } = await preyOf(route)
     await fc.assert(
       fc.asyncProperty(cases, async ({ value, field }) => {
-        // A body that isn't an object is tested above.
+        // Bodies that are not objects are tested above.
         fc.pre(field !== '')
         const { status, body } = await send(undefined, { body: value })
-        // Items of a batch are refused one by one.
+        // Items of a batch are rejected individually.
         const isListed = status === 200 && body.failed > 0
         if (!isListed) expect(status).toBe(400)
         const error: string = isListed ? body.errors[0].error : body.error
-        // With several allowed shapes, the message may name another field first.
+        // With several allowed formats, the message may name another field first.
         if (hasShapes(route, field)) expect(error).toMatch(/^[a-z]\w*(?:[.[].*)?: /is)
         else expect([': ', '.', '['].some((next) => error.startsWith(field + next)) ? field : error).toBe(field)
       }),
@@ -170,7 +171,7 @@ describe('a body with one invalid field', () => {
   })
 })
 
-/** Whether the field is inside a value with several allowed shapes. */
+/** True when the field is inside a value with several allowed formats. */
 function hasShapes({ body }: Route, field: string): boolean {
   const schemas = body?.properties?.alerts?.items?.properties ?? body?.properties ?? {}
   const name = field.replace(/^alerts\[0\]\.?/, '').split(/[.[]/)[0] ?? ''
@@ -222,7 +223,7 @@ describe('ids', () => {
   )
 })
 
-/** Random paths, queries and headers with valid bodies and random JSON. */
+/** Generates random paths, queries and headers with valid bodies and random JSON. */
 function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Call]> {
   const asked = route.parameters.filter((one) => one.in === 'query')
   const query = fc.record(
@@ -259,7 +260,7 @@ function fittingBodies(route: Route, { body }: Prey) {
   return [{ weight: 8, arbitrary: fitting }]
 }
 
-/** Minimum number of calls of each route. */
+/** Minimum number of calls for each route. */
 const CALLS_MIN = 200
 
 describe('200 random inputs are accepted or refused as documented', () => {
@@ -273,7 +274,7 @@ describe('200 random inputs are accepted or refused as documented', () => {
       const answer = await prey.send(path, call)
       calls++
       checkAnswer(route, answer)
-      // No input causes a server error.
+      // No input may cause a server error.
       expect([route.name, path.slice(0, 300), answer.status < 500]).toEqual([route.name, path.slice(0, 300), true])
       return answer
     }

@@ -1,11 +1,11 @@
 import { atLimits, fits, type JsonSchema, least, NASTY, outOfRange } from './json-schema.ts'
 
-/** JSON text that no JavaScript value serializes to. */
+/** JSON text that can't be produced by serializing a JavaScript value. */
 class Raw {
   constructor(readonly text: string) {}
 }
 
-/** Serializes to JSON and copies `Raw` parts unchanged. */
+/** Serializes to JSON. `Raw` parts are copied unchanged. */
 function jsonOf(value: unknown): string {
   if (value instanceof Raw) return value.text
   if (Array.isArray(value)) return `[${value.map(jsonOf).join(',')}]`
@@ -18,14 +18,14 @@ type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A position in a body, and a function that returns the body with another value there. */
+/** A position in a body, with a function that returns the body with another value at this position. */
 interface Place {
   schema: JsonSchema
   value: unknown
   put(value: unknown): unknown
 }
 
-/** Every position of the schema, including those missing in the value. */
+/** Returns every position in the schema, including those missing in the value. */
 function placesOf(schema: JsonSchema, value: unknown, put = (inner: unknown): unknown => inner): Place[] {
   const inside = (schema.anyOf ?? []).flatMap((branch) =>
     placesOf(branch, fits(branch, value) ? value : least(branch), put),
@@ -54,7 +54,7 @@ const TEXTS = ['\0', 'a\0b', '\ud800', '\udfff\ud800', 'x'.repeat(100_000), ...N
 const NESTED = [nest(30, '[', ']'), nest(60, '[', ']'), nest(30, '{"x":', '}'), nest(60, '{"x":', '}')]
 const NAMES = ['surprise', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '', '\0', '\ud800', '$ref']
 
-/** Objects with too many, missing or duplicate fields. */
+/** Returns objects with too many, missing or duplicate fields. */
 function oddFields({ properties = {} }: JsonSchema, value: Fields): unknown[] {
   const members = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}:${jsonOf(inner)}`)
   const withMember = (member: string) => new Raw(`{${[...members, member].join(',')}}`)
@@ -68,8 +68,8 @@ function oddFields({ properties = {} }: JsonSchema, value: Fields): unknown[] {
 }
 
 /**
- * Bodies as JSON text, each with one unusual position in a valid body: at and past the limits of the schema, of other types,
- * too long, too deep, and with missing, unknown or duplicate fields.
+ * Returns bodies as JSON text. Each is a valid body with one unusual position: values at and past the limits of the
+ * schema, of other types, too long or too deep, and missing, unknown or duplicate fields.
  */
 export function oddBodies(schema: JsonSchema, base: unknown): string[] {
   const texts = placesOf(schema, base).flatMap(({ schema: here, value, put }) => {
@@ -80,7 +80,7 @@ export function oddBodies(schema: JsonSchema, base: unknown): string[] {
   return [...new Set(texts)]
 }
 
-/** Bodies with a duplicate field. The last one counts, as in `JSON.parse`. */
+/** Returns bodies with a duplicate field. The last value is used, as in `JSON.parse`. */
 export function twice(schema: JsonSchema, base: Fields): { taken: string; refused: string } {
   const [name = '', inner = {}] = Object.entries(schema.properties ?? {}).find(([one]) => one in base) ?? []
   const wrong = [[], {}, 1].find((value) => !fits(inner, value))
@@ -98,7 +98,7 @@ const ENCODED = [
 const WORDS = ['x', '-1', '0', '1', '1.5', '1e3', '1e309', '-1e309', '-0', 'NaN', 'Infinity', '0x10', 'null', 'true']
 const LONG_NUMBERS = ['9007199254740993', '9'.repeat(30), '0'.repeat(50), '1e-400']
 
-/** URL-encoded values of a parameter: at and past the limits of its schema, and malformed ones. */
+/** Returns URL-encoded values of a parameter: at and past the limits of its schema, and malformed ones. */
 export function oddTexts(schema: JsonSchema): string[] {
   const limits = [...atLimits(schema), ...outOfRange(schema), ...(schema.enum ?? []), least(schema)]
   const plain = [...limits.map(String), ...WORDS, ...LONG_NUMBERS, '[]', '{}', ...NASTY]
@@ -117,7 +117,7 @@ const PLACES = [
 ]
 const CURSORS = PLACES.map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'))
 
-/** Queries with one unusual parameter each. `base` has the required ones. */
+/** Returns queries with one unusual parameter each. `base` contains the required parameters. */
 export function oddQueries(parameters: readonly { name: string; schema: JsonSchema }[], base: string): string[] {
   const odd = parameters.flatMap(({ name, schema }) => [
     ...['', ...oddTexts(schema), ...(name === 'cursor' ? CURSORS : [])].map((text) => `${name}=${text}`),

@@ -9,17 +9,17 @@ export interface Route {
   id: string
   method: string
   path: string
-  /** `POST /v1/alerts`. */
+  /** Method and path, such as `POST /v1/alerts`. */
   name: string
-  /** Undefined if the document has none. */
+  /** Undefined if the document contains none. */
   permission: unknown
-  /** Whether the route requires no credential. */
+  /** True when the route requires no credential. */
   isPublic: boolean
   /** Path and query parameters, without headers. */
   parameters: readonly Parameter[]
   /** Schema of the request body; null without a body. */
   body: JsonSchema | null
-  /** False if the body is optional or there is none. */
+  /** False when the body is optional or there is none. */
   bodyRequired: boolean
   /** Maximum size of the body in bytes. */
   maxBodyBytes: number
@@ -49,7 +49,7 @@ interface Operation {
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, Response>
 }
-/** Default maximum of a body. */
+/** Default maximum size of a body. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 interface Document {
@@ -58,10 +58,10 @@ interface Document {
 
 const names = new WeakMap<object, string>()
 
-/** Name of a schema component; null for an inline schema. */
+/** Returns the name of a schema component; null for an inline schema. */
 const nameOf = (schema: JsonSchema): string | null => names.get(schema) ?? null
 
-/** The document with each `$ref` replaced by its target. */
+/** Returns the document with each `$ref` replaced by its target. */
 function followed(document: Record<string, unknown>): Document {
   const targets = new Map<string, unknown>()
   const target = (ref: string): unknown => {
@@ -84,7 +84,7 @@ function followed(document: Record<string, unknown>): Document {
   return { paths: follow(document.paths) as Document['paths'] }
 }
 
-/** All routes of `/openapi.json` in document order. */
+/** Returns all routes of `/openapi.json` in document order. */
 export async function describedRoutes(world: TestApp): Promise<Route[]> {
   const { body } = await world.call('GET', '/openapi.json', { as: null })
   return Object.entries(followed(body).paths).flatMap(([path, methods]) =>
@@ -108,13 +108,13 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
   )
 }
 
-/** For `test.each('%s')`. */
+/** Returns the rows for `test.each('%s')`. */
 export const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const)
 
 /** Path parameters other than ids, by name. */
 const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example', token: 'guessed', index: '0' }
 
-/** The path of a route with ids by kind and other parameters by name, all URL-encoded. */
+/** Returns the path of a route, with ids by kind and other parameters by name, all URL-encoded. */
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
     const value = others[name] ?? (name === 'id' ? ids[noun] : OTHER_PARTS[name])
@@ -123,15 +123,15 @@ export function pathOf({ path }: Route, ids: Record<string, string>, others: Rec
   })
 }
 
-/** Whether a route requires a domain in its query. */
+/** True when the query of the route requires a domain. */
 export const needsDomain = ({ parameters }: Route): boolean =>
   parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
 
-/** Kinds of the ids in a path, such as `alerts`. */
+/** Returns the kinds of ids in a path, such as `alerts`. */
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)
 
-/** Fails unless the route documents the status and the shape of the answer. */
+/** Throws unless the route documents the status and format of the answer. */
 export function checkAnswer(route: Route, { status, headers, body }: Answer): void {
   const response = route.responses[status]
   if (!response) throw new Error(`${route.name} answers ${status}, which is not documented: ${JSON.stringify(body)}`)
@@ -146,14 +146,14 @@ export function checkAnswer(route: Route, { status, headers, body }: Answer): vo
   if (status >= 400) checkError(body)
 }
 
-/** Fails unless the body is `{"error": string}` without internals. */
+/** Throws unless the body is `{"error": string}` without internal details. */
 export function checkError(body: unknown): void {
   expect(body).toEqual({ error: expect.stringMatching(/\S/) })
   // No stack trace, SQL or file path.
   expect((body as { error: string }).error).not.toMatch(/\n\s+at |SELECT |INSERT |UPDATE |SQLITE|\/src\/|node_modules/)
 }
 
-/** A valid body in which some fields have other values that the schema allows. */
+/** Generates valid bodies in which some fields have other values that the schema allows. */
 export function nearlyTaken(schema: JsonSchema, plain: object): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
     const present = (plain as Record<string, unknown>)[name]

@@ -9,11 +9,9 @@ import { PERMISSIONS } from '../../src/http/permission.ts'
 import { goldenFiles, goldenPath, REWRITE } from '../golden.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/*
- * Checks the OpenAPI document with independent implementations of OpenAPI 3.1 and JSON Schema 2020-12.
- */
+/* Checks the OpenAPI document with independent implementations of OpenAPI 3.1 and JSON Schema 2020-12. */
 
-/** Required names, as far as they exist. */
+/** Required names of schemas, checked for the schemas that exist. */
 const NAMES = [
   ...['Alert', 'AlertInput', 'AlertBulkInput', 'AlertBulkResult', 'AlertEnabledInput', 'Channel', 'Condition'],
   ...['JourneySpec', 'Issue', 'IssueDetail', 'IssueBulkInput', 'IssuePatch', 'Integration', 'IntegrationInput'],
@@ -34,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Validates values against schemas of the document. Unknown or ineffective keywords fail. */
+/** Returns a validator for schemas of the document. Throws for unknown or ineffective keywords. */
 function judge() {
   const moved = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"api#/$defs/'))
@@ -207,7 +205,7 @@ describe('operations', () => {
       const { 'x-permission': permission, security, responses } = operation
       expect([at, Object.keys(PERMISSIONS).includes(permission)]).toEqual([at, true])
       const isPublic = PERMISSIONS[permission].from === null
-      // Other credentials, such as a token in the query, are declared too.
+      // Other credentials, such as a token in the query, must be declared too.
       expect([at, security !== undefined]).toEqual([at, isPublic])
       for (const name of (security ?? []).flatMap(Object.keys)) {
         expect(Object.keys(api.components.securitySchemes)).toContain(name)

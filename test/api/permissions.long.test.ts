@@ -8,21 +8,21 @@ import { describedApi, type Society } from './two-tenants.ts'
 import { furnish, make, newAddress, PLANTED, takenCall } from './valid-calls.ts'
 
 /*
- * Calls every route of the OpenAPI document with every kind of caller: permitted callers succeed, others are refused, and
- * nobody sees what isn't theirs. A new route is covered without a change here.
+ * Calls every route of the OpenAPI document as every kind of caller. Permitted callers succeed, others are rejected,
+ * and no caller sees data of others. A new route is covered without a change here.
  */
 
 const { world, routes, passwordHash, society } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A kind of caller: a role in the organization, or the owner of another organization. */
+/** A kind of caller: a user with a role in the organization, or the owner of another organization. */
 interface Caller {
   what: string
-  /** Null: no valid credential. */
+  /** Null without a valid credential. */
   role: Role | null
   via?: 'session'
   readOnly?: true
-  /** A caller from another organization. `named`: sends the id of this organization in `X-Org-Id`. */
+  /** A caller from another organization. `named` sends the id of this organization in `X-Org-Id`. */
   stranger?: 'silent' | 'named'
   credential(home: Society): string | null
 }
@@ -61,7 +61,7 @@ const permissionOf = ({ name, permission }: Route) => {
   return row
 }
 
-/** Expected status of a refusal according to the matrix; null for a permitted call. */
+/** Returns the expected error status according to the permission matrix; null for a permitted call. */
 function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 403 | 404 | null {
   const { from } = permissionOf(route)
   if (from === null) return null
@@ -75,7 +75,7 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
   return stranger && (route.path.includes('{') || needsDomain(route)) ? 404 : null
 }
 
-/** Permitted calls that the state of the data forbids, with the reason. */
+/** Permitted calls that fail because of the state of the data, with the reason. */
 const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
   setUp: { status: 409, why: 'there is an owner' },
   startSignIn: { status: 404, why: 'no company sign-in is configured' },
@@ -97,9 +97,9 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
 }
 
-/** Further required query parameters. */
+/** Additional required query parameters. */
 const CONTAINER = { containerPath: 'accounts/6/containers/71' }
-/** Token from the digest of a deleted user. */
+/** A token from a digest sent to a user who has since been deleted. */
 const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
 const QUERIES: Record<string, Record<string, string>> = {
   getTagDeployment: CONTAINER,
@@ -110,12 +110,12 @@ const QUERIES: Record<string, Record<string, string>> = {
   unsubscribe: LINK,
 }
 
-/** Planted secrets with the lowest role that may see them. Null: nobody. */
+/** A planted secret and the lowest role that may see it. Null when no role may see it. */
 interface Secret {
   what: string
   value: string
   from: Role | null
-  /** Callers who own it. */
+  /** The user to whom the secret belongs. */
   userId?: string
   /** Hidden from read-only keys. */
   fullKey?: true
@@ -162,7 +162,7 @@ beforeAll(async () => {
   exhibit = { home, ids, secrets }
 })
 
-/** Secrets in a text that the caller may not see. */
+/** Returns the secrets in a string that the caller may not see. */
 function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
   const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
     (whose !== undefined && whose === userId) ||
@@ -170,14 +170,14 @@ function leaked(text: string, { role, readOnly }: Caller, userId: string | null,
   return secrets.filter((secret) => text.includes(secret.value) && !mayKnow(secret)).map(({ what }) => what)
 }
 
-/** A valid call. It has its own resources unless it only reads. */
+/** Returns a valid call. Unless the call only reads, new resources are created for it. */
 async function callOf(route: Route, caller: Caller) {
   const refusal = refusalOf(route, caller)
   const isLook = route.method === 'GET' || refusal === 401 || refusal === 403
   const home = isLook ? exhibit.home : society()
   const own = caller.stranger ? society() : home
   const { userId } = own.people[caller.role ?? 'owner']
-  // Bodies refer to the caller's own resources, so only the path is foreign.
+  // Bodies refer to the caller's own resources, so only the path refers to another organization.
   const callers = isLook
     ? { ids: exhibit.ids, body: route.example }
     : await takenCall(route, { world, society: own, userId }, society())
@@ -194,7 +194,7 @@ async function callOf(route: Route, caller: Caller) {
       body: callers.body,
       headers: caller.stranger === 'named' ? { 'x-org-id': home.orgId } : {},
     },
-    // Signing in needs no permission.
+    // Signing in requires no permission.
     userId: caller.role === null && !route.isPublic ? null : userId,
     secrets: isLook ? exhibit.secrets : [...exhibit.secrets, ...secretsOf(home)],
   }
@@ -215,7 +215,7 @@ describe('permission', () => {
     expect([got, got === refusal ? '' : answer.body]).toEqual([refusal, ''])
     checkAnswer(route, answer)
     const text = JSON.stringify(answer.body)
-    // Resources of another organization are not found, whatever the role there.
+    // Resources of another organization are not found, regardless of the caller's role there.
     const knower = caller.stranger ? { ...caller, role: null } : caller
     expect(leaked(text, knower, userId, secrets)).toEqual([])
   })
@@ -276,7 +276,7 @@ describe('rules beyond the matrix', () => {
     const as = people[role].key
     const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
     expect((await change(people.member.userId, { role: 'owner' })).status).toBe(status)
-    // There is a second owner by now.
+    // At this point there is a second owner.
     expect((await change(people.owner.userId, { role: 'viewer' })).status).toBe(status)
     const invited = await world.call('POST', '/v1/org/members', {
       as: society().people[role].key,

@@ -7,9 +7,9 @@ import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
 import { make, oneOf } from './valid-calls.ts'
 
 /*
- * Plants personal data in every field of every list of a batch and searches for it in all output: the answers of every reading
- * route, every MCP tool, every message and every log line. Routes come from the OpenAPI document, so a new one is covered
- * without a change here.
+ * Plants personal data in every field of every list of a batch, and searches for it in all output: the answers of every
+ * reading route and every MCP tool, every message and every log line. Routes are taken from the OpenAPI document, so a
+ * new route is covered without a change here.
  */
 
 const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
@@ -21,16 +21,16 @@ const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
 }
 const ALL = Object.values(PLANTS).map(({ text }) => text)
 const TEXT = ALL.join(';')
-/** In a URL, and URL-encoded again inside it. */
+/** The values in a URL, and URL-encoded again inside it. */
 const IN_URL = ALL.map(
   (text, n) => `p${n}=${encodeURIComponent(text)}&q${n}=${encodeURIComponent(encodeURIComponent(text))}`,
 ).join('&')
 const IN_PATH = ALL.map((text) => encodeURIComponent(text)).join('/')
 const HOST = '4111111111111111.shop.example'
-/** Data that only members see in raw events. */
+/** Routes whose raw events show the data to members only. */
 const RAW = ['GET /v1/events', 'GET /v1/domains/{id}/live']
 
-/** Planted data in a text. */
+/** Returns the planted data found in a string. */
 function shownIn(text: string): string[] {
   const forms = [text, decoded(text), decoded(decoded(text))]
   return Object.entries(PLANTS).flatMap(([name, { traces }]) => {
@@ -55,7 +55,7 @@ const params = {
   ...Object.fromEntries(ALL.map((text, n) => [`k${n}`, text])),
 }
 
-/** A batch with planted data in every field of every list. */
+/** Returns a batch with planted data in every field of every list. */
 const batch = (n: number) => ({
   batchId: `${n} ${ALL[4]} ${ALL[0]}`.slice(0, 64),
   sessionId: TEXT,
@@ -134,7 +134,7 @@ beforeAll(async () => {
   await world.call('PATCH', '/v1/org', { as: key, body: { piiPatterns: patterns } })
   const domain = await make(maker, '/v1/domains', { name: 'Shop' })
   let n = 0
-  // Enough days and events for signals to exist.
+  // Enough days and events for signals to be created.
   for (let hour = 0; hour < 8 * 24; hour++) {
     world.clock.advance(HOUR_MS)
     const events = batch(n++).events.slice(1, 6)
@@ -176,20 +176,20 @@ afterAll(async () => {
   await api?.world[Symbol.asyncDispose]()
 })
 
-/** The first issue of each alert. */
+/** Returns the first issue of each alert. */
 async function someIssues(key: string): Promise<string[]> {
   const found: string[] = []
   for (const { id } of (await api.world.call('GET', '/v1/alerts?limit=200', { as: key })).body.alerts) {
     const { issues } = (await api.world.call('GET', `/v1/issues?limit=1&alertId=${id}`, { as: key })).body
     found.push(...issues.map((issue: { id: string }) => issue.id))
   }
-  // Issues of compliance come last, one per key.
+  // Compliance issues come last, one for each key.
   return found.slice(0, 20)
 }
 
-/** An alert of each type on all planted data, with e-mail and a webhook as channels. */
+/** Creates an alert of each type for all planted data, with e-mail and a webhook as channels. */
 async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string): Promise<void> {
-  // The first three are notified together, the others separately.
+  // The first three alerts share their notifications; the others are notified separately.
   const channelsOf = (n: number) => [
     { type: 'email', target: n < 3 ? 'ann@people.example' : `ann${n}@people.example` },
     { type: 'webhook', target: 'https://hooks.example.com/a' },
@@ -230,7 +230,9 @@ async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string):
 
 const reading = () => api.routes.filter(({ method, isPublic }) => method === 'GET' && !isPublic)
 
-/** All calls of a route: one per resource in its path, and one per domain if its query has one. */
+/**
+ * Returns all calls of a route: one for each resource in its path, and one for each domain if the query has a domain.
+ */
 async function pathsOf(route: Route): Promise<string[]> {
   const nouns = nounsOf(route)
   const missing = nouns.filter((noun) => !ids[noun])
@@ -254,7 +256,7 @@ async function pathsOf(route: Route): Promise<string[]> {
   )
 }
 
-/** Required query parameters of some routes. */
+/** Additional required query parameters of some routes. */
 const REQUIRED: Readonly<Record<string, string>> = {
   containerPath: 'accounts/6/containers/71',
   q: 'example',
@@ -290,7 +292,7 @@ describe('personal data is masked', () => {
       if (role === 'owner' && RAW.includes(route.name)) continue
       for (const path of await pathsOf(route)) {
         const { status, body } = await api.world.call('GET', path, { as: society.people[role].key })
-        // 409: Google Tag Manager isn't connected.
+        // Status 409: Google Tag Manager is not connected.
         const ok = [200, 403, 404, 409].includes(status)
         expect({ path, ok, body: status < 400 || body }).toMatchObject({ ok: true })
         const found = shownIn(JSON.stringify(body))

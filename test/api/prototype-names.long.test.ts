@@ -5,12 +5,13 @@ import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
 import { make } from './valid-calls.ts'
 
 /*
- * Every JavaScript object inherits names such as `constructor`, so an object used as a table returns a function for them. This
- * test uses these names for everything that callers can name, and calls every reading route about it.
+ * Every JavaScript object inherits names such as `constructor`, so looking up such a name in an object used as a table
+ * returns a function. This test uses these names for everything that callers can name, and then calls every reading
+ * route.
  */
 
 const NAMES = ['constructor', '__proto__', 'toString']
-/** Two letters and a digit: a match of the custom pattern. */
+/** Two letters and a digit, which the custom pattern matches. */
 const STAFF = 'ab7'
 
 let api: DescribedApi
@@ -81,13 +82,13 @@ beforeAll(async () => {
 })
 afterAll(() => api?.world[Symbol.asyncDispose]())
 
-/** Query parameters with names from callers, and how each is built from a name. */
+/** Query parameters that contain caller-defined names, and the conversion of a name to a value. */
 const GIVEN: Readonly<Record<string, (name: string) => string>> = {
   ...{ vendor: String, event: String, key: String, label: String, q: String, account: String },
   param: (name) => `${name}=${name}`,
 }
 
-/** Calls of a route with each name in every query parameter that takes one. */
+/** Returns the calls of a route with each name in every query parameter that accepts one. */
 function pathsOf(route: Route): string[] {
   const path = pathOf(route, Object.fromEntries(nounsOf(route).map((noun) => [noun, domainId])))
   const known = (fields: Record<string, string>) =>
@@ -109,7 +110,7 @@ test('every answer has the documented shape and contains no function', async () 
   )
   for (const path of asked.flatMap(pathsOf)) {
     const { status, body } = await world.call('GET', path, { as: society.people.owner.key })
-    // 409: Google Tag Manager isn't connected.
+    // Status 409: Google Tag Manager is not connected.
     expect({ path, body, ok: [200, 409].includes(status) }).toMatchObject({ ok: true })
     expect(JSON.stringify(body)).not.toMatch(FUNCTION)
   }

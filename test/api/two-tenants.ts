@@ -9,10 +9,10 @@ import { sessionIdOf } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { describedRoutes, type Route } from './openapi-routes.ts'
 
-/** Password of every user, also used in the examples of the OpenAPI document. */
+/** Password of every user. The examples of the OpenAPI document use the same password. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** A member of an organization with their credentials. */
+/** A member of an organization, with credentials. */
 export interface Person {
   userId: string
   email: string
@@ -26,7 +26,7 @@ export interface Society {
   orgId: string
   name: string
   people: Record<Role, Person>
-  /** Further credentials of the owner: a read-only key, an expired key, a revoked key and an ended session. */
+  /** Additional credentials of the owner: a read-only key, an expired key, a revoked key and an expired session. */
   readOnlyKey: string
   expiredKey: string
   revokedKey: string
@@ -41,7 +41,7 @@ export interface DescribedApi {
   society(): Society
 }
 
-/** A receiver that accepts everything, except `gone.example.com`, which answers 410. */
+/** A receiver that accepts every message, except on `gone.example.com`, which answers 410. */
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200
@@ -49,11 +49,11 @@ const receiver = {
   },
 }
 
-/** Starts the program. Messages go to `transport` only. */
+/** Starts the program. Messages are only passed to `transport`. */
 export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
-  // Never starts a browser.
+  // The path does not exist, so no browser is ever started.
   const world = await testApp({ chromium: '/nowhere/chromium' }, { transport })
-  // Thousands of calls verify this hash, so it uses the cheapest parameters.
+  // Thousands of calls verify this hash, so it is created with the cheapest parameters.
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
   let made = 0
   const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))

@@ -18,7 +18,7 @@ import type { TestApp } from '../test-app.ts'
 import { nounsOf, type Route } from './openapi-routes.ts'
 import { PASSWORD, type Person, type Society } from './two-tenants.ts'
 
-/** The organization in which a resource is created, the key that creates it, and the member it belongs to. */
+/** The organization in which a resource is created, the API key that creates it, and the member who owns it. */
 interface Maker {
   world: TestApp
   society: Society
@@ -35,7 +35,7 @@ const alert = {
   channels: [{ type: 'email', target: 'ann@example.com' }],
 }
 
-/** Calls the API as the owner and returns the body. */
+/** Calls the API as the owner and returns the response body. */
 export async function make({ world, society }: Maker, path: string, body: object) {
   const answer = await world.call('POST', path, { as: society.people.owner.key, body })
   expect({ path, ...answer }).toMatchObject({ path, status: 201 })
@@ -56,7 +56,7 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
   return body.issues[0].id
 }
 
-/** A flow test with a healed step that waits for approval. */
+/** Creates a flow test with a healed step that waits for approval. */
 async function makeFlowTest(maker: Maker): Promise<string> {
   const steps = [
     { type: 'navigate', url: 'https://shop.example/' },
@@ -74,7 +74,7 @@ const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
 const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 
-/** Creates one resource of each kind that occurs as an id in a route, and returns its id. */
+/** For each kind of id in a route: creates a resource of this kind and returns its id. */
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
@@ -103,7 +103,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
   tests: (maker) => makeFlowTest(maker),
-  // A passed run that has every sub-resource.
+  // A passed run that has every subresource.
   async runs({ world, society: { orgId } }) {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
@@ -136,23 +136,23 @@ const PREFIXES: Record<string, string> = {
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 
-/** Kinds of the ids in the example body of a route. */
+/** Returns the kinds of ids in the example body of a route. */
 const nounsOfBody = ({ example }: Route): string[] =>
   [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
 
-/** The example body of a route with its ids replaced. Undefined for a route without a body. */
+/** Returns the example body of a route with its ids replaced; undefined for a route without a body. */
 function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (example === undefined) return undefined
   const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
   return JSON.parse(text)
 }
 
-/** Invites an address to an organization and returns the token. */
+/** Invites an e-mail address to an organization and returns the token. */
 function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
   return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
 }
 
-/** Body fields whose valid values depend on the test's data. */
+/** Body fields whose valid values depend on the test data. */
 const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
@@ -178,12 +178,12 @@ const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string,
 const callerOf = ({ society: { people }, userId }: Maker): Person =>
   Object.values(people).find((person) => person.userId === userId) ?? people.owner
 
-/** An unused e-mail address. */
+/** Returns an unused e-mail address. */
 export const newAddress = () => `guest-${++made}@people.example`
 
 /**
- * Ids for the path of a call and a valid body, on resources created for this call. `elsewhere` is an organization that the
- * caller isn't a member of.
+ * Returns the path ids of a call and a valid body, for resources created for this call. `elsewhere` is an organization
+ * to which the caller does not belong.
  */
 export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
   const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)

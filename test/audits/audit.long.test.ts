@@ -14,9 +14,9 @@ const beacon = (event: string) =>
   `navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=${event}&ep.x=1')`
 const BANNER = `<button id="yes" onclick="document.cookie='ok=1'; ${beacon('consented').replaceAll('"', '')}">Yes</button>`
 
-/** The site, changed by tests. */
+/** Whether the site sends purchases. Changed by tests. */
 let hasPurchase = true
-/** Number of requests for a page that never answers. */
+/** Number of requests for a page that never responds. */
 let held = 0
 
 const site = Bun.serve({
@@ -151,7 +151,7 @@ test.each<[string, () => number, RegExp]>([
 ])(
   'a %s that is killed in mid-crawl ends the audit with what it saw, and the next one is whole',
   async (what, find, why) => {
-    // Each is a series that begins with the killed audit.
+    // Each one starts a series whose first audit is killed.
     const input = { name: `A ${what} is killed`, startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
     held = 0
     const { id } = (await world.call('POST', '/v1/audits', { body: input })).body

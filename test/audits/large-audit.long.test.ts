@@ -8,7 +8,10 @@ import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
 const PRODUCTS = 280
 const MIB = 2 ** 20
-/** A browser that kept the memory of 300 pages would need more than 600 MB; the first 100 pages take 430 MB. */
+/**
+ * Memory limit. A browser that never released the memory of 300 pages would need more than 600 MB; the first 100 pages
+ * take 430 MB.
+ */
 const MOST_MIB = 520
 
 const site = trapSite(PRODUCTS)
@@ -18,7 +21,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** Returns the process that drives the browser and leads the group of its processes. */
+/** Returns the id of the process that drives the browser and leads its process group. */
 const runnerOf = () => startedBy(process.pid).find((pid) => commandOf(pid).includes('\0browse\0')) ?? 0
 
 async function pagesOf(id: string): Promise<AuditPage[]> {

@@ -13,9 +13,9 @@ const links = (...paths: string[]) => html(paths.map((path) => `<a href="${path}
 const locs = (kind: 'sitemapindex' | 'urlset', ...urls: string[]) =>
   new Response(`<${kind}>${urls.map((url) => `<loc>${url}</loc>`).join('')}</${kind}>`)
 
-/** Answers of the site by path, set by each test. Other paths are not found. */
+/** Responses of the site by path, set by each test. Other paths return 404. */
 let site: Record<string, Answer> = {}
-/** Times of requests by path. */
+/** Request times by path. */
 let asked: Record<string, number[]> = {}
 const shop = Bun.serve({
   hostname: '127.0.0.1',
@@ -27,7 +27,7 @@ const shop = Bun.serve({
     return site[pathname]?.(origin, times.length) ?? new Response('', { status: 404 })
   },
 })
-/** A private server on the same port, which must not be reached. */
+/** Requests received by a private server on the same port, which must not be reached. */
 const reached: string[] = []
 const inner = Bun.serve({
   hostname: '127.0.0.2',
@@ -38,7 +38,7 @@ const inner = Bun.serve({
   },
 })
 
-/** Addresses of `turning.test` in turn; the last one is repeated. */
+/** IP addresses to which `turning.test` resolves, in turn. The last one is repeated. */
 let turns: string[] = []
 let browsing: Promise<Browsing> | null = null
 const shared = () => {

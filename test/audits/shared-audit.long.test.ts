@@ -7,7 +7,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { FAULTS } from '../browser/page-defects.ts'
 import { testApp } from '../test-app.ts'
 
-/** Folder for screenshots for people; none by default. */
+/** Folder for screenshots to be viewed by a person; none by default. */
 const PICTURES = process.env.SHARE_PICTURES
 
 const html = (title: string, body: string) =>
@@ -15,7 +15,7 @@ const html = (title: string, body: string) =>
 const beacon = (event: string, more = '') =>
   `navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=${event}&ep.x=1${more}')`
 
-/** A shop with each kind of fault that an audit finds. */
+/** A shop with every kind of fault that an audit finds. */
 const site = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -46,7 +46,7 @@ test('a shared audit shows only the findings on the pages of a site to anyone wi
   const { body: audit } = await world.call('GET', `/v1/audits/${made.body.id}`)
   expect(audit).toMatchObject({
     status: 'finished',
-    // A page that answers 404 is not an error of its scripts.
+    // A page that returns 404 is not counted as a script error.
     summary: { pagesFailed: 1, missing: 1, duplicates: 1, errors: 1 },
   })
 

@@ -6,11 +6,14 @@ const html = (title: string, body: string) =>
 
 export interface TrapSite extends AsyncDisposable {
   origin: string
-  /** Number of requests for each path with its query. */
+  /** Number of requests for each path, including its query. */
   asked: Map<string, number>
 }
 
-/** A shop with traps: a calendar, filters, sessions in addresses, redirect loops, endless pages, and files. */
+/**
+ * Starts a shop with traps for crawlers: a calendar, filters, session ids in URLs, redirect loops, endless pages, and
+ * files.
+ */
 export function trapSite(products: number): TrapSite {
   const asked = new Map<string, number>()
   const server = Bun.serve({
@@ -68,7 +71,7 @@ export function trapSite(products: number): TrapSite {
   }
 }
 
-/** Results of a crawl for its other pages: status, and whether there is an error. */
+/** Expected crawl results for the other pages: the status, and whether there is an error. */
 export const OTHER_PAGES: Readonly<Record<string, [number | null, boolean]>> = {
   '/': [200, false],
   '/circle/a': [null, true],

@@ -24,7 +24,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
   const signIn = async (email: string, password: string): Promise<string> =>
     (await ask('POST', `${url}/v1/auth/login`, '', { email, password })).token
 
-  /** As a user, in one of its organizations. */
+  /** Call options for a user in one of the user's organizations. */
   const as = (credential: string, orgId: string) => ({ as: credential, headers: { 'x-org-id': orgId } })
 
   async function accept(inviteToken: string, password: string): Promise<string> {
@@ -41,10 +41,10 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
       return String(answer.body.inviteToken)
     }
     const foreign = (await call('POST', `${url}/v1/orgs`, { ...as(owner, home), body: { name: 'Foreign' } })).body.id
-    // Mallory, of the other organization, invites an address of another person and accepts the invitation.
+    // Mallory, the owner of the other organization, invites another person's e-mail address and accepts the invitation.
     const victim = await accept(await invite(foreign, 'victim@example.com'), STOLEN)
     const { secret } = await ask('POST', `${url}/v1/keys`, victim, { name: 'kept', expiresInDays: null })
-    // Later the address becomes an admin of the first organization.
+    // Later, this e-mail address becomes an admin of the first organization.
     await accept(await invite(home, 'victim@example.com'), STOLEN)
 
     expect((await call('GET', `${url}/v1/org/members`, as(secret, home))).status).toBe(403)

@@ -20,14 +20,17 @@ import {
 
 const RECORDING = readFileSync(resolve(import.meta.dir, '../recordings/ga4_minimal.har'), 'utf8')
 
-/** Standard Webhooks 1.0.0: `v1,` and the HMAC-SHA256 of id, timestamp and body, under the secret's bytes. */
+/**
+ * Returns a Standard Webhooks 1.0.0 signature: `v1,` and the HMAC-SHA256 of id, timestamp and body, keyed with the
+ * secret's bytes.
+ */
 function signatureOf({ headers, body }: { headers: Record<string, string>; body: string }): string {
   const key = Buffer.from(WEBHOOK_SECRET.slice('whsec_'.length), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
 }
 
-/** Every page and its assets are embedded in the executable, compressed. */
+/** Checks that every page and its assets are embedded in the executable, compressed. */
 async function loadsPages(url: string): Promise<void> {
   for (const path of ['/', '/docs']) {
     const page = await (await fetch(url + path)).text()
@@ -35,7 +38,7 @@ async function loadsPages(url: string): Promise<void> {
     expect(named.length).toBeGreaterThanOrEqual(2)
     for (const asset of named) {
       const file = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } })
-      // Compression does not pay off for the smallest ones.
+      // Compression saves nothing for the smallest files.
       const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([asset, file.status, isPacked]).toEqual([asset, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
@@ -45,7 +48,7 @@ async function loadsPages(url: string): Promise<void> {
 
 describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
   const folder = temporaryFolder()
-  // No Bun or Node in the path, no settings, no cache.
+  // No Bun or Node in the path, no settings and no cache.
   const around: Surroundings = {
     program: [join(folder.path, 'tagwarden')],
     cwd: folder.path,
@@ -144,7 +147,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
 
     let server: Server = await start()
     try {
-      // An error message that quotes the input would show that Elysia was loaded before NODE_ENV was set.
+      // An error message that quotes the input would show that Elysia was loaded before `NODE_ENV` was set.
       const refused = await call('POST', `${server.url}/v1/alerts`, {
         as: apiKey,
         body: { name: 7, secret: 'canary' },

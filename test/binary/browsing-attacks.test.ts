@@ -8,7 +8,7 @@ import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolde
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'
-/** Amount that a site sends in one run; a HAR has at most 20 MB of it. */
+/** Number of posts that a site sends in one run. A HAR stores at most 20 MB of them. */
 const POSTS = 100
 const POST_BYTES = 300_000
 
@@ -23,7 +23,7 @@ const POSTING_PAGE = `<!doctype html><title>Posts</title><script>
 
 const html = (text: string) => new Response(text, { headers: { 'content-type': 'text/html' } })
 
-/** Two servers: one that the operator allows, and one that is not allowed. */
+/** Starts two servers: one that the operator allows and one that is not allowed. */
 function openSites() {
   const asked: string[] = []
   const inner = Bun.serve({
@@ -130,7 +130,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
       const { body } = await call('GET', `${server.url}/v1/audits`, slow)
       return ids.map((id) => body.audits.find((audit: { id: string }) => audit.id === id))
     }
-    // Two of them wait between pages, the third one for one of these to end.
+    // Two audits wait between pages. The third waits for one of them to finish.
     await until('two audits to wait', async () => {
       const [one, two] = await audits()
       return one.summary.pagesTotal === 1 && two.summary.pagesTotal === 1
@@ -169,7 +169,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     expect(har).toContain('the HAR is full')
     expect(har).not.toContain('x'.repeat(256_001))
 
-    // Larger than any run leaves them, to detect files held in memory.
+    // Larger than any file of a run, so that a file held in memory is detected.
     for (const name of ['requests.har', 'step-0.png']) grow(join(data.path, 'runs', id, name), DOWNLOAD_BYTES)
     for (const path of Object.values(paths)) {
       const before = memoryOfProcess(server.pid)
@@ -193,7 +193,7 @@ function grow(path: string, bytes: number): void {
   closeSync(file)
 }
 
-/** Reads a response to its end, and fails when it is not as long as the file. */
+/** Reads a response to its end. Throws when its length differs from that of the file. */
 async function discarded(response: Response): Promise<void> {
   let bytes = 0
   for await (const part of response.body ?? []) bytes += part.length

@@ -6,8 +6,8 @@ import { BINARY, temporaryFolder } from '../run-program.ts'
 const ROOT = resolve(import.meta.dir, '../..')
 
 /**
- * Returns whether `.dockerignore` leaves a path out of the build context. The last pattern that matches the path or a folder
- * above it decides, and `!` takes it in again (https://docs.docker.com/build/concepts/context/#dockerignore-files).
+ * True when `.dockerignore` excludes a path from the build context. The last pattern that matches the path or a parent
+ * folder decides, and `!` includes the path again (https://docs.docker.com/build/concepts/context/#dockerignore-files).
  */
 function isIgnored(path: string, patterns: readonly string[]): boolean {
   const parts = path.split('/')

@@ -49,7 +49,7 @@ describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, i
   }
   const asked = (text: string) => encodeURIComponent(text)
 
-  /** The answer of each kind of query to a text that may be part of the address. */
+  /** For each kind of query: returns its answer for a string that may be part of the e-mail address. */
   const WAYS: Record<string, (text: string) => Promise<unknown>> = {
     'substring search': (text) => count(`/v1/events?q=${asked(text)}`, 'events'),
     'a parameter': (text) => count(`/v1/events?param=${asked(`email=${text}`)}`, 'events'),
@@ -67,7 +67,7 @@ describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, i
   })
 
   test.each(Object.entries(WAYS))('gets the same answer for right and wrong guesses by %s', async (_, way) => {
-    // The correct beginning, one letter longer each time, against one with another last letter.
+    // Compares increasingly long correct prefixes with the same prefixes ending in a different letter.
     for (const length of [3, 7, 12, 15]) {
       const right = ADDRESS.slice(0, length)
       const letter = [...LETTERS].find((one) => one !== right.at(-1)) ?? ''

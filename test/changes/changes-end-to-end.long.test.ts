@@ -17,8 +17,8 @@ import { type HistoryStand, openHistory } from '../../src/insights/history.fixtu
 import type { Query } from '../../src/warehouse/query.ts'
 
 /*
- * Compares the queries around a change with a simple count of the same 20,000 events, including sampled, dev, blank and
- * odd values, before and after compaction.
+ * Compares the queries for the time around a change with a simple count of the same 20,000 events. The events include
+ * sampled, dev, blank and unusual values, before and after compaction.
  */
 
 let history: HistoryStand
@@ -30,8 +30,8 @@ afterAll(() => history[Symbol.asyncDispose]())
 type Row = Record<string, string | number | null>
 
 /**
- * Converts rows to texts sorted independently of the engine, with numbers to six digits. The engine's reader drops
- * U+FEFF at the beginning of a text.
+ * Converts rows to strings sorted independently of the engine, with numbers rounded to six digits. The engine's reader
+ * drops U+FEFF at the beginning of a string.
  */
 const comparable = (rows: readonly Row[]) =>
   rows
@@ -127,7 +127,7 @@ const groups = (events: readonly StoredEvent[], key: (event: StoredEvent) => (st
     own,
   }))
 
-/** The keys that most events have, and an odd one. */
+/** Returns the keys that most events have. */
 function someKeys(): string[] {
   const counts = new Map<string, number>()
   for (const { params } of history.events) for (const key in params) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -137,7 +137,7 @@ function someKeys(): string[] {
     .map(([key]) => key)
 }
 
-/** Every second name, in order; all where there is one. */
+/** Returns every second name in alphabetical order; all names if there is only one. */
 function someNames(events: readonly StoredEvent[]): string[] {
   const names = [...new Set(events.map(({ event }) => event))].sort()
   return names.length < 2 ? names : names.filter((_, at) => at % 2 === 0)
@@ -207,7 +207,10 @@ function sessionRows(reading: Reading, events: readonly StoredEvent[]): Row[] {
   )
 }
 
-/** How many days earlier, and on which side; null for an event that lies at no compared time. */
+/**
+ * Returns the number of days before the change and the side (before or after); null for an event outside the compared
+ * times.
+ */
 function lagOf(window: ChangeWindow, instant: number): { lag: number; side: string } | null {
   for (let lag = 0; lag <= mostDaysBack(window); lag += lagDays(window)) {
     const middle = window.at - lag * DAY_MS

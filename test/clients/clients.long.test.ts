@@ -5,7 +5,7 @@ import { ask, initialize, runProgram, type Server, startServer, temporaryFolder,
 import { DRIVERS, startDriver } from './drivers.ts'
 import { startFlakyProxy } from './flaky-proxy.ts'
 
-/* The clients of the set-up guide, as returned by the API, against a real server that fails in many ways. */
+/* Tests the clients of the setup guide, as returned by the API, against a real server that fails in many ways. */
 const folder = temporaryFolder()
 const data = join(folder.path, 'data')
 let server: Server
@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   server = await startServer(data, { env: { TAGWARDEN_COLLECT_URL: proxy.url } })
 }
 
-/** A new domain, and a folder with the code from its guide. */
+/** Creates a domain, and a folder with the code from its guide. */
 async function install(
   name: string,
   system: string,
@@ -41,7 +41,7 @@ async function install(
   return { domain, code, queue: join(code, 'queue') }
 }
 
-/** Number of times that each order of the domain was stored. */
+/** Returns how many times each order of the domain was stored. */
 async function storedOrders(domainId: string): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   let cursor = ''
@@ -72,7 +72,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       await driver.command('track 0 1200')
       await until('the first events', () => isEmpty(queue))
 
-      // Stored, but the client does not know it: the repeated batch is counted once.
+      // The batch is stored, but the client does not know. The repeated batch must be counted once.
       proxy.setMode('swallow')
       await driver.command('track 1200 1250')
       await until('a lost answer', () => proxy.seen.some(({ status }) => status === 500))
@@ -118,7 +118,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       })
       expect(Math.max(...proxy.seen.map(({ events }) => events))).toBeLessThanOrEqual(1000)
       expect(Math.max(...proxy.seen.map(({ bytes }) => bytes))).toBeLessThanOrEqual(1024 * 1024)
-      // 1,550 events in a few batches, not one by one.
+      // 1,550 events are sent in a few batches, not individually.
       expect(new Set(proxy.seen.map(({ batchId }) => batchId)).size).toBeLessThan(100)
     })
 

@@ -2,17 +2,18 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /*
- * Programs that use the clients of the set-up guide. Each reads commands from its input: `track <from> <to>` queues one
- * event for each number, `flush` sends, `close` ends the client and the program. It answers each with a line.
+ * Programs that use the clients of the setup guide. Each reads commands from its standard input: `track <from> <to>`
+ * queues one event for each number, `flush` sends the queue, and `close` closes the client and exits. Each command is
+ * answered with a line.
  */
 
 interface Driver {
-  /** Name of its file in the set-up guide. */
+  /** File name of the client in the setup guide. */
   client: string
   system: string
-  /** Missing requirements on this machine; null: none. */
+  /** Requirements missing on this machine; null when all are met. */
   missing: string | null
-  /** Returns the command that runs it. `folder` has the files of the set-up guide. */
+  /** Returns the command that runs the driver. `folder` contains the files of the setup guide. */
   build(folder: string): Promise<string[]>
 }
 
@@ -21,7 +22,7 @@ const SOURCES = join(import.meta.dir, 'drivers')
 const missingOf = (...programs: string[]): string | null =>
   programs.filter((program) => Bun.which(program) === null).join(' and ') || null
 
-/** The driver runs in the folder of the client. */
+/** Returns a driver that is run by an interpreter in the client's folder. */
 function interpreted(client: string, program: string, driver: string): Driver {
   return {
     client,
@@ -52,7 +53,7 @@ const SWIFT: Driver = {
   system: 'mobile_b',
   missing: missingOf('swiftc'),
   async build(folder) {
-    // A file of this name may have statements.
+    // Swift allows top-level statements only in a file with this name.
     copyFileSync(join(SOURCES, 'driver.swift'), join(folder, 'main.swift'))
     copyFileSync(join(SOURCES, 'UIKit.swift'), join(folder, 'UIKit.swift'))
     const [client, example, main] = ['Tagwarden.swift', 'ExampleApp.swift', 'main.swift'].map((name) =>
@@ -89,7 +90,7 @@ export const DRIVERS: readonly Driver[] = [
   SWIFT,
 ]
 
-/** A running driver. */
+/** Starts a driver. */
 export function startDriver(command: string[], folder: string) {
   const child = Bun.spawn([...command, folder], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
   const errors = new Response(child.stderr).text()
@@ -119,7 +120,7 @@ export function startDriver(command: string[], folder: string) {
       child.kill('SIGKILL')
       await child.exited
     },
-    /** Its exit code and log. */
+    /** Returns the exit code and the log. */
     async ended() {
       await child.stdin.end()
       return { code: await child.exited, errors: await errors }

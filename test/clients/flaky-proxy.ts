@@ -1,8 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * How the proxy handles a request. `pass`: forwards it, and answers 502 when the server is down. `swallow`: forwards
- * it, and answers 500, so that the sender does not learn that it was stored. A response: returns a copy of it.
+ * The proxy's handling of requests. `pass` forwards a request, and answers 502 when the server is down. `swallow`
+ * forwards it but answers 500, so that the sender does not know that the batch was stored. A response is returned as a
+ * copy.
  */
 export type Mode = 'pass' | 'swallow' | Response
 
@@ -12,12 +13,15 @@ interface SeenBatch {
   status: number
   batchId: string
   events: number
-  /** Before compression. */
+  /** Size before compression. */
   bytes: number
   envelope: Record<string, unknown>
 }
 
-/** A proxy between a client and the collector. `target`: URL of the server, read for each request. */
+/**
+ * Starts a proxy between a client and the collector. `target` returns the URL of the server and is called for each
+ * request.
+ */
 export function startFlakyProxy(target: () => string) {
   const seen: SeenBatch[] = []
   const state: { mode: Mode } = { mode: 'pass' }

@@ -6,16 +6,14 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { until } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 
-/*
- * The flow tests and the audit that the demo brings, in a real browser against the demo's own shop.
- */
+/* Runs the demo's flow tests and audit in a real browser against the demo's own shop. */
 
 test("the demo's flow tests pass, one fails with a healed step after the release, and the audit finds the page without its tag", async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const storefront = openStorefront()
   await using _ = { [Symbol.asyncDispose]: () => storefront.close() }
   const call = async (method: string, path: string, body?: unknown) => {
-    // Runs are listed by when they began.
+    // Runs are listed by start time.
     world.clock.advance(SECOND_MS)
     const answer = await world.call(method, path, body === undefined ? {} : { body: body as object })
     expect([path, answer.status < 300]).toEqual([path, true])

@@ -28,7 +28,7 @@ test('the demo shows each answer on its data: what broke, what caused it, what i
 
   const cause = await soon('the live release as a cause', async () => {
     const { causes } = (await get('/v1/insights/causes')) ?? { causes: [] }
-    // The release of three days ago is another.
+    // The release from three days ago is a different cause.
     return causes.find(({ title }: { title: string }) => title === 'Version 42') ?? null
   })
   expect(cause).toMatchObject({ kind: 'release', severity: 'high', impactValue: 12_000 })

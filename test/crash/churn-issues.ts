@@ -6,8 +6,9 @@ const MAX_PAUSE_MS = 150
 const NEW_ALERT_SHARE = 0.1
 
 /**
- * Keeps notices coming while one server lives: now and then one more alert, whose issue opens with the next violation,
- * else a resolution by hand of some open issue, which the next violation opens again. Ends with the server's life.
+ * Causes notifications for as long as a server runs. Occasionally it creates another alert, whose issue opens with the
+ * next violation. Otherwise it resolves an open issue manually, which the next violation reopens. Ends when the server
+ * stops.
  */
 export async function churnIssues(
   server: string,

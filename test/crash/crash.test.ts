@@ -22,9 +22,12 @@ import { arrivalOf, flakyReceiver } from './flaky-receiver.ts'
 
 const SEED = Number(process.env.CRASH_SEED ?? 1)
 const KILLS = 20
-/** Mostly short; some long enough for segments to be sealed, loaded and merged under load. */
+/**
+ * Maximum run time of a server. Most runs are short; some are long enough for segments to be sealed, loaded and merged
+ * under load.
+ */
 const LONGEST_LIFE_MS = 6000
-/** Share of starts that are killed before the server listens, while it recovers. */
+/** Share of starts that are killed during recovery, before the server listens. */
 const STILLBORN_SHARE = 0.3
 const LONGEST_START_MS = 500
 
@@ -59,7 +62,7 @@ test(`killed ${KILLS} times under load: what was acknowledged is there once, and
     await idsInFiles(data)
     server = await start()
     const unseen = [...load.acknowledged].filter(([id]) => !seen.has(id))
-    // Events acknowledged in one life may have been stored in an earlier one.
+    // Events acknowledged during one run may have been stored in an earlier one.
     const since = Math.min(Date.now(), ...unseen.map(([, firstSentAt]) => firstSentAt))
     const events = await askAll<{ id: string }>(server.url, `/v1/events?from=${since}`, apiKey, 'events')
     const ids = new Set(events.map(({ id }) => id))
@@ -95,7 +98,7 @@ async function killWhileStarting(data: string, afterMs: number): Promise<void> {
   await child.exited
 }
 
-/** Ids of the events in all Parquet files, as often as they are there. Fails when a file does not open. */
+/** Returns the ids of the events in all Parquet files, including duplicates. Throws when a file can't be read. */
 async function idsInFiles(data: string): Promise<string[]> {
   const folder = join(data, 'events')
   const engine = await DuckDBInstance.create(':memory:')
@@ -114,8 +117,9 @@ async function idsInFiles(data: string): Promise<string[]> {
 }
 
 /**
- * Waits until nothing is left to send. Then every opening and reopening in the histories was delivered, and so was the
- * resolution of issues that stayed resolved. The received messages match the log, each notice under one id.
+ * Waits until nothing is left to send. Then checks that every opening and reopening in the histories was delivered, and
+ * the resolution of every issue that is still resolved. The received messages must match the log, each notification
+ * under a single id.
  */
 async function expectNoticesOnce(server: string, apiKey: string, requests: readonly Received[]): Promise<void> {
   const deliveries = await until('all deliveries to be settled', async () => {
@@ -144,7 +148,7 @@ async function expectNoticesOnce(server: string, apiKey: string, requests: reado
   }
   const arrivals = requests.map(arrivalOf)
   console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks came`)
-  // A run in which little happened proves nothing.
+  // A run with few changes would prove nothing.
   expect(changes).toBeGreaterThan(KILLS)
 
   expect(new Set(arrivals.map(({ webhookId }) => webhookId))).toEqual(new Set(delivered.map(({ id }) => id)))

@@ -1,6 +1,9 @@
 import { call } from '../run-program.ts'
 
-/** Numbers from 0 to below 1, the same ones for the same seed (mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
+/**
+ * Returns a generator of numbers from 0 to less than 1. The same seed gives the same numbers (mulberry32,
+ * https://gist.github.com/tommyettinger/46a874533244883189143505d203312c).
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -12,15 +15,18 @@ export function seededRandom(seed: number): () => number {
 }
 
 export interface Load {
-  /** Ids of all events whose batch was answered with 202, each with the instant at which it was first sent. */
+  /** Ids of all events whose batch was answered with 202, with the time at which each was first sent. */
   readonly acknowledged: ReadonlyMap<string, number>
-  /** How often a batch had to be sent again. */
+  /** Number of repeated batches. */
   readonly repeats: number
-  /** Where to send; null: nobody listens, wait. */
+  /** Destination URL; null while no server listens. */
   to: string | null
-  /** Every sender continues until its last batch is acknowledged, then stops. Rejects with any error on the way. */
+  /**
+   * Waits until the last batch of every sender is acknowledged, then stops the senders. Rejects with any error that
+   * occurred.
+   */
   finish(): Promise<void>
-  /** Stops at once, whatever is acknowledged. */
+  /** Stops immediately, even with unacknowledged batches. */
   [Symbol.dispose](): void
 }
 
@@ -30,8 +36,8 @@ const MAX_PAUSE_MS = 25
 const VIOLATING_SHARE = 0.2
 
 /**
- * Sends batches like a careful client: each again and again, under the same batchId, until it is acknowledged. Every
- * event has an id that no other has; some hold an e-mail address.
+ * Sends batches like a careful client: each batch is repeated under the same batchId until it is acknowledged. Every
+ * event has a unique id. Some events contain an e-mail address.
  */
 export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()
@@ -62,7 +68,7 @@ export function startLoad(token: string, random: () => number): Load {
     }
   }
   const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
-  // A failed sender is reported when the load is finished.
+  // A failed sender is reported by `finish`.
   senders.catch(() => undefined)
   return Object.assign(load, {
     async finish() {
@@ -76,14 +82,18 @@ export function startLoad(token: string, random: () => number): Load {
   })
 }
 
-/** True when the batch was acknowledged. Fails at an answer that is neither that nor a plea for patience. */
+/**
+ * Returns true when the batch was acknowledged. Throws for any response other than an acknowledgement or a request to
+ * retry.
+ */
 async function offer(to: string | null, token: string, batch: { events: unknown[] }): Promise<boolean> {
   if (to === null) return false
   let answer: Awaited<ReturnType<typeof call>>
   try {
     answer = await call('POST', `${to}/api/v1/events`, { as: token, body: batch })
   } catch {
-    // The server died under the request: whether it was stored is unknown, which is what the batchId is for.
+    // The server was killed during the request. Whether the batch was stored is unknown, so it is repeated with the
+    // same batchId.
     return false
   }
   if (answer.status === 503) return false

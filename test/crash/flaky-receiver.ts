@@ -4,7 +4,10 @@ const REFUSED_SHARE = 0.03
 const SLOW_SHARE = 0.25
 const SLOW_MS = 300
 
-/** A webhook receiver that is slow at times, so that a kill meets deliveries under way, and refuses some at first. */
+/**
+ * A webhook receiver that is sometimes slow, so that a kill interrupts deliveries, and rejects some at the first
+ * attempt.
+ */
 export function flakyReceiver(random: () => number) {
   const seen = new Set<string>()
   return receiver(async ({ headers }) => {
@@ -19,7 +22,7 @@ export function flakyReceiver(random: () => number) {
 
 export interface Arrival {
   webhookId: string
-  /** Issue, kind of message and the moment it is about: the same for each attempt, different for each notice. */
+  /** Issue, message type and event time: the same for every attempt, different for every notification. */
   notice: string
   body: string
 }

@@ -8,7 +8,8 @@ import { isAlive, startedBy } from '../proc-fs.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } from '../run-program.ts'
 
 /*
- * The whole program ends while a flow test walks and an audit crawls, each with another one behind it, and is started again.
+ * The whole program is killed while a flow test and an audit are running, each with another one waiting, and is then
+ * restarted.
  */
 
 /** Steps with a browser take longer on a busy machine. */
@@ -18,7 +19,7 @@ const GA4 = 'Google Analytics 4'
 const VIEW = `<script>navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=page_view')</script>`
 const LINKS = ['/one', '/two', '/held/page'].map((path) => `<a href="${path}">${path}</a>`).join(' ')
 
-/** Paths that were asked for. Those below `/held` are never answered. */
+/** Requested paths. Paths below `/held` are never answered. */
 const asked: string[] = []
 let shop: ReturnType<typeof Bun.serve>
 let env: Record<string, string>

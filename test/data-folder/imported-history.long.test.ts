@@ -7,7 +7,7 @@ import { openAllStores } from '../../src/data-folder/open-folder.ts'
 import { TEST_START, type TestClock } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** A batch as it is sent, and when it arrives. */
+/** A batch with the time at which it is received. */
 interface Arrival {
   at: number
   batch: {
@@ -30,7 +30,7 @@ interface Sent {
 
 const HOURS = 60
 
-/** Some days of a small shop, with sampled and dev events, nested and blank parameters. */
+/** Returns several days of a small shop, with sampled and dev events, and nested and blank parameters. */
 function arrivals(): Arrival[] {
   return Array.from({ length: HOURS * 12 }, (_, n) => {
     const sent = (vendor: string, event: string): Sent => ({
@@ -53,7 +53,7 @@ function arrivals(): Arrival[] {
   })
 }
 
-/** The same as lines of a file. */
+/** Returns the same batches as lines of a file. */
 const lines = (all: readonly Arrival[]): string =>
   all
     .flatMap(({ at, batch: { events, page, sampleRate, ...shared } }) =>
@@ -99,10 +99,10 @@ async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
     text
       .replaceAll(domainId, 'dom')
       .replaceAll(app.owner.orgId, 'org')
-      // The salt is the organization's own.
+      // Each organization has its own salt.
       .replaceAll(/"customerId":"[0-9a-f]{32}"/g, '"customerId":"hash"')
       .replaceAll(/"nextCursor":"[^"]*"/g, '"nextCursor":"…"')
-      // Numbers within one instant are in the order of arrival in both.
+      // Sequence numbers of the same instant follow the order of receipt in both histories.
       .replaceAll(/"seq":\d+|"id":"evt_\d+"|"\$?seq":"?\d+"?/g, '"seq":0'),
   )
 }
@@ -168,7 +168,7 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
     })
     expect({ status, body }).toMatchObject({ status: 201 })
   }
-  // Three weeks up to this minute, twelve an hour of each.
+  // Three weeks until now, with twelve events an hour.
   const start = app.clock.now()
   app.clock.set(start + 30 * SECOND_MS)
   const past = Array.from({ length: 21 * 24 * 12 }, (_, n) => {
@@ -189,7 +189,7 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
   }
   expect((await app.call('GET', '/v1/issues')).body.issues).toEqual([])
   expect((await app.call('GET', '/v1/notifications/deliveries')).body.deliveries).toEqual([])
-  // Later events are judged as usual.
+  // Later events are evaluated as usual.
   await app.collect(token, { events: [{ vendor: 'Meta Pixel', event: 'PageView', params: { id: '' } }] })
   app.clock.advance(2 * MINUTE_MS)
   await evaluate()
@@ -205,7 +205,7 @@ test('what was imported is looked through and judged in the first round after a 
   const { id: domainId } = (await app.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const end = app.clock.now()
   const releasedAt = end - 2 * HOUR_MS
-  // Four hours, a purchase every 20 s; the release in the middle of them lost the id of the order.
+  // Four hours with a purchase every 20 s. The release in the middle removed the order id.
   const past = Array.from({ length: 4 * 180 }, (_, n) => {
     const receivedAt = end - (n + 1) * 20 * SECOND_MS
     const id = receivedAt < releasedAt ? { transaction_id: `T-${n}` } : {}
@@ -218,7 +218,7 @@ test('what was imported is looked through and judged in the first round after a 
   const change = { domainId, source: 'ci', ref: '1', title: 'Release 1', occurredAt: releasedAt, windowMinutes: 60 }
   expect((await app.call('POST', '/v1/changes', { body: change })).status).toBe(201)
   const rounds = ['look for personal data', 'check consent', 'judge changes'] as const
-  // Each comes within a minute of any start.
+  // Each job must run within a minute of any start.
   for (const name of rounds) {
     const pattern = app.app.jobs.find((job) => job.name === name)?.pattern ?? ''
     const times = new Cron(pattern, { timezone: 'UTC' }).nextRuns(100, new Date(end)).map(Number)

@@ -5,7 +5,7 @@ import { makeFilter } from '../../src/script/address.ts'
 /** Requests that only servers send. The browser script ignores them. */
 const FROM_SERVERS: Partial<Record<string, RegExp>> = { Plausible: /^\{"name"/ }
 
-/** Filter of the browser script on a page of the shop, with the vendor lists loaded. */
+/** The filter of the browser script on a page of the shop, with the vendor lists loaded. */
 const config = captureConfigOf(
   { vendors: [], capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } },
   { token: 'pt_1', collectUrl: 'https://collect.example/' },
@@ -13,17 +13,17 @@ const config = captureConfigOf(
 const filter = makeFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
 filter.learn(config)
 
-/** How a request to a host of the site is treated. */
+/** The handling of a request to a host of the site. */
 export interface OnOwnHost {
   /** The recognised vendor; null for none. */
   vendor: string | null
-  /** Whether the request contains an event or loads the vendor's code. */
+  /** True when the request contains an event or loads the vendor's code. */
   carries: boolean
-  /** Whether the browser script captures the request. */
+  /** True when the browser script captures the request. */
   isCaptured: boolean
 }
 
-/** Replaces the vendor's host by one of the shop and keeps the first label of the host name. */
+/** Replaces the vendor's host with a host of the shop that keeps the first label of the host name. */
 export function onOwnHost(url: string, body = ''): OnOwnHost {
   const own = URL.parse(url)
   if (!own) return { vendor: null, carries: false, isCaptured: false }

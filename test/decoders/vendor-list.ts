@@ -4,18 +4,20 @@ import { readBody } from '../../src/decoders/body.ts'
 import { type Decoder, decodeHit, decoders } from '../../src/decoders/index.ts'
 import { thirdPartyOf } from '../../src/decoders/third-party.ts'
 
-/** Rewrites `docs/api/vendors.md`. */
+/** The command that rewrites `docs/api/vendors.md`. */
 export const REWRITE_VENDORS = './run test/decoders/vendor-list.ts'
 export const VENDORS_PATH = join(import.meta.dir, '../../docs/api/vendors.md')
-/** Recordings of real pages by other people, which are not part of the project. */
+/** Recordings of real pages made by other people. They are not part of the project. */
 export const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
-/** Begins the part of the document that needs them. */
+/** Heading of the section that requires the recordings. */
 export const RECORDED = '## What is recognised in recordings of real pages'
 
 const cell = (text: string) => text.replaceAll('|', '\\|')
 const inOrder = (a: string, b: string) => a.toLowerCase().localeCompare(b.toLowerCase(), 'en')
 
-/** Which vendors are decoded, where their requests go, and where that is described. */
+/**
+ * Returns the list of decoded vendors, the hosts that receive their requests, and links to the vendors' documentation.
+ */
 export function vendorsPart(): string {
   const rows = decoders.toSorted((a, b) => inOrder(a.vendor, b.vendor)).map(rowOf)
   return [
@@ -45,7 +47,7 @@ export interface Har {
   log: { entries: { request: { url: string; method: string; postData?: { text?: string } } }[] }
 }
 
-/** Returns the vendors recognised in each recording; an error of any of them fails. */
+/** Returns the vendors recognised in each recording. Throws when a recording can't be decoded. */
 export function recordedPart(folder: string): string {
   const rows = readdirSync(folder)
     .filter((name) => name.endsWith('.har'))

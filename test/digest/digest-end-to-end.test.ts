@@ -6,13 +6,14 @@ import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * The digest through the whole program: what is shown, who gets it when, once, whatever is killed, and how it ends.
+ * The digest through the whole program: content, recipients, send time, sending exactly once despite crashes, and
+ * unsubscribing.
  */
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const GREYLISTED: Reply = { kind: 'error', message: 'the mail server refused: 451', permanent: false }
 
-/** Takes what goes out; `answer` says how it is taken. */
+/** Records outgoing mails. `answer` returns the mail server's reply and can be replaced. */
 function post() {
   const mails: MailOutbound[] = []
   const taken = { answer: (_mail: MailOutbound): Reply | Promise<Reply> => ACCEPTED }
@@ -29,7 +30,7 @@ function post() {
 const PATH = '/v1/notifications/digest'
 const MAIL = { smtpUrl: 'smtp://127.0.0.1:1', mailFrom: 'Tagwarden <watch@example.com>' }
 
-/** The program with a shop, some traffic of today, and a receiver of its mails. */
+/** Starts the program with a shop, some events from today, and a recorder of outgoing mails. */
 async function shop(options: { events?: number } = {}) {
   const box = post()
   const world = await testApp(MAIL, { transport: box.transport })
@@ -46,7 +47,7 @@ const hourOf = (world: TestApp) => new Date(world.clock.now()).getUTCHours()
 const subscribe = (world: TestApp, body: object = {}, as = world.owner.apiKey) =>
   world.call('PUT', `${PATH}/me`, { as, body: { subscribed: true, hourUtc: hourOf(world), ...body } })
 
-/** Where one click ends the digest. */
+/** Returns the one-click unsubscribe link of a mail. */
 const linkOf = (mail?: MailOutbound) => /^<(.*)>$/.exec(mail?.headers?.['List-Unsubscribe'] ?? '')?.[1] ?? ''
 
 const click = (world: TestApp, url: string, method: 'GET' | 'POST') =>
@@ -83,7 +84,7 @@ describe('the preview', () => {
     expect(other.html).toContain('100 events')
     world.clock.advance(5 * MINUTE_MS)
     expect((await preview()).html).toContain('100 events')
-    // After the clock was put back, too.
+    // The same applies after the clock was set back.
     world.clock.advance(-HOUR_MS)
     expect(await preview()).toMatchObject({ refreshInSeconds: 600, composedAt: world.clock.now() })
     expect(mails).toEqual([])
@@ -289,7 +290,7 @@ describe('a digest is sent', () => {
     taken.answer = () => accepted.promise
     await world.app.jobs.find(({ name }) => name === 'send digests')?.run()
     expect(mails).toHaveLength(1)
-    // It is killed before it hears that the mail went.
+    // The program is killed before it learns that the mail was sent.
     const crashed = world.crash()
     accepted.resolve(ACCEPTED)
     await crashed
@@ -327,7 +328,7 @@ describe('a digest is sent', () => {
     world.clock.advance(DAY_MS)
     await world.run('send digests')
     expect(mails).toHaveLength(1)
-    // Something happens within its two hours.
+    // An event is received within the digest's two hours.
     world.clock.advance(HOUR_MS)
     await buy(3)
     await world.run('send digests')
@@ -439,7 +440,7 @@ describe('one click ends it', () => {
     expect((await world.call('GET', `${PATH}/me`)).body.subscribed).toBe(false)
     const { entries } = (await world.call('GET', '/v1/org/audit-log?act=unsubscribe')).body
     expect(entries).toHaveLength(1)
-    // After a restart, and for someone who subscribes again.
+    // The same applies after a restart, and for a user who subscribes again.
     await subscribe(world)
     await world.restart()
     await click(world, url, 'POST')

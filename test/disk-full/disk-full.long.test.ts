@@ -5,7 +5,7 @@ import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watc
 import { limitedFiles, type SmallDisk, smallFileSystem } from './small-disk.ts'
 
 const BATCH_EVENTS = 50
-/** More than any of the disks takes. */
+/** More batches than fit on any of the disks. */
 const MOST_BATCHES = 500
 
 const disks: Record<string, SmallDisk | null> = {
@@ -16,16 +16,16 @@ afterAll(() => {
   for (const disk of Object.values(disks)) disk?.[Symbol.dispose]()
 })
 
-/** A client that knows what it was promised. */
+/** A client that records the acknowledged events. */
 class Sender {
-  /** Address of the server, which changes with each restart. */
+  /** URL of the server, which changes with each restart. */
   url = ''
   readonly acknowledged = new Set<string>()
   private sent = 0
 
   constructor(private readonly token: string) {}
 
-  /** About 200 kB that no compression makes small. */
+  /** Returns a batch of about 200 kB of incompressible data. */
   batch() {
     const number = this.sent++
     const events = Array.from({ length: BATCH_EVENTS }, (_, index) => ({
@@ -43,7 +43,7 @@ class Sender {
     return answer
   }
 
-  /** Sends until this many batches were refused as expected, and returns those. */
+  /** Sends until this many batches were rejected as expected. Returns the rejected batches. */
   async sendUntilRefused(times: number): Promise<ReturnType<Sender['batch']>[]> {
     const refused: ReturnType<Sender['batch']>[] = []
     for (let sent = 0; refused.length < times && sent < MOST_BATCHES; sent++) {
@@ -53,7 +53,7 @@ class Sender {
       expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringContaining('the disk is full') } })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       refused.push(batch)
-      // Time for background jobs to meet the full disk as well.
+      // Gives background jobs time to hit the full disk as well.
       await Bun.sleep(100)
     }
     expect(refused).toHaveLength(times)
@@ -61,7 +61,7 @@ class Sender {
   }
 }
 
-/** Waits until the history has all that was acknowledged, and looks whether it has it once. */
+/** Waits until the history contains all acknowledged events, and checks that it contains each of them once. */
 async function expectAllOnce(apiKey: string, { url, acknowledged }: Sender): Promise<void> {
   await until('all events to be in the history', async () => {
     const { totalEvents } = await ask('GET', `${url}/v1/usage`, apiKey)
@@ -95,7 +95,7 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
         body: { error: expect.stringMatching(/^the disk (is full|can't)/) },
       })
 
-      // With room it recovers automatically: it accepts, stores, judges and notifies.
+      // Once there is space again, the server recovers automatically: it accepts, stores, evaluates and notifies.
       disk.makeRoom(server.pid)
       await until('/readyz', async () => (await call('GET', `${server.url}/readyz`)).status === 200)
       for (const batch of refused) {
@@ -106,7 +106,7 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       await until('the webhook', () => hooks.requests.length > 0)
       await expectAllOnce(apiKey, sender)
 
-      // Killed while it is full, nothing is lost either.
+      // Nothing is lost when the server is killed while the disk is full.
       disk.fill(server.pid)
       await sender.sendUntilRefused(5)
       await server.stop('SIGKILL')

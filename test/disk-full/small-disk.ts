@@ -2,10 +2,10 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../run-program.ts'
 
-/** A place for a data folder that can be made full, and given room again, under a running process. */
+/** A disk for a data folder that can be filled and freed while a process runs. */
 export interface SmallDisk {
   data: string
-  /** From now on the process can hardly store anything. */
+  /** Fills the disk, so that the process can store hardly anything. */
   fill(pid: number): void
   makeRoom(pid: number): void
   [Symbol.dispose](): void
@@ -24,7 +24,7 @@ function command(...args: string[]): boolean {
   }
 }
 
-/** A separate in-memory file system, filled by a large file. Null where mounting is not allowed. */
+/** Creates a separate in-memory file system, which is filled by a large file. Null where mounting is not allowed. */
 export function smallFileSystem(): SmallDisk | null {
   const folder = temporaryFolder()
   if (!command('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder.path)) {
@@ -46,7 +46,10 @@ export function smallFileSystem(): SmallDisk | null {
   }
 }
 
-/** No file may grow beyond a limit that is set on the running process. Null where `prlimit` is missing. */
+/**
+ * Limits the file size of the running process, so that no file can grow beyond the limit. Null where `prlimit` is
+ * missing.
+ */
 export function limitedFiles(): SmallDisk | null {
   if (!command('prlimit', '--version')) return null
   const folder = temporaryFolder()
@@ -57,7 +60,7 @@ export function limitedFiles(): SmallDisk | null {
       if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit refuses')
     },
     makeRoom(pid) {
-      // A process that has ended took its limit along.
+      // The limit disappears when the process exits.
       limit(pid, 'unlimited')
     },
     [Symbol.dispose]: folder[Symbol.dispose],

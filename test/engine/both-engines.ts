@@ -6,7 +6,10 @@ import type { ClickhouseHistory } from './clickhouse.ts'
 
 type Row = Record<string, unknown>
 
-/** Lists of an answer whose items belong together, in any order. */
+/**
+ * For each query: lists of the same length whose items at the same index belong together. The order of the items is
+ * arbitrary.
+ */
 const COLUMNWISE: Record<string, readonly string[]> = {
   'signals.row-counts': ['rows', 'weights', 'counts', 'early', 'late'],
   'signals.daily-events': ['days', 'counts'],
@@ -17,7 +20,10 @@ const COLUMNWISE: Record<string, readonly string[]> = {
   ),
 }
 
-/** Queries whose rows hold hashes, of which each engine has its own: what both say alike of them, and what about alike. */
+/**
+ * Queries whose rows contain hashes, which differ between engines. Returns the values that must be equal and those that
+ * must be approximately equal.
+ */
 const HASHED: Record<string, (rows: readonly Row[]) => { same: string; about: number }[]> = {
   'insights.value-ranks': (rows) =>
     [...Map.groupBy(rows, ({ vendor, key }) => JSON.stringify([vendor, key]))].map(([name, ranks]) => {
@@ -28,13 +34,13 @@ const HASHED: Record<string, (rows: readonly Row[]) => { same: string; about: nu
 }
 
 /**
- * The history on two engines: runs each query on both, throws unless their answers are the same, and returns the
- * answer. The `read` function of a query runs once, because it may count its rows.
+ * Runs each query on two engines. Throws unless their answers are the same, and returns the answer. The `read` function
+ * of a query runs only once, because it may count its rows.
  */
 export class BothEngines implements History {
-  /** How many rows were compared, by the name of the query. */
+  /** Number of compared rows by query name. */
   readonly compared = new Map<string, number>()
-  /** Where SQL may let too much through: what is left of whole events. */
+  /** Filters whole events for conditions that SQL only approximates; null when SQL is exact. */
   confirm: ((row: never) => boolean) | null = null
 
   constructor(
@@ -69,18 +75,21 @@ export class BothEngines implements History {
   private comparable(query: Query, rows: readonly Row[]): string[] {
     const { confirm } = this
     const sure = confirm ? rows.filter((row) => !('params' in row) || confirm(withoutMarks(row) as never)) : rows
-    // An engine may answer for some keys at a time, so that a limit holds for each of these answers.
+    // An engine may query a subset of the keys at a time. The limit then applies to each of these answers.
     if (query.over === 'parameters') {
       const first = firstByWeight(sure, inSql(query).sql)
       return first.map((row) => canonical(columnwise(query.name, row))).sort()
     }
     const plain = sure.map((row) => canonical(columnwise(query.name, row)))
-    // The outermost SELECT has the last ORDER BY, behind which no parenthesis is closed.
+    // The last ORDER BY belongs to the outermost SELECT if no parenthesis is closed after it.
     return /\bORDER BY [^)]*$/.test(inSql(query).sql) ? plain : plain.sort()
   }
 }
 
-/** The rows that a query which ends with `ORDER BY weight DESC, … LIMIT …` is to answer; all rows of another. */
+/**
+ * Returns the rows that a query ending with `ORDER BY weight DESC, … LIMIT …` must return. For other queries, returns
+ * all rows.
+ */
 function firstByWeight(rows: readonly Row[], sql: string): readonly Row[] {
   const [, columns = '', limit] = /\bORDER BY weight DESC, ([\w, ]+) LIMIT (\d+)$/.exec(sql) ?? []
   if (limit === undefined) return rows
@@ -95,7 +104,7 @@ function firstByWeight(rows: readonly Row[], sql: string): readonly Row[] {
   return sorted.slice(0, Number(limit))
 }
 
-/** Estimates of both are off by less than 5 %. */
+/** Compares rows of hashed queries. Both estimates may be off by less than 5%. */
 function aboutDifferent(name: string, ours: readonly Row[], theirs: readonly Row[]): string | null {
   const [own, other] = [ours, theirs].map((rows) => HASHED[name]?.(rows) ?? [])
   const fault = differenceOf(
@@ -116,7 +125,7 @@ function columnwise(name: string, row: Row): Row {
   return { ...Object.fromEntries(rest), items: items.map(canonical).sort() }
 }
 
-/** Returns the rows that only one of them returned; null when both returned the same rows in the same order. */
+/** Returns the rows that only one of the engines returned; null when both returned the same rows in the same order. */
 function differenceOf(ours: readonly string[], theirs: readonly string[]): string | null {
   if (ours.length === theirs.length && ours.every((row, at) => row === theirs[at])) return null
   const [own, other] = [new Set(ours), new Set(theirs)]
@@ -125,7 +134,7 @@ function differenceOf(ours: readonly string[], theirs: readonly string[]): strin
   return `of ${ours.length} and ${theirs.length} rows only DuckDB has ${shown(only(ours, other))}\nonly ClickHouse ${shown(only(theirs, own))}`
 }
 
-/** DuckDB's reader removes U+FEFF at the beginning of a text. */
+/** Removes U+FEFF at the beginning of a string, as DuckDB's reader does. */
 const withoutMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text)
 
 function withoutMarks<T>(value: T): T
@@ -136,7 +145,7 @@ function withoutMarks(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutMarks(part)]))
 }
 
-/** The same text for the same row, whatever the order of its columns and parameters. */
+/** Returns a string that is the same for equal rows, regardless of the order of columns and parameters. */
 function canonical(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(withoutMark(value))
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

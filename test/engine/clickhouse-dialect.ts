@@ -1,6 +1,6 @@
 import type { Dialect, SqlValue } from '../../src/warehouse/dialect.ts'
 
-/** See https://clickhouse.com/docs/sql-reference/functions */
+/** The SQL dialect of ClickHouse: https://clickhouse.com/docs/sql-reference/functions */
 export const clickhouseDialect: Dialect = {
   placeholder: (name, value) => `{${name}:${typeOf(value)}}`,
   name: quoteName,
@@ -10,7 +10,7 @@ export const clickhouseDialect: Dialect = {
   anyName: (test) => `arrayExists(k -> ${test('k')}, mapKeys(params))`,
   field: quoteName,
 
-  // Left to itself, `.` matches line breaks as well.
+  // By default, `.` also matches line breaks.
   matches: (text, pattern) => `match(${text}, concat('(?-s)', ${pattern}))`,
   replaceAll: (text, pattern, replacement) => `replaceRegexpAll(${text}, ${pattern}, ${quoteText(replacement)})`,
   anyMatch(text, patterns, test) {
@@ -24,11 +24,11 @@ export const clickhouseDialect: Dialect = {
     const other = quoteText('[^ !#-&(-\\[\\]-~]')
     return `if(NOT isValidUTF8(${bytes}) OR match(${bytes}, ${control}), '', replaceRegexpAll(${bytes}, ${other}, ' '))`
   },
-  // It decodes bytes that are no UTF-8 too; the escaped `%` keeps all bytes beyond ASCII from it.
+  // `decodeURLComponent` also decodes invalid UTF-8. Escaping the `%` excludes all non-ASCII bytes.
   percentDecode(text) {
     const escaped = quoteText('\\\\{1,8}u00([0-7][0-9A-Fa-f])')
     const inPercent = `replaceRegexpAll(${text}, ${escaped}, ${quoteText('%\\1')})`
-    // Behind a `%` that begins no code it passes over two characters, one of which may begin one.
+    // After a `%` that does not start a code, the function skips two characters, one of which may start a code.
     const noCode = '%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[89A-Fa-f][0-9A-Fa-f])'
     const once = (inner: string) => `replaceRegexpAll(${inner}, '${noCode}', ${quoteText('%25\\1')})`
     return `decodeURLComponent(${once(once(inPercent))})`

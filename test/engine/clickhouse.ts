@@ -7,8 +7,8 @@ import { MARK_BUCKETS } from '../../src/warehouse/relations.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
 
 /**
- * Without these, ClickHouse gives 0 where nothing is summed up and the empty text where a join finds nothing, takes a name in
- * an expression for the alias of another, and works materialized CTEs out wherever they are used.
+ * Without these settings, ClickHouse returns 0 for sums of no rows and the empty string for joins without a match. It
+ * also resolves a name in an expression to the alias of another column, and evaluates materialized CTEs at every use.
  */
 const SETTINGS = {
   aggregate_functions_null_for_empty: 1,
@@ -29,7 +29,7 @@ const TYPES: Record<string, string> = {
   'DOUBLE[]': 'Array(Float64)',
   BOOLEAN: 'Bool',
 }
-/** Those that are never NULL. */
+/** Columns that are never NULL. */
 const SURE = [
   'seq',
   'id',
@@ -45,7 +45,7 @@ const SURE = [
   'violations',
 ]
 
-/** Of pages, those that are never NULL. */
+/** Columns of pages that are never NULL. */
 const SURE_OF_PAGES = ['page', 'loaf', 'vendor', 'vendorHost', 'requests', 'durMs', ...SURE]
 
 const columnsOf = (columns: Readonly<Record<string, string>>, sure: readonly string[]) =>
@@ -57,7 +57,7 @@ const COLUMNS = columnsOf(EVENT_COLUMNS, SURE)
 
 type Session = import('chdb').Session
 
-/** Null: ClickHouse can't be loaded on this machine, and why. */
+/** Opens sessions of ClickHouse. Returns the reason when ClickHouse can't be loaded on this machine. */
 export async function loadClickhouse(): Promise<{ open(): Session } | string> {
   try {
     const { Session } = await import('chdb')
@@ -67,7 +67,7 @@ export async function loadClickhouse(): Promise<{ open(): Session } | string> {
   }
 }
 
-/** A second engine that answers the queries of the program: ClickHouse in this process. Its tables hold these events. */
+/** A second engine for the program's queries: ClickHouse in this process. Its tables contain the given events. */
 export class ClickhouseHistory {
   private constructor(private readonly session: Session) {}
 
@@ -103,7 +103,7 @@ export class ClickhouseHistory {
     return new ClickhouseHistory(session)
   }
 
-  /** The rows of the answer; of its `read` it knows nothing. */
+  /** Returns the rows of the answer. The query's `read` function is not applied. */
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
     if (query.masking) throw new Error('this engine answers no masked queries')
@@ -130,7 +130,7 @@ export class ClickhouseHistory {
   }
 }
 
-/** A list is never NULL there. */
+/** Restores NULL for empty lists, because lists are never NULL in ClickHouse. */
 function rowOf(row: Record<string, unknown>): Record<string, unknown> {
   if (Array.isArray(row.violations) && row.violations.length === 0) row.violations = null
   return row

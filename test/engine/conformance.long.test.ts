@@ -55,14 +55,14 @@ import { loadClickhouse } from './clickhouse.ts'
 import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
 /*
- * Every query of the program is put to two engines that hold the same events: DuckDB, as the program has it, and ClickHouse
- * in this process. Their answers are the same, so no query says anything in words that only one of them knows.
+ * Runs every query of the program on two engines with the same events: DuckDB, as used by the program, and ClickHouse
+ * in this process. The answers must be the same, so no query depends on SQL that only one engine supports.
  */
 
 const loaded = await loadClickhouse()
 const reason = typeof loaded === 'string' ? ` (ClickHouse can't be loaded here: ${loaded})` : ''
 
-/** Returns the names of all queries in the code of the program. */
+/** Returns the names of all queries in the program's code. */
 function queriesInCode(): string[] {
   const root = join(import.meta.dir, '../../src')
   const files = [...new Glob('**/*.ts').scanSync({ cwd: root })].filter((path) => !/\.(?:test|fixture)\.ts$/.test(path))
@@ -104,7 +104,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     for (const some of [alerts, alerts.slice(0, 1), many]) {
       const query = measure(type, some, { ...window, complete: true }, [])
       const rows = await both.query<never>(query)
-      // After the clock was put back.
+      // After the clock was set back.
       await both.query(
         narrowed(query, [`NOT (receivedAt >= ${window.from + HOUR_MS} AND seq <= ${window.from * 1000})`]),
       )
@@ -326,7 +326,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       await performanceStats.answer(sources, { hours: 72, ...scope }, caller)
     }
     await eventDictionary.answer(sources, { env: 'dev' }, caller)
-    // As if a list with more than three values were too long to be counted.
+    // With a limit of three values, as if longer lists could not be counted.
     const early = { from: window.from, to: window.from + 5 * HOUR_MS }
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }
     for (const by of [['vendor'], ['domainId', 'vendor', 'event'], ['env', 'vendor']] as const) {
@@ -471,7 +471,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // Put to both above, and answered alike: else one of the tests had failed.
+    // The query was run above with equal answers; otherwise one of the tests would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

@@ -16,14 +16,14 @@ import { type EventOrigin, generateBatches } from './generated-events.ts'
 
 const EVENTS = 20_000
 
-/** Two days of an organization with two domains, and of another with one, in both engines. */
+/** Two days of data in both engines: one organization with two domains, and another organization with one. */
 export interface EngineFixture {
   both: BothEngines
   stand: WarehouseFixture
   orgId: string
-  /** The organization's, then the other's. */
+  /** The two domains of the first organization, then the domain of the other one. */
   domainIds: readonly [string, string, string]
-  /** All events lie in here; it begins and ends with an hour. */
+  /** Contains all events. Starts and ends on the hour. */
   window: { from: Instant; to: Instant }
   alert(input: Partial<AlertInput>, id?: string): Alert
   principal: Principal
@@ -67,7 +67,7 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
   }
 }
 
-/** Browser reports of 600 page views. Sums of these fractions are exact. */
+/** Stores browser reports of 600 page views. Sums of their fractions are exact. */
 async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
   const vendors = [
     ['Meta Pixel', 'www.facebook.com'],
@@ -94,7 +94,7 @@ async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]):
   return pages
 }
 
-/** So that some events lie in files of each kind, and the last ones in the spool. */
+/** Stores the events so that each kind of file contains some of them, and the spool contains the last ones. */
 async function fill(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<void> {
   const batches = generateBatches(HOUR, places, EVENTS)
   for (const [n, { at, events }] of batches.entries()) {

@@ -5,13 +5,13 @@ import { type Instant, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { aKey, aValue, type EventFields } from '../../src/warehouse/warehouse.fixture.ts'
 
-/** A domain, and whose it is. */
+/** A domain and its organization. */
 export interface EventOrigin {
   orgId: string
   domainId: string
 }
 
-/** Events received together at an instant. */
+/** Events received together at the same time. */
 export interface Batch {
   at: Instant
   events: EventFields[]
@@ -19,24 +19,24 @@ export interface Batch {
 
 const SEED = 20_260_105
 const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: SEED })
-/** One after the other, and again from the first. */
+/** Returns a function that cycles through the values. */
 const turns = <T>(values: readonly T[]) => {
   let at = 0
   return () => values[at++ % values.length] as T
 }
 
-/** Sums of these are exact in any order. */
+/** Sums of these weights are exact in any order. */
 const WEIGHTS = [1, 1, 1, 2, 4, 0.5, 10]
 const NAMES = ['purchase', 'page_view', 'Page View', "it's", '', 'größe 😀', 'x', 'add "to" cart\\']
 const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Grün & Söhne', '', `o'neill "x" \\`]
 const VIOLATIONS = [null, null, null, ['alr_1'], ['alr_1', 'alr_2'], ['alr_3'], null, ['alr_2', "alr_'4"]]
-/** Larger than what JSON, 64 bits or a double's whole part hold. */
+/** Includes values beyond the range of JSON, 64-bit integers, or the integers that a double represents exactly. */
 const HUGE = [null, 0, 0.5, 12, 1e300, 5e-324, 2 ** 53, 2 ** 63, 1e21, -1.5e22, 123_456.75]
 const TEXTS = ['1e400', '-1e400', '9'.repeat(400), '18446744073709551616', '0x10', 'NaN', '\u2028', 'x'.repeat(3000)]
 
 /**
- * Events that engines could read differently, and sessions among them: `count` at least, over about two days, of these
- * places. The same each time.
+ * Generates at least `count` events over about two days for these domains. They include sessions and values that
+ * engines could interpret differently. The result is always the same.
  */
 export function generateBatches(start: Instant, places: readonly EventOrigin[], count: number): Batch[] {
   const nextPlace = turns(places)
@@ -53,7 +53,7 @@ export function generateBatches(start: Instant, places: readonly EventOrigin[], 
   return batches
 }
 
-/** Names that queries filter by. */
+/** Returns parameters with names that queries filter by. */
 const saidOften = (n: number) =>
   n % 5 === 0
     ? { 'consent.ad_storage': n % 2 === 0 ? 'granted' : 'denied', url: `https://cdn.example/${n % 4}.js` }
@@ -99,7 +99,7 @@ function oddEvents(nextPlace: () => EventOrigin): () => EventFields {
   }
 }
 
-/** A few steps of sessions that continue for some batches, and begin again hours later. */
+/** Returns a few steps of sessions that continue over several batches and start again hours later. */
 function visitsAt(at: Instant, n: number, nextPlace: () => EventOrigin, visits: () => string): EventFields[] {
   return Array.from({ length: 6 }, (_, lane) => {
     const { orgId, domainId } = nextPlace()

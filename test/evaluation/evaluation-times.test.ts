@@ -17,7 +17,7 @@ const [SUNDAY, SATURDAY] = [0, 6]
 
 const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
 
-/** The program with domains, and the messages of its webhook. */
+/** Starts the program with domains. Returns it with the messages of its webhook. */
 async function setUp(start: number, domainCount = 1) {
   const told: { type: string; data: { issue: { heldBack: number } } }[] = []
   const send = async (outbound: Outbound) => {
@@ -67,7 +67,7 @@ describe('a violation opens an issue and notifies, or not, depending on the loca
     ['on Lord Howe before it', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:15Z', false],
     ['on Lord Howe in the half hour that comes twice', { hours: [1, 2] }, LORD_HOWE, '2026-04-04T15:15Z', true],
   ])('%s', async (_, runWindows, timezone, at, isTold) => {
-    // A quarter of an hour begins now, and nobody knows of the violation before it is over.
+    // A 15-minute window starts now. The violation is reported only after its end.
     const start = Date.parse(at)
     const { world, told, save, arrive } = await setUp(start)
     await using _world = world
@@ -108,7 +108,7 @@ describe('a day is the one of the time zone', () => {
 })
 
 describe('the throttle', () => {
-  /** Minutes after the start, of a trouble in another domain each time. */
+  /** Minutes after the start at which violations occur, each in a different domain. */
   const burst = [0, 1, 2, 3]
   test.each<[string, object, number[], number, number]>([
     ['none', {}, burst, 4, 0],

@@ -29,7 +29,7 @@ const event = (step: number, fields: Partial<RunEvent>): RunEvent => ({
   ...{ host: 'shop.example', path: '/', status: 204, answered: true, ...fields },
 })
 
-/** A run that found something: five steps, one of them healed, one failed. */
+/** Returns a run with findings and five steps, one of them healed and one failed. */
 export function aRun(): RunFacts {
   const steps = STEPS.map(
     (title, index): StepResult => ({
@@ -72,7 +72,10 @@ export function aRun(): RunFacts {
   }
 }
 
-/** Stores a flow test and one run of it, which ended unless `end` is false; a screenshot belongs to each step that has one. */
+/**
+ * Stores a flow test with one run, which is finished unless `end` is false. Each step with a screenshot gets a stored
+ * screenshot.
+ */
 export function storeRun(
   world: TestApp,
   facts: RunFacts,

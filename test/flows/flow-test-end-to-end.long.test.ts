@@ -6,12 +6,13 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * A flow test from the API through a browser in a separate process to findings and issues. Only the clock is replaced.
+ * A flow test from the API, through a browser in a separate process, to findings and issues. Only the clock is
+ * replaced.
  */
 
 const SECRET = 'horse battery 7&staple'
 
-/** Script of the shop's pages, which a test changes. */
+/** The script of the shop's pages. Tests change it. */
 const shop = { buys: true, button: '<button id="buy">Buy now</button>' }
 
 const page = (body: string) =>
@@ -65,7 +66,7 @@ const flow = () => ({
   retries: 0,
 })
 
-/** Runs the test until it has ended. */
+/** Runs the flow test and waits for its end. */
 async function run(testId: string, body: object = {}) {
   const queued = await world.call('POST', `/v1/flows/tests/${testId}/run`, { body })
   expect(queued).toMatchObject({ status: 201, body: { status: 'queued', trigger: 'api', testId } })
@@ -115,7 +116,7 @@ test('a run walks in a browser and is judged', async () => {
   expect(reports.map(({ run }: { run: { status: string } }) => run.status)).toEqual([
     ...['passed', 'passed', 'failed', 'passed'],
   ])
-  // A report omits empty fields.
+  // Reports omit empty fields.
   expect(JSON.stringify(reports)).not.toContain('null')
 })
 

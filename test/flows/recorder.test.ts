@@ -8,9 +8,10 @@ import { openShop } from './shop.ts'
 import { walkedIn } from './walk-fixture.ts'
 
 /**
- * An export of the Recorder panel of Chrome DevTools, used with this shop and one more frame; only the shop's port was
- * changed. Headless Chromium has no panel, so it was served from `@react-native/debugger-frontend` 0.88.1, connected by
- * `?ws=` to Chromium 153 and driven with real mouse and key events. The package is not a dependency.
+ * An export of the Recorder panel in Chrome DevTools, recorded with this shop and an additional frame. Only the shop's
+ * port was changed. Headless Chromium has no panel, so the panel was served from `@react-native/debugger-frontend`
+ * 0.88.1, connected to Chromium 153 by `?ws=`, and operated with real mouse and key events. The package is not a
+ * dependency.
  */
 const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
 

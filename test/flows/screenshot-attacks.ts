@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Answer } from '../fixtures.ts'
 
-/** The same characters in another order: where they are covered, both screenshots are equal. */
+/** The same characters in a different order: when they are covered, both screenshots are equal. */
 const TYPED = ['4929 1234 8888 7777', '7777 8888 1234 4929'] as const
 const PEOPLE = ['ann.miller@mail.example.com', 'nan.rellim@mail.example.com'] as const
 
@@ -18,9 +18,9 @@ const page = (who: string) => `<!doctype html><title>Pay</title>
   }
 </script>`
 
-/** The program under attack: an API for any credential, and a way to wait for a run. */
+/** The program under attack: an API for any credential, and a function that waits for a run. */
 export interface Shown {
-  /** @param as a credential; default: the owner’s; null: none */
+  /** @param as the credential; the owner’s by default, null for none */
   call(method: string, path: string, body?: object, as?: string | null): Promise<Pick<Answer, 'status' | 'body'>>
   /** Like `call`, for answers that are not JSON. */
   get(path: string, as?: string | null): Promise<{ status: number; bytes: Uint8Array }>

@@ -1,18 +1,18 @@
 import { expect } from 'bun:test'
 import type { Answer } from '../fixtures.ts'
 
-/** Secrets to type, long enough to be found in any encoding. */
+/** Secrets to be typed, long enough to be found in any encoding. */
 const SECRET = 'correct-horse-battery'
 
-/** A page that sends everything typed into it to its own server, key by key. */
+/** A page that sends everything typed into it to its own server, one key at a time. */
 const FORM = `<!doctype html><title>Sign in</title><input id=pass><button id=buy>Buy</button>
 <script>pass.oninput = () => fetch('/typed?v=' + encodeURIComponent(pass.value))</script>`
 
-/** Two sites: the recorded one, and an attacker's. Closed at the end of its block. */
+/** Two sites: the recorded one and an attacker's. Closed at the end of the block. */
 export interface TwoSites extends Disposable {
   shop: string
   evil: string
-  /** Requested addresses of each site. */
+  /** Requested URLs of each site. */
   askedOf: { shop: string[]; evil: string[] }
 }
 
@@ -42,7 +42,7 @@ export function openTwoSites(): TwoSites {
   }
 }
 
-/** The program under attack: an API, and a way to wait for a run. */
+/** The program under attack: an API and a function that waits for a run. */
 export interface Attacked {
   call(method: string, path: string, body?: object): Promise<Pick<Answer, 'status' | 'body'>>
   ended(runId: string): Promise<{ status: string; error: string | null }>
@@ -57,7 +57,7 @@ const flow = (steps: object[], more: object = {}) => ({
   ...{ secrets: { password: SECRET }, ...more },
 })
 
-/** Creates a test whose secret was entered by another person, and returns its id. */
+/** Creates a flow test whose secret was entered by another user, and returns its id. */
 async function made({ call }: Attacked, steps: object[], more: object = {}): Promise<string> {
   const { status, body } = await call('POST', '/v1/flows/tests', flow(steps, more))
   expect([status, body.error ?? null]).toEqual([201, null])
@@ -70,7 +70,10 @@ async function walked({ call, ended }: Attacked, id: string, input: object = {})
   return ended(body.id)
 }
 
-/** Tries every request that would send a stored secret to another host; each must be refused, naming its field. */
+/**
+ * Tries every request that would send a stored secret to another host. Each must be rejected with the name of its
+ * field.
+ */
 export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites): Promise<void> {
   const { call } = world
   const steps = [open(`${shop}/`), TYPE]
@@ -96,11 +99,11 @@ export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites
   }
   const start = await call('POST', `/v1/flows/tests/${id}/run`, { startUrl: `${evil}/` })
   expect(start).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^startUrl: .*password/) } })
-  // The same with a newly entered secret, which belongs to the attacker.
+  // The same change is allowed with a newly entered secret, which belongs to the attacker.
   expect((await put({ startUrl: `${evil}/`, secrets: { password: 'mine' } })).status).toBe(200)
 }
 
-/** Tries every way to lead a run of the test to another host. */
+/** Tries every way to redirect a run of the flow test to another host. */
 export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<void> {
   const { shop, evil, askedOf } = sites
   const evilRun = async (what: string, id: string, input: object = {}) => {
@@ -117,7 +120,7 @@ export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<vo
   expect(askedOf.evil.length).toBeGreaterThan(0)
   expect(askedOf.evil.filter((url) => /typed|horse/.test(url))).toEqual([])
 
-  // The secret reaches the hosts to which it is bound and for which it was entered.
+  // The secret is sent to the hosts to which it is bound and for which it was entered.
   const id = await made(world, [open(`${shop}/`), TYPE, wait("document.querySelector('#pass').value.length > 5")])
   expect(await walked(world, id)).toMatchObject({ status: 'passed' })
   expect(askedOf.shop.some((url) => url.includes(SECRET))).toBe(true)

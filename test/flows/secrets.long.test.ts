@@ -6,11 +6,11 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * A typed secret, which the shop displays and sends in every possible way, must not appear in any answer, notification,
- * shared page, screenshot or file of the run, nor in the log.
+ * The shop displays a typed secret and sends it in every possible way. The secret must not appear in any answer,
+ * notification, shared page, screenshot, log or file of the run.
  */
 
-/** Same characters, so that both are equally wide when displayed. */
+/** The same characters, so that both secrets are equally wide when displayed. */
 const SECRETS = ['Horse+Battery 7&9', 'Battery+Horse 9&7']
 
 const SHOP = `<!doctype html><title>Shop</title>
@@ -37,7 +37,7 @@ const SHOP = `<!doctype html><title>Shop</title>
 
 let server: ReturnType<typeof Bun.serve>
 let world: TestApp
-/** Requested addresses. */
+/** Requested URLs. */
 const asked: string[] = []
 const sent: string[] = []
 const transport = {
@@ -65,7 +65,7 @@ afterAll(async () => {
   await server?.stop(true)
 })
 
-/** The secret as it may appear in addresses, forms, JSON and headers. */
+/** Returns the secret as it may appear in URLs, forms, JSON and headers. */
 function formsOf(secret: string): string[] {
   const inUrl = encodeURIComponent(secret)
   const inForm = new URLSearchParams({ x: secret }).toString().slice('x='.length)
@@ -77,7 +77,7 @@ const showing = (secret: string, texts: Readonly<Record<string, string>>) =>
     formsOf(secret).flatMap((form) => (text.includes(form) ? `${name} has ${form}` : [])),
   )
 
-/** Runs a test that types the secret and has a finding about the coupon; returns the run. */
+/** Runs a flow test that types the secret and has a finding about the coupon. Returns the run. */
 async function run(secret: string) {
   const made = await world.call('POST', '/v1/flows/tests', {
     body: {
@@ -109,7 +109,7 @@ async function run(secret: string) {
   expect(made.status).toBe(201)
   const queued = await world.call('POST', `/v1/flows/tests/${made.body.id}/run`, { body: {} })
   await world.app.idle()
-  // Slack receives one message a second.
+  // Slack accepts one message per second.
   for (let round = 0; round < 3; round++) {
     world.clock.advance(MINUTE_MS)
     await world.run('deliver')
@@ -130,7 +130,7 @@ async function pictures(run: { id: string; steps: { index: number; screenshot: b
   )
 }
 
-/** Contents of every file below a folder. */
+/** Returns the content of every file in a folder and its subfolders. */
 function filesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true }).map(String)
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
@@ -173,7 +173,7 @@ test('a secret of a flow test appears in no output of its run', async () => {
   expect(showing(secret, { shop: asked.join() })).not.toEqual([])
   expect(showing(secret, texts)).toEqual([])
 
-  // The screenshots are equal whatever was typed.
+  // The screenshots are equal regardless of the typed secret.
   const again = await run(other)
   const [shown, shownAgain] = [await pictures(failed), await pictures(again)]
   expect(shown.length).toBe(4)

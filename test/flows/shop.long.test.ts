@@ -37,7 +37,7 @@ const price: Expectation['data'] = [
 ]
 const order: Expectation['data'] = [...price, { parameter: 'ep.transaction_id', op: 'not_blank' }]
 
-/** Parts of a visit with the expected events of each. */
+/** Parts of a visit, each with its expected events. */
 const VISITS = {
   home: {
     steps: [open('/'), click([['aria/Red shoes'], ['#red']])],
@@ -77,7 +77,7 @@ interface Walked {
 
 type More = Partial<Pick<WalkPlan, 'consent' | 'elements' | 'refused' | 'values' | 'timeoutMs' | 'expectations'>>
 
-/** Visits mostly wait, so several run at once, each with its own shop and browser. */
+/** Visits spend most of the time waiting, so several run concurrently, each with its own shop and browser. */
 const visits = new FairQueue(4)
 
 const walkShop = (visit: keyof typeof VISITS, fault: string, more: More = {}): Promise<Walked> =>
@@ -136,7 +136,7 @@ const told = (visit: keyof typeof VISITS, walked: Walked, more: More = {}) =>
 const neverRemoved: Expectation[] = [...VISITS.basket.expect, { event: 'remove_from_cart', max: 0 }]
 const button: KnownElement = { role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' }
 
-/** Each case has at most one fault, with the finding that must report it. */
+/** Each case has at most one fault, and the finding that must report it. */
 const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: string[], more?: More][] = [
   ['all is well at home', 'home', '', []],
   ['all is well in a shadow tree', 'basket', '', []],

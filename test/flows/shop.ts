@@ -10,7 +10,7 @@ export interface Shop extends Disposable {
 
 const PRICE = { cu: 'EUR', 'epn.value': '49.9' }
 
-/** Script of every page: requests of two vendors' libraries, and the shop's faults. */
+/** Returns the script of every page: requests of two vendors' libraries, and the shop's fault. */
 const scriptOf = (fault: string) => `
 const F = ${JSON.stringify(fault)}
 const at = (name, ...faults) => faults.some((one) => F === name + ' ' + one)
@@ -108,8 +108,8 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
 
 /**
  * Serves the shop on 127.0.0.1 and its frame on 127.0.0.2.
- * @param fault the fault of the shop; empty: none
- * @param crash path that crashes the page requesting it
+ * @param fault the fault of the shop; empty for none
+ * @param crash called when a page requests `/crash`; crashes this page
  */
 export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   const bad = untrustedServer()
@@ -144,7 +144,10 @@ export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   }
 }
 
-/** HTTPS with an untrusted certificate; without openssl, HTTP on the same port, which a browser also refuses. */
+/**
+ * Starts an HTTPS server with an untrusted certificate. Without openssl, it serves HTTP on the same port, which a
+ * browser also rejects.
+ */
 function untrustedServer() {
   untrusted ??= newCertificate()
   const tls = untrusted.key === '' ? {} : { tls: untrusted }
@@ -152,10 +155,10 @@ function untrustedServer() {
   return { port: server.port, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-/** Created once. */
+/** The certificate, created once. */
 let untrusted: { key: string; cert: string } | null = null
 
-/** An untrusted certificate as PEM; empty without openssl. */
+/** Creates an untrusted certificate in PEM format; empty without openssl. */
 function newCertificate() {
   using folder = temporaryFolder()
   const openssl = Bun.which('openssl')

@@ -5,7 +5,7 @@ import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
 import { browsingOptions } from '../browser/browse.ts'
 import { click, open, openWalking, type Walking } from './walk-fixture.ts'
 
-/* Location of a step: tab, frame, device, and pages that answer with an error. */
+/* The location of a step: tab, frame, device, and pages that respond with an error. */
 
 const TAGS = `<script>said = []; tag = (name) =>
   navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`

@@ -22,9 +22,9 @@ export interface Walked {
   errors: readonly string[]
 }
 
-/** A site with pages by path, and a browser that walks through it. Closed at the end of its block. */
+/** A site with pages by path, and a browser that runs recordings on it. Closed at the end of the block. */
 export interface Walking extends AsyncDisposable {
-  /** Origin of the site, also the variable `base` of recordings. */
+  /** Origin of the site. Also the `base` variable of recordings. */
   base: string
   browsing: Browsing
   walked(
@@ -34,10 +34,10 @@ export interface Walking extends AsyncDisposable {
   ): Promise<Walked>
 }
 
-/** Status by path, for pages that do not answer 200. */
+/** HTML of a page. With a status for pages that do not respond with 200. */
 export type Page = string | { status: number; html: string }
 
-/** Opens both. `{{base}}` in a page is replaced by the origin of the site. */
+/** Starts the site and the browser. `{{base}}` in a page is replaced with the origin of the site. */
 export async function openWalking(
   pages: Readonly<Record<string, Page>>,
   options: Partial<BrowsingOptions> = {},
@@ -66,7 +66,7 @@ export async function openWalking(
   }
 }
 
-/** Walks in an open browser, which may have tabs of an earlier walk. */
+/** Runs the steps in an open browser, which may still have tabs from an earlier run. */
 export async function walkedIn(
   browsing: Browsing,
   steps: readonly RecordedStep[],

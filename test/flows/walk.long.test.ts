@@ -41,7 +41,7 @@ const PAGES: Record<string, string> = {
 }
 
 let walking: Walking
-/** The browser shared by tests, or a test's own. */
+/** The browser shared by all tests, or one created for a single test. */
 let browsing: Browsing
 beforeAll(async () => {
   walking = await openWalking(PAGES)
@@ -164,7 +164,7 @@ test('a run ends when its time is over', async () => {
   expect(error).toContain('the time of the run, 3 s, was over')
 })
 
-/** Walks in a new browser, because a page that hangs or crashes delays later steps. */
+/** Runs in a new browser, because a page that hangs or crashes delays later steps. */
 async function inOwnBrowser<T>(
   work: (own: Browsing) => Promise<T>,
   options: Partial<BrowsingOptions> = {},

@@ -11,8 +11,8 @@ import { TEST_START } from '../fixtures.ts'
 import { until } from '../run-program.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-// A clock that is wrong, at a start or while the program runs. It must stop nothing, be reported once, and delete
-// nothing.
+// A clock that is wrong at startup or while the program runs. It must not stop or delete anything, and must be reported
+// once.
 
 const YEARS_MS = 3653 * DAY_MS
 const SHIFTS: [string, number][] = [
@@ -30,7 +30,7 @@ const VIOLATION = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
 }
 
-/** A receiver that takes everything, or nothing while `isDown`. */
+/** Creates a webhook receiver that accepts every message, or none while `isDown` is true. */
 function hooks() {
   const told: string[] = []
   const receiver = {
@@ -49,7 +49,7 @@ function hooks() {
 
 type Receiver = ReturnType<typeof hooks>
 
-/** A program with an alert, and a function that sends events of a new domain. */
+/** Creates an alert, and returns it with a function that sends events for a new domain. */
 async function watched(world: TestApp, alert: object = VIOLATION) {
   const { status, body } = await world.call('POST', '/v1/alerts', { body: alert })
   expect({ status, body }).toMatchObject({ status: 201 })
@@ -65,7 +65,7 @@ async function watched(world: TestApp, alert: object = VIOLATION) {
   return { alertId: body.id as string, send }
 }
 
-/** Runs the program for this many seconds. */
+/** Runs the jobs once a second for this many seconds. */
 async function runs(world: TestApp, seconds = 2) {
   for (let second = 0; second < seconds; second++) {
     world.clock.advance(SECOND_MS)
@@ -73,9 +73,9 @@ async function runs(world: TestApp, seconds = 2) {
   }
 }
 
-/** Time passes, seen by as few heartbeats as there may be, and then what is due is done. */
+/** Advances the time with as few heartbeats as possible, then runs the jobs that are due. */
 async function passes(world: TestApp, byMs: number) {
-  // The disk makes half of it.
+  // Disk writes would take half of the time.
   world.app.db.pragma('synchronous = OFF')
   const end = world.clock.now() + byMs
   while (world.clock.now() < end) {
@@ -126,7 +126,7 @@ describe.each(['at a start', 'while running'])('a clock that is set %s', (way) =
     if (byMs < 0) expect(first).toMatch(/^the clock was set back by /)
     else for (const [index, line] of [first, second].entries()) expect(line).toMatch(lines[index] ?? '')
 
-    // The clock comes to all times that events have; nobody hears of them again, and nothing is gone.
+    // The clock reaches all event times again. No notification is repeated, and nothing is deleted.
     const far = Math.max(world.clock.now(), TEST_START + byMs) - world.clock.now()
     if (far > 2 * DAY_MS) world.clock.advance(far)
     else await passes(world, far)
@@ -149,7 +149,7 @@ test('a start with the right clock after a day ahead says so, is ready, and show
   expect(world.warnings[1]).toMatch(/^the clock was set back by 1 day, to 2026-01-05T12:00:00.000Z\./)
   const { body } = await world.call('GET', '/readyz', { as: null })
   expect(body).toMatchObject({ ok: true, clockPutBack: { at: TEST_START, latestAt: TEST_START + DAY_MS } })
-  // It is said once.
+  // The warning is logged only once.
   await runs(world)
   await world.restart()
   await world.crash()
@@ -204,7 +204,7 @@ test('received events are judged when the clock is set back', async () => {
   const { send } = await watched(world, { ...VIOLATION, period: '1d' })
   await send('one')
   await runs(world)
-  // Counted at the end of the day only: the issue is open.
+  // Counted only at the end of the day, because the issue is already open.
   await send('one')
   await send('two')
   world.clock.advance(-3 * HOUR_MS)
@@ -225,7 +225,7 @@ test('a rule that counts judges the next window, and no time twice', async () =>
   const { send } = await watched(world)
   for (const _ of [1, 2]) await send('shop', '1')
   await runs(world)
-  // A day ahead for a moment, and back.
+  // The clock is a day ahead for a moment, then set back.
   world.clock.advance(DAY_MS)
   await runs(world)
   for (const _ of [1, 2]) await send('shop', '1')
@@ -236,7 +236,7 @@ test('a rule that counts judges the next window, and no time twice', async () =>
   for (const _ of [1, 2, 3]) await send('shop', '1')
   await passes(world, HOUR_MS)
   expect(openings(receiver)).toBe(1)
-  // The hour in which the clock shows the time of those two again is no hour of four events.
+  // When the clock reaches the time of the two events again, that hour must not count four events.
   await passes(world, DAY_MS - 2 * HOUR_MS - 30 * MINUTE_MS)
   const before = receiver.told.length
   for (const _ of [1, 2]) await send('shop', '1')
@@ -278,7 +278,7 @@ test('an issue that was seen in time to come is over when it is quiet, and opens
   await world.call('PATCH', `/v1/issues/${other?.id}`, { body: { status: 'resolved' } })
   await world.restart(() => world.clock.advance(-YEARS_MS))
   await runs(world)
-  // Resolved by hand ten years from now, it is broken again now.
+  // The issue was resolved manually ten years in the future; the new violation must reopen it now.
   await send('other')
   await runs(world)
   expect(receiver.told.filter((type) => type === 'issue.reopened')).toHaveLength(1)
@@ -301,7 +301,7 @@ test('a clock that runs ahead deletes nothing for 7 days of its running, and end
   await world.run('retain')
   expect(await eventsOf(world)).toBe(1)
   expect((await issuesOf(world)).map(({ status }) => status)).toEqual(['open'])
-  // Nobody looks at the clock meanwhile, which would make it a gap.
+  // No job checks the clock in the meantime, so the step is not treated as a gap.
   world.clock.advance(7 * DAY_MS + HOUR_MS)
   await world.run('retain')
   expect(await eventsOf(world)).toBe(0)
@@ -336,7 +336,7 @@ test('a session of a time to come ends 12 hours after the clock was put back', a
 
 const RealDate = Date
 
-/** Sets the clock of this process, which keeps running. */
+/** Shifts the clock of this process, which continues to run. */
 function putOn(byMs: number) {
   const now = () => RealDate.now() + byMs
   globalThis.Date = new Proxy(RealDate, {
@@ -387,7 +387,10 @@ describe('when clocks change', () => {
     }
   })
 
-  /** A program that looks every hour of the weeks of both changes, and every day of the rest of the year. */
+  /**
+   * Checks the windows of a year for a program that checks every half hour in months with clock changes, and every five
+   * hours otherwise.
+   */
   function checkYear(text: string, timezone: string) {
     const schedule = { period: parsePeriod(text), timezone, partial: false }
     const first = windowAt(schedule.period, timezone, YEAR.from)
@@ -407,7 +410,7 @@ describe('when clocks change', () => {
     expect(YEAR.to - (seen.at(-1)?.to ?? 0)).toBeLessThanOrEqual(schedule.period.lengthMs + 6 * HOUR_MS)
   }
 
-  /** In March, April, October and November. */
+  /** True in March, April, October and November. */
   const isNearChange = (now: Instant) => [2, 3, 9, 10].includes(new Date(now).getUTCMonth())
 
   test.each([

@@ -20,7 +20,7 @@ import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts
 import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** Kinds of damage by name; each changes the file at this path. */
+/** Kinds of damage by name. Each function damages the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [
   ['deleted', (path) => rmSync(path)],
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
@@ -40,7 +40,7 @@ function flip(path: string, place: number): void {
 
 const BATCHES = 20
 
-/** A server that has received 20 batches of two events, each event named after its batch. */
+/** Starts a server that has received 20 batches of two events. Each event is named after its batch. */
 async function collected() {
   const world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -63,7 +63,7 @@ const idsIn = async (world: TestApp): Promise<string[]> => {
   return body.events.map(({ id }: { id: string }) => id)
 }
 
-/** The batches of which all events are there. Fails when there is a part of one. */
+/** Returns the batches whose events are all present. Fails for a partial batch. */
 async function batchesIn(world: TestApp): Promise<number[]> {
   const ids = await idsIn(world)
   expect(new Set(ids).size).toBe(ids.length)
@@ -135,7 +135,10 @@ describe('a spool file of a running server', () => {
 
 let touched = TEST_START
 
-/** The engine keeps in memory what it read of a file until the second in which it was changed is another one. */
+/**
+ * Changes the modification time by whole seconds, because the engine caches the content of a file until the second of
+ * its modification time changes.
+ */
 function touch(path: string): void {
   touched += SECOND_MS
   if (existsSync(path)) utimesSync(path, new Date(touched), new Date(touched))
@@ -148,7 +151,7 @@ function put(path: string, bytes: Buffer | undefined): void {
 
 const RELATIONS = ['events', 'counts', 'pages'] as const
 
-/** A history in which there is a Parquet file of each kind and grade, no two with rows of the same minute. */
+/** Creates a history with a Parquet file of each kind and merge level. No two files have rows from the same minute. */
 async function historyOf(told: Flaw[]) {
   const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
   const load = async (at: number) => {
@@ -182,7 +185,7 @@ async function historyOf(told: Flaw[]) {
   return stand
 }
 
-/** Makes another organization, and answers its owner's API key. */
+/** Creates another organization and returns its owner's API key. */
 function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Another' })
   const { id: userId } = createUser(db, clock, { email: 'another@example.com', name: null })
@@ -190,7 +193,7 @@ function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
   return createKey(db, clock, { userId, orgId, name: 'a key', expiresInDays: null }).secret
 }
 
-/** All rows of each relation. */
+/** Returns all rows of each relation. */
 const answersOf = (stand: WarehouseFixture) =>
   Promise.all(
     RELATIONS.map(async (over) => {
@@ -215,7 +218,7 @@ describe('a Parquet file', () => {
         stand.clock.advance(DAY_MS + 1)
         damage(path)
         touch(path)
-        // Some flipped bytes are seen by their checksum alone.
+        // Some flipped bytes are detected only by the checksum.
         await answersOf(stand)
         await stand.warehouse.check()
         const case_ = `${file.path} ${name}`

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 let copies = 0
-/** A copy of the folder, to be damaged. */
+/** Copies the folder, so that the copy can be damaged. */
 function copyOf(folder: string): string {
   const copy = join(root, `copy-${++copies}`)
   cpSync(folder, copy, { recursive: true })
@@ -23,7 +23,7 @@ function copyOf(folder: string): string {
 
 const DATABASE = ['tagwarden.db', 'tagwarden.db-wal', 'tagwarden.db-shm']
 
-/** Files that must never be deleted: events, and the spool. */
+/** Returns the files that must never be deleted: events and the spool. */
 function kept(folder: string): string[] {
   return [...bytesOf(folder).keys()].filter((name) => /\.(?:parquet|ndjson)$/.test(name) && !name.includes('tmp/'))
 }
@@ -33,7 +33,7 @@ async function start(folder: string) {
   return { code, stdout, stderr }
 }
 
-/** Fails unless a start refuses the folder with one line, and leaves its data alone; answers the line. */
+/** Fails unless startup rejects the folder with one line and leaves its data unchanged. Returns the line. */
 async function refusalOf(folder: string): Promise<string> {
   const before = kept(folder)
   const { code, stdout, stderr } = await start(folder)
@@ -87,7 +87,7 @@ test('a missing event folder stops the start, which creates no empty one; a rebu
   expect((await call('GET', `${server.url}/readyz`)).status).toBe(200)
 })
 
-/** Runs the doctor; answers what it says as JSON. */
+/** Runs the doctor and returns its JSON output. */
 async function doctor(folder: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', folder, '--json', ...flags])
   expect(stderr).toBe('')

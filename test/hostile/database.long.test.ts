@@ -25,18 +25,18 @@ const PATHS = [
 
 interface Readable {
   statuses: Record<string, number>
-  /** Of the newest, up to 200. */
+  /** Ids of the newest events, up to 200. */
   eventIds: string[]
 }
 
 interface Started {
-  /** Null when the start was refused. */
+  /** Null when the start was rejected. */
   readable: Readable | null
-  /** The refusal, or what the log said. */
+  /** The error, or the log lines. */
   said: string[]
 }
 
-/** Starts on the folder, runs all background jobs once, reads everything, and stops. */
+/** Starts the program on the folder, runs all background jobs once, reads everything, and stops. */
 async function startOn(folder: string, apiKey: string): Promise<Started> {
   const said: string[] = []
   const log = {
@@ -80,7 +80,7 @@ const DAMAGES: [string, (path: string) => void][] = [
 
 const allGood = Object.fromEntries([...PATHS, '/v1/events'].map((path) => [path, 200]))
 
-/** The database, its files while a server runs, and the key of its secrets. */
+/** The database, the files that exist while a server runs, and the key that encrypts its secrets. */
 const PARTS = ['tagwarden.db', 'tagwarden.db-wal', 'tagwarden.db-shm', 'master.key']
 
 let killed: KilledFolder
@@ -89,7 +89,7 @@ let copies = 0
 beforeAll(async () => {
   killed = await killedFolder(join(root, 'killed'))
   stopped = copyOf(killed.path)
-  // Stopped as it should be, everything is in the one file.
+  // After a clean stop, the database consists of a single file.
   await startOn(stopped, killed.apiKey)
 })
 
@@ -102,7 +102,10 @@ function copyOf(folder: string): string {
 const kept = (folder: string) =>
   [...bytesOf(folder).keys()].filter((name) => /\.(?:parquet|ndjson)$/.test(name) && !name.includes('tmp/'))
 
-/** The database with its log, treating an empty log as missing; without the log's index, which SQLite recreates. */
+/**
+ * Returns hashes of the database and its write-ahead log. An empty log is treated as missing, and the log's index is
+ * ignored, because SQLite recreates it.
+ */
 const stored = (folder: string) =>
   [...bytesOf(folder)].flatMap(([name, bytes]) =>
     /\.db(?:-wal)?$/.test(name) && bytes.length > 0 ? [[name, Bun.hash(bytes)]] : [],
@@ -111,8 +114,8 @@ const stored = (folder: string) =>
 const REFUSALS =
   /is damaged \(|is missing or empty, but|which has the latest changes of the database, |does not belong to the files|without it, the webhook secrets|can't decrypt the webhook secrets/
 
-// Bound to: whatever happens to one file, a start works with everything or refuses with one sentence; a folder that is
-// refused stays as it is, and works again with the good file.
+// Guarantee: when any one file is damaged, the program starts with all data or rejects the folder with one sentence. A
+// rejected folder stays unchanged, and works again with the intact file.
 describe.each(['killed', 'stopped'])('of a server that was %s', (how) => {
   const whole = () => (how === 'killed' ? killed.path : stopped)
   const names = how === 'killed' ? PARTS : ['tagwarden.db']

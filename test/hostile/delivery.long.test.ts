@@ -13,9 +13,9 @@ import { applyChanges } from '../../src/issues/store.ts'
 import { deliver } from '../../src/jobs/deliver.ts'
 
 /*
- * Receivers of one organization that hang. Limits of an organization: eight concurrent attempts, seven of them at
- * origins that have not answered, one at each such origin, and two at any other. Another organization's notification is
- * sent in the next run of the job.
+ * Hanging receivers of one organization. Limits for each organization: eight concurrent attempts, at most seven of them
+ * to origins that have not answered. Each such origin gets one attempt at a time, any other origin two. Another
+ * organization's notification is sent in the next run of the job.
  */
 
 const guard = addressGuard(['127.0.0.0/8'])
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** Accepts on every address of the loopback network and never answers; counts what it holds open, by address. */
+/** Accepts connections on every loopback address and never answers. Counts the open connections by address. */
 async function blackHole() {
   const sockets = new Set<Socket>()
   const open = new Map<string, number>()
@@ -51,7 +51,7 @@ async function blackHole() {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
   return {
-    /** Hosts 127.1.0.1 to 127.1.0.n, each a receiver. */
+    /** Returns URLs of receivers on the hosts 127.1.0.1 to 127.1.0.n. */
     hooks: (count: number) => Array.from({ length: count }, (_, n) => `http://127.1.0.${n + 1}:${port}/hook`),
     open: () => sockets.size,
     accepted: () => accepted,
@@ -94,7 +94,7 @@ function setUp(timeoutMs: number) {
     stopping.abort()
     await dispatcher.idle()
   })
-  /** Puts an issue's opening into the outbox; of another organization where one is named. */
+  /** Adds the opening of an issue to the outbox, optionally for another organization. */
   const tellOf = (id: string, target: string, orgId = world.orgId) => {
     world.tell('opened', world.issue(id), { channels: [{ type: 'webhook', target }] })
     db.prepare('UPDATE delivery SET orgId = ? WHERE issueId = ?').run(orgId, id)
@@ -109,7 +109,7 @@ function setUp(timeoutMs: number) {
   }
 }
 
-/** Runs the job again and again, as the scheduler does, until something is so. */
+/** Runs the job repeatedly, as the scheduler does, until the condition is true. */
 async function runUntil(job: () => void, isSo: () => boolean) {
   while (!isSo()) {
     job()
@@ -144,7 +144,7 @@ test('ten organizations with hanging webhooks leave a slot for an eleventh', asy
   await runUntil(job, () => good.requests.length === 1)
   expect(hole.open()).toBe(hole.accepted())
   expect(hole.open()).toBeLessThan(64)
-  // One of each organization.
+  // One connection for each organization.
   expect(hole.mostAtOneHost()).toBeLessThanOrEqual(10)
 })
 
@@ -175,7 +175,7 @@ test('a host that hangs is set aside with growing pauses, which cost no attempts
     if (hole.accepted() > before) tries.push((clock.now() - start) / SECOND_MS)
     clock.advance(SECOND_MS)
   }
-  // One at a time: 1 s after the first, 2 s after the next, and so on.
+  // One attempt at a time: 1 s after the first, 2 s after the second, and so on.
   expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63])
   expect(hole.accepted()).toBe(7)
   expect(deliveries().reduce((sum, { attempts }) => sum + attempts, 0)).toBe(7)

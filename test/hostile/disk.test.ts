@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** Disk budget for everything that is collected. */
+/** Disk budget for all collected data. */
 const BUDGET = 8 * 1024 * 1024
-/** How far a flood may exceed it between two checks of the budget. */
+/** Maximum excess of a flood between two checks of the budget. */
 const BETWEEN_LOOKS = 4 * 1024 * 1024
-/** Batches of a flood, of about a megabyte each: what one public token sends in less than half a second. */
+/** Number of batches in a flood. Each has about 1 MB, which a single public token sends in less than half a second. */
 const BATCHES = 16
 
-/** Letters that no compression makes less of. */
+/** Returns random, incompressible letters. */
 const noise = (length: number) =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(length)))
     .toString('base64')
@@ -26,7 +26,7 @@ const bulk = (events: number, event: string) => ({
   pageStats: { loaf: true, vendors: [{ host: `${event.replace(' ', '-')}.example`, requests: 1, durMs: [1, 2] }] },
 })
 
-/** An organization with a domain, and its queries. */
+/** Creates an organization with a domain, and functions for its queries. */
 async function shopOf(world: TestApp, name: string) {
   const own = { headers: { 'x-org-id': world.owner.orgId } }
   const { body: org } = await world.call('POST', '/v1/orgs', { ...own, body: { name } })
@@ -41,7 +41,7 @@ async function shopOf(world: TestApp, name: string) {
       const { events } = await get(`/v1/events?from=0&limit=200&event=${encodeURIComponent(event)}`)
       return events.length
     },
-    /** Events that were counted, of this name. */
+    /** Returns the counted number of events with this name. */
     async counted(event: string): Promise<number> {
       const { series } = await get(`/v1/insights/volume?hours=96&event=${encodeURIComponent(event)}`)
       return series.reduce((sum: number, { observed }: { observed: number }) => sum + observed, 0)
@@ -66,7 +66,7 @@ async function pass(world: TestApp, ms: number) {
 test('a flood on one public token costs another organization nothing of yesterday, today and tomorrow', async () => {
   await using world = await testApp({ diskBudget: String(BUDGET) })
   const [mine, theirs] = [await shopOf(world, 'Mine'), await shopOf(world, 'Theirs')]
-  // A fifth of the budget of mine, from yesterday; of theirs as much.
+  // Both organizations have events from yesterday. Those of `mine` take up about a fifth of the budget.
   expect((await mine.send(bulk(100, 'yesterday'))).status).toBe(202)
   await mine.send(bulk(90, 'yesterday'))
   await theirs.send(bulk(100, 'yesterday'))
@@ -77,7 +77,7 @@ test('a flood on one public token costs another organization nothing of yesterda
   const statuses = new Set<number>()
   for (let sent = 0; sent < BATCHES; sent++) {
     statuses.add((await theirs.send(bulk(100, 'flood'))).status)
-    // In the same segments, whose files both share.
+    // Sent at the same time, so both organizations share segment files.
     expect((await mine.send(bulk(2, 'today'))).status).toBe(202)
     if (sent % 4 === 3) await pass(world, 10 * SECOND_MS)
     expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
@@ -90,14 +90,14 @@ test('a flood on one public token costs another organization nothing of yesterda
   await untouched()
   expect([...statuses]).toEqual([202, 429])
   expect(await theirs.count('yesterday')).toBe(0)
-  // The sender of the flood may continue within its share once the hour is over.
+  // The sender of the flood may continue within its share after an hour.
   for (const ms of [5 * MINUTE_MS, HOUR_MS, DAY_MS]) {
     await pass(world, ms)
     await untouched()
     expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
   }
   expect((await theirs.send(bulk(1, 'again'))).status).toBe(202)
-  // Its counts remain, although the events are gone.
+  // Its counts remain, although its events were deleted.
   expect(await theirs.counted('yesterday')).toBe(100)
   const told = world.warnings.filter((warning) => warning.includes('the disk budget'))
   expect(told.length).toBeGreaterThan(0)

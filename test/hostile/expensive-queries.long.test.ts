@@ -4,11 +4,15 @@ import type { Answer } from '../fixtures.ts'
 import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /*
- * A caller with a read-only key requests more than can be answered. Each case names its limits: the permission to read,
- * one key, and the size of requests. The server is a separate process, so that the tests do not slow it down.
+ * A caller with a read-only key requests more than the server can answer. Each case states the attacker's limits: read
+ * permission, a single key, and the size of requests. The server is a separate process, so that the tests do not slow
+ * it down.
  */
 
-/** Events with a text on which the pattern below keeps the engine busy, about 3 ms each, so that it is at work for longer than figures are kept. */
+/**
+ * Number of events with a string that keeps the engine busy for about 3 ms with the pattern below. In total, this takes
+ * longer than metrics are cached.
+ */
 const EVENTS = 20_000
 const SLOW_PATTERNS = ['A[AB12]{100}X', 'A[AB12]{101}X', 'A[AB12]{102}X']
 const LIMITED = { env: { TAGWARDEN_REQUEST_TIMEOUT_S: '3' } }
@@ -55,7 +59,7 @@ const rule = (more: object) => ({
 const slowRule = () =>
   rule({ conditions: { logic: 'any', items: [{ parameter: 'text', op: 'regex', values: SLOW_PATTERNS }] } })
 
-/** Twenty groups of fifty conditions with this many values each. */
+/** Returns twenty groups of fifty conditions with this many values each. */
 const grouped = (values: number, op: string, textOf: (index: number) => string) =>
   rule({
     conditionGroups: Array.from({ length: 20 }, (_, group) => ({
@@ -73,7 +77,7 @@ async function metric(name: string): Promise<number> {
 }
 
 const healthz = async () => expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
-/** A question that may be given up. */
+/** Sends a query that can be aborted. */
 const asking = (path: string, body: object | undefined, signal: AbortSignal) =>
   call(body ? 'POST' : 'GET', `${server.url}${path}`, { as: reader, body, signal }).catch(() => null)
 
@@ -84,7 +88,8 @@ const atRest = () =>
     90_000,
   )
 
-// Bound to: one body of a read-only key. Silent were 13 s for 1.9 MB of patterns, and minutes for 5.4 MB.
+// Attacker: one body from a read-only key. Without the limits, the server hung for 13 s on 1.9 MB of patterns and for
+// minutes on 5.4 MB.
 describe('a rule that is too large', () => {
   const long = (index: number) => `${index}${'x'.repeat(900)}`
   const heavy = (index: number) => `[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$${index}`
@@ -136,7 +141,7 @@ describe('a rule that is too large', () => {
   })
 })
 
-// Bound to: one viewer with thirty requests at once, each of which keeps a core busy for 20 s and more.
+// Attacker: one viewer with thirty concurrent requests, each of which keeps a core busy for at least 20 s.
 describe('thirty questions at once', () => {
   test('of one user leave the others theirs, the collector its disk, the live view its events and alerts their evaluation', async () => {
     const alert = await ask('POST', `${server.url}/v1/alerts`, owner, {
@@ -159,7 +164,7 @@ describe('thirty questions at once', () => {
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])
-    // The first viewer turns the live view on.
+    // The first request enables the live view.
     const live = () => ask('GET', `${server.url}/v1/domains/${domainId}/live`, owner)
     await live()
     await send([{ vendor: 'Shop', event: 'buy', params: { broken: 'yes' } }])
@@ -170,12 +175,12 @@ describe('thirty questions at once', () => {
       return issues.length > 0
     })
     await healthz()
-    // All of that while the questions wait.
+    // All of this happened while the queries were waiting.
     expect(answers.length).toBeLessThan(30)
     abort.abort()
     await Promise.all([...questions, ...insights])
     const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
-    // Two are answered and twenty wait, all of one key; the rest must retry later.
+    // For this key, two queries run and twenty wait. The others must be retried later.
     expect(refused.length).toBeGreaterThanOrEqual(8)
     for (const answer of refused) {
       expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])
@@ -184,7 +189,7 @@ describe('thirty questions at once', () => {
   })
 })
 
-// Bound to: callers that hang up, and the limit of an answer.
+// Attacker: callers that disconnect, and the time limit of a response.
 describe('a question that nobody waits for', () => {
   test('ends in the engine too, when the caller hangs up', async () => {
     const abort = new AbortController()

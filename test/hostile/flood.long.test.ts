@@ -13,8 +13,9 @@ import { deliver as deliverJob } from '../../src/jobs/deliver.ts'
 import type { Db } from '../../src/store/database.ts'
 
 /*
- * Ten thousand notices wait while three receivers hang and one is down. Concurrent attempts never exceed the slots, and
- * memory does not grow with the queue. Others are notified at the next run of the job, and nothing is lost.
+ * Ten thousand notifications wait while three receivers hang and one is down. The number of concurrent attempts never
+ * exceeds the slots, and memory does not grow with the queue. Other receivers are notified in the next run of the job,
+ * and nothing is lost.
  */
 
 const stops: (() => unknown)[] = []
@@ -22,7 +23,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** Accepts and never answers until released. */
+/** Starts a receiver that accepts requests but does not answer until released. */
 async function hanging() {
   const sockets = new Set<Socket>()
   const behaviour = { answers: false }
@@ -43,10 +44,10 @@ async function hanging() {
   return { behaviour, open: () => sockets.size, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
 }
 
-/** Writes waiting notices into the tables, each about a different issue. */
+/** Inserts waiting notifications into the tables, each for a different issue. */
 function fill(db: Db, orgId: string, now: number, rows: readonly { target: string; count: number }[]) {
   const sample = db.prepare('SELECT * FROM issue LIMIT 1').get() as Record<string, unknown>
-  // Not those that SQLite makes itself.
+  // Without the columns that SQLite generates.
   const names = (db.pragma('table_info(issue)') as { name: string }[]).map(({ name }) => name)
   const issue = db.prepare(`INSERT INTO issue (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`)
   const { message } = db.prepare('SELECT message FROM delivery LIMIT 1').get() as { message: string }
@@ -68,7 +69,9 @@ function fill(db: Db, orgId: string, now: number, rows: readonly { target: strin
 
 const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
 
-/** Receivers that answer do so earlier, even on a busy machine; attempts that time out are repeated. */
+/**
+ * Timeout of an attempt. Working receivers answer sooner, even on a busy machine. Attempts that time out are repeated.
+ */
 const PATIENCE_MS = 3000
 
 async function flood(count: number, timeoutMs = 200) {
@@ -98,7 +101,7 @@ async function flood(count: number, timeoutMs = 200) {
     targets.map((target) => ({ target, count: count / 4 })),
   )
   const job = () => deliverJob({ db, clock, publicUrl: 'https://watch.example' }, dispatcher)
-  /** Runs the job at one time of the clock, as the scheduler does, until something is so. */
+  /** Runs the job repeatedly without advancing the clock, as the scheduler does, until the condition is true. */
   const until = async (isSo: () => boolean) => {
     while (!isSo()) {
       job()

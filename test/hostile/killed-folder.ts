@@ -4,21 +4,22 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { ask, askAll, WEBHOOK_SECRET } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 
-/** A data folder of a server that was killed, with everything in it that a folder can have. */
+/** A data folder of a killed server that contains every kind of file. */
 export interface KilledFolder {
   path: string
   apiKey: string
   orgId: string
   domainId: string
-  /** For the collector. */
+  /** Token for the collector. */
   token: string
-  /** Of all events, in order; the last one is in the spool only. */
+  /** Ids of all events in order. The last event is only in the spool. */
   eventIds: string[]
 }
 
 /**
- * Fills `path`, which must not be there yet: compacted, merged and fresh files of events, counts and `pages`, a segment
- * in the spool, a database whose latest changes are in its write-ahead log, sealed secrets, an open issue.
+ * Creates a folder at `path`, which must not exist. It contains compacted, merged and new files of events, counts and
+ * `pages`, a segment in the spool, a database whose latest changes are in its write-ahead log, encrypted secrets, and
+ * an open issue.
  */
 export async function killedFolder(path: string): Promise<KilledFolder> {
   await using app = await testApp()
@@ -69,20 +70,20 @@ async function watchForMail(call: Awaited<ReturnType<typeof testApp>>['call'], d
   })
 }
 
-/** Every file below a folder with its bytes, by its path. */
+/** Returns the content of every file in a folder and its subfolders, by path. */
 export function bytesOf(folder: string): Map<string, Buffer> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
   return new Map(files.map((name) => [name, readFileSync(join(folder, name))]))
 }
 
-/** Ids of all events that a server answers, in order. */
+/** Returns the ids of all events that a server returns, in order. */
 export async function eventIdsOf(url: string, apiKey: string): Promise<string[]> {
   const events = await askAll<{ id: string }>(url, '/v1/events?from=0', apiKey, 'events')
   return events.map(({ id }) => id).sort()
 }
 
-/** Reads everything that a damaged folder must not lose. Waits for nothing. */
+/** Reads all data that must survive a damaged folder, without waiting. */
 export async function readableOf(url: string, apiKey: string) {
   const [org, domains, alerts, integrations, issues, eventIds] = await Promise.all([
     ask('GET', `${url}/v1/org`, apiKey),
@@ -103,7 +104,10 @@ export async function readableOf(url: string, apiKey: string) {
   }
 }
 
-/** Turns bits of a byte at this share of a file: of the next one that is not zero, because most of those mean nothing. */
+/**
+ * Flips bits of a byte at this fraction of a file. Uses the next byte that is not zero, because most zero bytes are
+ * padding.
+ */
 export function flipByte(path: string, share: number): void {
   const bytes = readFileSync(path)
   const middle = Math.floor(bytes.length * share)

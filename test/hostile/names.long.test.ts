@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /** Maximum growth caused by 200,000 invented names of a domain on 2,000 invented hosts. */
 const BOUNDS = {
-  /** Bytes of files of counts; a made-up vendor with its event is 400 letters that no compression makes less of. */
+  /** Bytes of count files. Each invented vendor with its event consists of 400 incompressible letters. */
   countsBytes: 1_000_000,
   countedName: 1000,
   domainVendor: 1000,
@@ -20,7 +20,7 @@ const BATCHES = 2000
 const EVENTS = 100
 const AT_ONCE = 50
 
-/** Letters that nobody sent before. */
+/** Returns random letters that were never sent before. */
 const invented = (length: number) =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(length)))
     .toString('base64')
@@ -92,7 +92,7 @@ test('200,000 invented names on a public token cost little, and names from befor
       count: BATCHES * EVENTS - (BOUNDS.countedName - 1),
     }),
   ])
-  // An event itself keeps the name under which it came.
+  // The event itself keeps its original name.
   const { body: seen } = await world.call('GET', '/v1/events?from=0&limit=1')
   expect(seen.events[0].event).toBe('purchase')
   world.clock.advance(24 * HOUR_MS)

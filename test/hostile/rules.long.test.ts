@@ -4,10 +4,10 @@ import { type Condition, costOf } from '../../src/conditions/condition.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../test-app.ts'
 
-/** Many states at once for each letter that is `A`, `B`, `1` or `2`. */
+/** A pattern with many simultaneous states for each letter `A`, `B`, `1` or `2`. */
 const DEAR = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
-/** Letters of `AB12` by chance, always the same. */
+/** Returns pseudorandom letters from `AB12`; the same for the same seed. */
 function letters(count: number, seed: number): string {
   let state = seed
   return Array.from({ length: count }, () => {
@@ -24,7 +24,7 @@ const rule = (name: string, value: string) => ({
   channels: [{ type: 'email', target: 'a@b.example' }],
 })
 
-/** Events of one batch: each takes 20 to 40 ms. */
+/** Number of events in a batch. Each takes 20 to 40 ms. */
 const EVENTS = 6
 
 const batchOf = (seed: number) => ({
@@ -49,16 +49,17 @@ test('patterns that take long hold up nobody: bound to a slice of the event loop
   expect((await ours('POST', '/v1/alerts', rule('dear', DEAR))).status).toBe(201)
   await theirs('POST', '/v1/alerts', rule('plain', '^no such text$|^broken$'))
 
-  // The first takes its slice of the event loop, and what it can't do in it goes elsewhere, as does what follows.
+  // The first batch uses its time slice in the event loop. The rest of it and all later batches are evaluated in the
+  // background.
   const batches = Array.from({ length: 4 }, (_, n) => batchOf(n + 1))
   const answers = await Promise.all(batches.map((batch) => collect(bad.token, batch)))
   expect(answers.map(({ status, body }) => [status, body.accepted])).toEqual(batches.map(() => [202, EVENTS]))
   expect(app.late.size).toBe(4)
-  // The same again is answered alike, and counted once.
+  // A repeated batch gets the same answer and is counted once.
   expect((await collect(bad.token, batches[3] ?? {})).body.accepted).toBe(EVENTS)
   expect(app.late.size).toBe(4)
 
-  // Meanwhile another organization's violation opens its issue.
+  // In the meantime, another organization's violation opens an issue.
   await collect(shop.token, { events: [{ vendor: 'Own', event: 'view', params: { text: 'broken' } }] })
   await world.at(clock.now() + 1000)
   expect((await theirs('GET', '/v1/issues')).body.issues.length).toBe(1)
@@ -66,7 +67,7 @@ test('patterns that take long hold up nobody: bound to a slice of the event loop
   expect(app.late.size).toBeGreaterThan(0)
   expect((await ours('GET', '/v1/issues')).body.issues.length).toBe(0)
 
-  // Nothing is lost: all of them are judged and counted, in the order in which they came.
+  // Nothing is lost: all events are evaluated and counted in the order in which they were received.
   await app.late.idle()
   await world.at(clock.now() + MINUTE_MS)
   const found = (await ours('GET', `/v1/events?domainId=${bad.id}&event=first`)).body.events
@@ -95,7 +96,7 @@ test('what waits to be judged survives a kill', async () => {
   expect((await call('GET', '/v1/usage')).body.totalEvents).toBe(2 * EVENTS)
 })
 
-/** A rule with 50 conditions of 100 values of 1,000 characters; the last value is `needle`. */
+/** Returns a rule with 50 conditions of 100 values with 1,000 characters each. The last value is `needle`. */
 const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => string, needle = 'needle') => ({
   ...rule(name, ''),
   conditions: {
@@ -123,7 +124,7 @@ test('the largest legal rule is saved and judged late, and the alert shows its s
   expect(await lateShareOf(plain.body.id)).toBeUndefined()
 
   const said = (text: string) => ({ events: [{ vendor: 'Own', event: 'view', params: { text } }] })
-  // Events that it does not apply to are judged on arrival.
+  // Events to which the rule does not apply are evaluated immediately when received.
   expect((await collect(other.token, said('broken'))).status).toBe(202)
   expect(world.app.late.size).toBe(0)
   for (const text of ['nothing', 'a needle', 'broken']) expect((await collect(shop.token, said(text))).status).toBe(202)
@@ -154,7 +155,7 @@ test('patterns of a large rule are compiled in steps, in which others are answer
   const made = await world.call('POST', '/v1/alerts', { body: patterns })
   isMade = true
   expect(made.status).toBe(201)
-  // 400 patterns take a millisecond or more each, and a step ends after the one in which 5 ms have passed.
+  // Each of the 400 patterns takes at least 1 ms, and a step ends once 5 ms have passed.
   expect(turns).toBeGreaterThan(20)
   const wrong = await world.call('POST', '/v1/alerts', { body: largest('wrong', 'regex', (n) => `^${n}$`, '(') })
   expect([wrong.status, wrong.body.error]).toEqual([

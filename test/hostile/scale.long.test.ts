@@ -15,8 +15,9 @@ import { ask, temporaryFolder, until } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * An organization with very many domains and alerts. Bound: a round of evaluation costs what is due, not what there is;
- * alerts of one period share one scan, whenever each began; a list costs its page; a stop waits for no query.
+ * An organization with very many domains and alerts. Guarantees: the cost of an evaluation round depends on the alerts
+ * that are due, not on their total number. Alerts with the same period share one scan, regardless of their start. The
+ * cost of a list depends on the page size. A stop does not wait for queries.
  */
 
 const spies: { mockRestore(): void }[] = []
@@ -30,7 +31,7 @@ const rule = (name: string, period: string) => ({
   conditions: { logic: 'any', items: [{ parameter: 'bad', op: 'equals', values: ['yes'] }] },
 })
 
-/** Records every query of the history by any caller. */
+/** Records every query of the history. */
 function noteQueries(): Query[] {
   const queries: Query[] = []
   const query = DuckdbWarehouse.prototype.query
@@ -51,7 +52,7 @@ describe('a round of evaluation', () => {
     }
     const anomaly = { alertType: 'volume_anomaly', volume: { vendor: 'Shop' }, conditions: undefined }
     await world.call('POST', '/v1/alerts', { body: { ...rule('Four', '1h'), ...anomaly } })
-    // The first round after a start looks at all.
+    // The first round after startup reads all alerts.
     await world.run(job)
     world.clock.advance(1000)
     await world.run(job)
@@ -77,7 +78,7 @@ describe('a round of evaluation', () => {
     await world.run('flush')
     const queries = noteQueries()
     await world.run('evaluate')
-    // The scan, the samples of what it found, and of how many events.
+    // The scan, the samples of its matches, and the number of events.
     expect(queries.map(({ over = 'events' }) => over)).toEqual(['events', 'events', 'counts'])
     const { body } = await world.call('GET', '/v1/issues?limit=200')
     const counted = body.issues.map((issue: { occurrences: number }) => issue.occurrences)
@@ -85,7 +86,7 @@ describe('a round of evaluation', () => {
   })
 })
 
-/** A query that ends when it is interrupted, and not before. */
+/** A query that runs until it is interrupted. */
 const ENDLESS = { sql: 'SELECT sum(hash(a.i + b.i)) FROM range(10000000) a(i), range(10000000) b(i)' }
 
 test('a stop waits for no query, and what was not evaluated is evaluated after the next start', async () => {
@@ -156,7 +157,7 @@ describe('the list of signals', () => {
     const queries = noteQueries()
     const { body } = await stand.get('?limit=50')
     expect(body.signals).toHaveLength(50)
-    // Histories are read in parts, each of many domains.
+    // Histories are read in parts that cover many domains each.
     expect(queries.length).toBeLessThan(50)
     queries.length = 0
     expect((await stand.get('?limit=50')).body).toEqual(body)

@@ -14,7 +14,7 @@ interface Example {
   body: string
 }
 
-/** Returns the requests in the guide, with the two placeholders filled in. */
+/** Returns the requests in the guide with both placeholders filled in. */
 function examples(token: string): Example[] {
   return guide.split(/^## /m).flatMap((text) => {
     const section = text.slice(0, text.indexOf('\n'))

@@ -16,13 +16,13 @@ const params = {
   payload: JSON.stringify({ inner: JSON.stringify(members) }),
 }
 
-/** One request for each host of each decoder, and those of no vendor. */
+/** One request for each host of each decoder, and requests to hosts without a vendor. */
 const hits = [...decoders.flatMap(({ hosts }) => hosts), 'api.shop.example', 'unknown.example'].flatMap((host) => [
   { url: `https://user:${CANARY}@${host}/collect?event=buy&${query}&dl=${encodeURIComponent(params.url)}` },
   { url: `https://${host}/v1/track?${query}`, method: 'POST', body: JSON.stringify({ event: 'buy', ...params }) },
 ])
 
-/** Files below the folder that contain the bytes. */
+/** Returns the files in the folder and its subfolders that contain the bytes. */
 function filesWith(folder: string, bytes: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())

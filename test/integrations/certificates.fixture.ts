@@ -4,19 +4,25 @@ import { join } from 'node:path'
 
 const openssl = Bun.which('openssl')
 
-/** Whether certificates can be made here. */
+/** True when certificates can be created on this machine. */
 export const canCertify = openssl !== null
 
-/** An authority that no system trusts, and a certificate that it signed. Its files are gone at the end of the block. */
+/**
+ * A certificate authority that no system trusts, and a certificate signed by it. The files are deleted at the end of
+ * the block.
+ */
 export interface PrivateAuthority extends Disposable {
-  /** Path of a file in its folder; `ca.pem` is the authority's own certificate, `names` has none. */
+  /**
+   * Returns the path of a file in its folder. `ca.pem` is the authority's own certificate; `names` contains no
+   * certificate.
+   */
   file(name: string): string
   ca: string
   key: string
   cert: string
 }
 
-/** @param names of the certificate, as openssl takes them: `IP:127.0.0.1,DNS:shop.test` */
+/** @param names names of the certificate in openssl format: `IP:127.0.0.1,DNS:shop.test` */
 export function privateAuthority(names = 'IP:127.0.0.1'): PrivateAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-authority-'))
   const file = (name: string) => join(folder, name)

@@ -13,8 +13,8 @@ import { openDatabase } from '../../src/store/database.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * A URL used as a channel target is a credential: it is encrypted in the data folder, masked for viewers and read-only keys,
- * and unchanged when its masked value is sent back.
+ * A URL used as a channel target is a credential: it is encrypted in the data folder and masked for viewers and
+ * read-only keys. Sending back the masked value leaves the target unchanged.
  */
 
 const SECRETS = [
@@ -48,7 +48,7 @@ const MASKED = [
   { type: 'email', target: 'owners' },
 ]
 
-/** The secrets and channel targets in a text. */
+/** Returns the secrets and channel targets found in a string. */
 const shownIn = (text: string) => [...SECRETS, 'ann@people', 'ben@people'].filter((secret) => text.includes(secret))
 
 function* filesIn(folder: string): Generator<string> {
@@ -59,7 +59,7 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
-/** Returns the files of a data folder that contain a secret of a URL. */
+/** Returns the files in a data folder that contain a secret of a URL. */
 const leaks = (folder: string) =>
   [...filesIn(folder)].filter((path) => {
     const text = readFileSync(path, 'latin1')
@@ -76,7 +76,9 @@ const alert = {
 const steps = [{ type: 'navigate', url: 'https://shop.example/' }]
 const flowTest = { name: 'Buy', recording: { title: 'Buy', steps }, channels: CHANNELS }
 
-/** A server with an alert, a flow test and an issue that use these channels; `sent` contains the called URLs. */
+/**
+ * Starts a server with an alert, a flow test and an issue that use these channels. `sent` contains the requested URLs.
+ */
 async function planted() {
   const sent: string[] = []
   const world = await testApp({ smtpUrl: 'smtp://127.0.0.1:1' }, {
@@ -311,7 +313,7 @@ test('URLs stored by an earlier version are encrypted at startup, and waiting de
     }))
       for (const column of columns)
         db.exec(`UPDATE ${table} SET ${column} = plain(${column}) WHERE ${column} LIKE '%sealed:%'`)
-    // Memories of a chat are stored by target; without them, the chat would be notified again.
+    // The record of sent chat messages is stored by target. Without it, the chat is notified again.
     db.exec(`UPDATE delivery SET status = 'pending', dueAt = 0, expiresAt = NULL, deliveredAt = NULL;
       DELETE FROM issueMemory WHERE channelType = 'team_chat';
       INSERT INTO startTask VALUES ('sealTargets')`)

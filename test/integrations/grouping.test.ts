@@ -37,7 +37,7 @@ test('an incident that opens many alerts makes two mails, but a webhook request 
   expect(post.mails).toHaveLength(1)
   expect(hook.requests).toHaveLength(ALERTS)
 
-  // A restart in between changes nothing.
+  // A restart in between makes no difference.
   await world.restart()
   await world.at(start + 30 * SECOND_MS)
   expect(post.mails).toHaveLength(1)

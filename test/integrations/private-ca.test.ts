@@ -13,8 +13,8 @@ import { oidcProvider } from '../../src/org/oidc.ts'
 import { canCertify, type PrivateAuthority, privateAuthority } from './certificates.fixture.ts'
 
 /*
- * Outbound requests trust the authorities of the file in TAGWARDEN_OUTBOUND_CA in addition to those of the system:
- * integrations, mail, and sign-in through the company.
+ * Outbound requests trust the certificate authorities in the file TAGWARDEN_OUTBOUND_CA in addition to those of the
+ * system. This applies to integrations, mail and single sign-on.
  */
 
 describe.skipIf(!canCertify)('a certificate of a private authority', () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Every URL that a caller can configure, with every spelling of a blocked address: the refusal names the field, and no request
- * is made.
+ * Tests every URL that a caller can configure with every spelling of a blocked address. The error names the field, and
+ * no request is made.
  */
 
 const ADDRESSES = [

@@ -10,21 +10,21 @@ import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Configures every secret of every provider against a server that echoes each request, then searches for the secrets in every
- * response, log line, message and file of the data folder.
+ * Configures every secret of every provider against a server that echoes each request, then searches for the secrets in
+ * every response, log line, message and file of the data folder.
  */
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-/** Response of a token endpoint. */
+/** Access token returned by the token endpoint. */
 const FRESH = 'planted-fresh-access-token-0f3a'
 
 interface Planted {
   provider: string
   config: Record<string, unknown>
-  /** Texts that must not appear anywhere. */
+  /** Strings that must not appear anywhere. */
   secrets: readonly string[]
-  /** Type of the channel; absent: not a channel. */
+  /** Channel type; omitted for providers that are not channels. */
   channel?: string
 }
 
@@ -103,7 +103,7 @@ const PLANTED: readonly Planted[] = [
 ]
 const SECRETS = [...PLANTED.flatMap(({ secrets }) => secrets), FRESH]
 
-/** Possible encodings: plain, in a URL, in JSON, in base64. */
+/** Returns the possible encodings of a secret: plain, URL-encoded, JSON and base64. */
 const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -112,7 +112,7 @@ const formsOf = (secret: string) => [
 ]
 const FORMS = SECRETS.flatMap((secret) => formsOf(secret).map((form) => [secret, form] as const))
 
-/** The secrets found in a text, with their context. */
+/** Returns the secrets found in a string, with their context. */
 function shownIn(text: string): string[] {
   return FORMS.flatMap(([secret, form]) => {
     const at = text.indexOf(form)
@@ -120,7 +120,7 @@ function shownIn(text: string): string[] {
   })
 }
 
-/** Echoes the request in the body and in a header, both as received and with base64 decoded. */
+/** Echoes the request in the body and in a header, both as received and base64-decoded. */
 function quoting(status: number) {
   return async (outbound: Outbound): Promise<Reply> => {
     if (outbound.kind === 'mail') return { kind: 'status', status: 250, headers: {}, body: '' }
@@ -140,7 +140,7 @@ function quoting(status: number) {
   }
 }
 
-/** Responses of the MCP tools. */
+/** Returns the responses of the MCP tools. */
 async function askTools(
   world: TestApp,
   deliveries: readonly { id: string }[],
@@ -209,7 +209,7 @@ describe.each([200, 400, 401, 403, 404, 410, 429, 500])(
         }
       }
       await call('GET', '/v1/integrations')
-      // It retries for a while before it fails.
+      // The provider retries for a while before it fails.
       const passing = setInterval(() => world.clock.advance(SECOND_MS), 1)
       const containerPath = encodeURIComponent('accounts/1/containers/2')
       await call('GET', `/v1/integrations/tag_manager/tags?containerPath=${containerPath}`)

@@ -20,7 +20,7 @@ interface Case {
   body: string
 }
 
-/** Requests that a receiver must distinguish, with the expected result. */
+/** Returns requests that a receiver must accept or reject, with the expected result. */
 function casesNow(): [Case, boolean][] {
   const { headers, body } = webhookRequest(message, config, { deliveryId: 'dlv_1', at: Date.now(), former: [former] })
   const old = webhookRequest(message, config, { deliveryId: 'dlv_1', at: Date.now() - 301_000 })
@@ -49,7 +49,7 @@ from webhook import is_from_tagwarden
 print(json.dumps([is_from_tagwarden(c["secret"], c["headers"], c["body"].encode()) for c in json.load(sys.stdin)]))
 `
 
-// One case per line with its parts in base64, because Java has no JSON parser.
+// One case per line, with its parts in base64, because Java has no built-in JSON parser.
 const JAVA = `
 import java.nio.charset.StandardCharsets;
 import java.util.*;

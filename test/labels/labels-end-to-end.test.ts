@@ -5,7 +5,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 const GA = 'Google Analytics 4'
 const channels = [{ type: 'email', target: 'ann@example.com' }]
 const labelIs = (op: 'equals' | 'not_equals', ...values: string[]) => ({ parameter: '$label', op, values })
-/** Broken by events that have the label. */
+/** Returns a rule that events with the label violate. */
 const rule = (label: string, op: 'equals' | 'not_equals' = 'equals') => ({
   name: `Events with ${label}`,
   alertType: 'data_validation',
@@ -25,7 +25,7 @@ async function setUp(app: TestApp) {
       post('/v1/insights/labels/assign', { label, members: members.map(([vendor, event]) => ({ vendor, event })) }),
     unassign: (label: string, ...members: [vendor: string, event: string][]) =>
       post('/v1/insights/labels/unassign', { label, members: members.map(([vendor, event]) => ({ vendor, event })) }),
-    /** Sends events of one session, each a millisecond after the one before. */
+    /** Sends events of one session, 1 ms apart. */
     async send(sessionId: string, ...events: [vendor: string, event: string][]) {
       for (const [vendor, event] of events) {
         app.clock.advance(1)
@@ -36,7 +36,7 @@ async function setUp(app: TestApp) {
         })
       }
     },
-    /** The names of events that broke the rule on arrival, in order. */
+    /** Returns the names of events that violated the rule when they were received, in order. */
     async broken(alertId: string): Promise<string[]> {
       const { events } = (await call('GET', '/v1/events?limit=200')).body
       const found = events.filter(({ violations }: { violations: string[] | null }) => violations?.includes(alertId))

@@ -13,9 +13,7 @@ import { toolName } from '../../src/mcp/tool.ts'
 import { type JsonSchema, least } from '../api/json-schema.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/*
- * The program as assistants meet it: through its own HTTP, with the SDK's client.
- */
+/* The program as an assistant uses it: over HTTP, with the SDK's client. */
 
 let world: TestApp
 let web: { url: string; stop(): Promise<void> }
@@ -37,10 +35,10 @@ const newKey = async (readOnly: boolean): Promise<{ id: string; secret: string }
   return (await world.call('POST', '/v1/keys', { body })).body
 }
 const assistant = () => connect(web.url, world.owner.apiKey)
-/** An assistant that lists every tool. */
+/** Connects an assistant that lists every tool. */
 const listingAll = (key = world.owner.apiKey) => connect(`${web.url}?groups=all`, key)
 
-/** Returns the answer of a tool; throws when it refuses. */
+/** Returns the answer of a tool. Throws when the call is rejected. */
 async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
   const answer = await callTool(client, name, args)
   expect([name, answer.refusal]).toEqual([name, null])
@@ -113,7 +111,10 @@ describe('every tool', () => {
   test('takes ISO 8601 for every instant among its arguments', async () => {
     await using client = await listingAll()
     const { tools } = await client.listTools()
-    /** Names of instants. `since` of a live view is a sequence number, and the steps of a flow test have names. */
+    /**
+     * Matches names of instants. Exceptions are `since` of a live view, which is a sequence number, and the names in
+     * the steps of a flow test.
+     */
     const named = /^(?:.*(?:At|Until|Since)|since|until|from|to|at)$/
     const missing: string[] = []
     const found: string[] = []
@@ -191,7 +192,7 @@ test('an assistant finds what is wrong, investigates, acknowledges, and writes a
   await using client = await assistant()
   await client.listTools()
 
-  // An alert: tried first, then made.
+  // An alert: first a dry run, then created.
   const rule = {
     name: 'Purchase has a value',
     alertType: 'data_validation',
@@ -210,7 +211,7 @@ test('an assistant finds what is wrong, investigates, acknowledges, and writes a
   expect((await value(client, 'list_alerts')).alerts).toEqual([made])
   expect((await callTool(client, 'create_alert', { ...rule, period: '5x' })).refusal).toStartWith('period: ')
 
-  // It judges at once: what is tried leaves no trace in the rules either.
+  // The alert is active immediately. A dry run does not affect the compiled rules either.
   await value(client, 'delete_alert', { id: made.id, dryRun: true })
   await world.collect(domain.token, {
     batchId: 'batch-one',
@@ -234,7 +235,7 @@ test('an assistant finds what is wrong, investigates, acknowledges, and writes a
     `tagwarden://alerts/${made.id}`,
   ])
 
-  // Acknowledged: tried first, then done.
+  // The issue: first a dry run, then acknowledged.
   const acknowledge = { id: issue.id, status: 'acknowledged' }
   const asItWas = everyRow(world.app.db)
   expect(await value(client, 'change_issue', { ...acknowledge, dryRun: true })).toMatchObject({
@@ -364,7 +365,7 @@ test('long answers are paged and say how to continue', async () => {
     return pages
   }
 
-  // A route that has pages.
+  // A route with paging.
   const events = await pagesOf('search_events', { limit: 100 })
   expect(events.length).toBeGreaterThan(2)
   const all = [(await whole('/v1/events?limit=200')).body.events, events.flatMap((page) => page.events)]
@@ -373,7 +374,7 @@ test('long answers are paged and say how to continue', async () => {
   )
   expect(all[1]).toHaveLength(120)
 
-  // A route without.
+  // A route without paging.
   const dictionary = await pagesOf('get_event_dictionary', {})
   const found = dictionary.flatMap(({ vendors }) => vendors.map(({ vendor }: { vendor: string }) => vendor))
   const { body } = await whole('/v1/events/dictionary')

@@ -2,25 +2,25 @@ import { connect, type Socket } from 'node:net'
 
 const WAIT_MS = 60_000
 
-/** One answer as received. */
+/** A response as received. */
 interface RawAnswer {
   status: number
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   headers: Record<string, string>
   text: string
 }
 
-/** A raw connection: the test writes every byte. */
+/** A raw connection, on which the test controls every byte. */
 export interface Connection {
   socket: Socket
-  /** Returns the next answer with a `Content-Length`; rejects when the connection ends before it. */
+  /** Returns the next response with a `Content-Length`. Rejects when the connection is closed before its end. */
   answer(): Promise<RawAnswer>
-  /** Resolves when the connection has ended; rejects when it does not. */
+  /** Resolves when the connection is closed. Rejects after a timeout. */
   closed(): Promise<void>
   isOpen(): boolean
   /**
-   * Sends the same data repeatedly, as fast as the server accepts it, until the connection ends. Returns the bytes
-   * sent.
+   * Sends the same data repeatedly, as fast as the server accepts it, until the connection is closed. Returns the
+   * number of bytes sent.
    */
   flood(piece: Buffer): Promise<number>
   [Symbol.dispose](): void
@@ -38,7 +38,7 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
     received = Buffer.concat([received, piece])
     arrived.dispatchEvent(new Event('piece'))
   })
-  // A reset ends the connection like any other end.
+  // A reset is handled like any other close.
   socket.on('error', () => {})
   socket.on('close', () => {
     ended = true
@@ -64,7 +64,7 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
     for (; !ended; bytes += piece.length) {
       const taken = new Promise<void>((done) => socket.write(piece, () => done()))
       await Promise.race([taken, ending.promise])
-      // Otherwise data that is accepted at once would leave no turn to notice the end.
+      // Yields, because otherwise data that is accepted immediately would prevent the test from noticing the close.
       await new Promise<void>((done) => setImmediate(done))
     }
     return bytes
@@ -79,7 +79,7 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
   }
 }
 
-/** The text of a request; a body gets its `Content-Length`. */
+/** Returns the text of a request. A body gets its `Content-Length`. */
 export function requestOf(method: string, path: string, headers: Record<string, string> = {}, body = ''): string {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ host: 'tagwarden.example', ...length, ...headers })

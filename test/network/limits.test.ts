@@ -16,7 +16,7 @@ describe('time for an answer', () => {
     expect([status, headers['retry-after'], JSON.parse(text)]).toEqual([
       ...[503, '1', { error: 'GET /test/never: took longer than 0.05 s' }],
     ])
-    // The connection stays open, and the late answer is dropped.
+    // The connection stays open, and the late response is dropped.
     server.release()
     caller.socket.write(HEALTH)
     const next = await caller.answer()
@@ -41,7 +41,7 @@ describe('time for an answer', () => {
     expect(sender.isOpen()).toBe(true)
     sender.socket.write(body.slice(10))
     const { status, text } = await sender.answer()
-    // Checking a password can take longer than this test's limit.
+    // Verifying a password can take longer than the limit of this test.
     expect(status === 401 || text.includes('took longer')).toBe(true)
   })
 
@@ -70,7 +70,7 @@ describe('requests at once', () => {
     ])
     const { status, headers, body } = await call('POST', `${server.url}${EVENTS_PATH}`, { body: {} })
     expect([status, headers.get('retry-after'), body]).toEqual([503, '1', JSON.parse(busy.text)])
-    // The script of a page must be able to read that it should retry.
+    // The script of a page must be able to read when to retry.
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
     server.release()
@@ -84,7 +84,7 @@ const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').si
 
 describe('connections', () => {
   test('two thousand idle ones do not block other callers', async () => {
-    // Both ends are in this process.
+    // Both ends of the connections are in this process.
     await using server = await listening({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
     for (const one of idle) expect((await one.answer()).status).toBe(200)
@@ -96,7 +96,7 @@ describe('connections', () => {
   })
 
   test.skipIf(!COUNTS_FILES)('that are idle are closed when there are too many, others are not', async () => {
-    // Both ends are in this process, so each connection is two open files.
+    // Both ends are in this process, so each connection uses two open files.
     const max = statSync('/proc/self/fd').size + 120
     await using server = await listening({}, { maxConnections: String(max) })
     using busy = await connectTo(server.url, NEVER)

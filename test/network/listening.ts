@@ -17,16 +17,16 @@ export interface Listening extends Running {
   /** Errors logged by the server. */
   errors: unknown[]
   warnings: string[]
-  /** Answers the requests waiting at `/test/never`; later ones wait again. */
+  /** Answers the requests waiting at `/test/never`. Later requests wait again. */
   release(): void
-  /** Number of requests waiting there. */
+  /** Number of requests waiting at `/test/never`. */
   waiting(): number
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * A server on its own folder, with additional routes: `/test/never` waits, `/test/address` returns the address of the
- * caller, `/test/large` returns 50 MB, `/test/events` is a stream of one event, `/test/echo` returns the body.
+ * Starts a server on its own folder with additional routes: `/test/never` waits, `/test/address` returns the caller's
+ * IP address, `/test/large` returns 50 MB, `/test/events` streams a single event, and `/test/echo` returns the body.
  */
 export async function listening(
   timeouts: Partial<ServerTimeouts> = {},

@@ -64,7 +64,7 @@ describe('a request', () => {
     ['with invalid chunks', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
   ])('%s gets the right answer, and the server continues', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
-    // An unknown HTTP method ends the connection.
+    // An unknown HTTP method closes the connection.
     if (status === 0) await caller.closed()
     else {
       const answer = await caller.answer()
@@ -112,7 +112,7 @@ describe('a request', () => {
   })
 })
 
-/** One of each kind: a page, a route, an unknown path, the collector, a bug. */
+/** One request of each kind: a page, a route, an unknown path, the collector, and a bug. */
 const ANSWERS: [method: string, path: string][] = [
   ...(['/', '/healthz', '/metrics', '/openapi.json', '/docs', '/v1/alerts', '/v1/nothing', '/nothing'] as const).map(
     (path): [string, string] => ['GET', path],
@@ -192,7 +192,7 @@ describe('the address of a caller', () => {
     await using server = await listening({}, settings)
     using caller = await connectTo(server.url, requestOf('GET', '/test/address', { 'x-forwarded-for': header }))
     expect(JSON.parse((await caller.answer()).text)).toBe(expected)
-    // The same in several lines.
+    // The same header split into several lines.
     const lines = header.split(', ').map((entry) => `X-Forwarded-For: ${entry}\r\n`)
     using again = await connectTo(server.url, `GET /test/address HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`)
     expect(JSON.parse((await again.answer()).text)).toBe(expected)

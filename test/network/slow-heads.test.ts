@@ -3,7 +3,7 @@ import { call, until } from '../run-program.ts'
 import { connectTo } from './connection.ts'
 import { listening } from './listening.ts'
 
-// The runtime's own limit, 10 s in steps of four, cannot be configured.
+// The runtime's own limit (10 s, checked every 4 s) can't be configured.
 test('a request head that arrives slowly or never is aborted, and others are served meanwhile', async () => {
   await using server = await listening()
   const startedAt = performance.now()

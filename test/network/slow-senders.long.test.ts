@@ -67,7 +67,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     await using server = await listening(timeouts)
     const startedAt = performance.now()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
-    // Worth 200 ms beyond the minimum.
+    // These bytes add 200 ms to the base time.
     sender.socket.write(`1f4\r\n${' '.repeat(500)}\r\n`)
     expect((await sender.answer()).text).toContain('in time')
     expect(performance.now() - startedAt).toBeGreaterThan(245)
@@ -77,7 +77,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     const server = await listening()
     for (const headers of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
       using sender = await connectTo(server.url, start(headers, '1\r\n{\r\n'))
-      // The server has begun to read when it answers the next request.
+      // Once the server answers this request, it has started to read the first one.
       await call('GET', `${server.url}/healthz`)
       sender.socket.destroy()
       await sender.closed()
@@ -93,7 +93,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     const piece = Buffer.from(`100000\r\n${' '.repeat(1024 * 1024)}\r\n`)
     const sent = await sender.flood(piece)
     expect(sent).toBeGreaterThan(32 * 1024 * 1024)
-    // The buffers of the sockets are added.
+    // The socket buffers are added.
     expect(sent).toBeLessThan(MAX_BODY_BYTES + 48 * 1024 * 1024)
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024)
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
@@ -103,7 +103,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
 
 describe('a body that is too large', () => {
   const login = '/v1/auth/login'
-  /** Allowed by its schema. */
+  /** Maximum size allowed by the schema. */
   const LOGIN_BYTES = 64 * 1024
 
   test.each<[string, number, boolean]>([
@@ -122,7 +122,7 @@ describe('a body that is too large', () => {
     expect(headers['content-type']).toContain('application/json')
     expect(headers.connection === 'close').toBe(closes)
     if (closes) return sender.closed()
-    // A sender that sends everything before reading can still read the answer and continue.
+    // A sender that sends everything before it reads can still read the response and continue.
     sender.socket.write(Buffer.alloc(bytes, ' '))
     sender.socket.write(requestOf('GET', '/healthz'))
     expect((await sender.answer()).status).toBe(200)

@@ -8,9 +8,7 @@ import { readEventStream, type SentEvent } from '../stream/event-stream-client.t
 import { connectTo, requestOf } from './connection.ts'
 import { type Listening, listening } from './listening.ts'
 
-/*
- * The stream of changes over real connections.
- */
+/* The stream of changes over real connections. */
 
 async function withOwner(server: Listening) {
   const { db, box } = server.app
@@ -118,7 +116,7 @@ test('a connection that reads nothing delays no others, and uses no memory for m
   const reader = await listen(server, apiKey)
   const { db } = server.app
   const rename = db.prepare('UPDATE domain SET name = ? WHERE id = ?')
-  // More than all buffers between them hold.
+  // More than fits in all buffers in between.
   const rounds = 100
   for (let round = 0; round < rounds; round++) {
     db.transaction(() => {
@@ -140,7 +138,7 @@ test('a connection that reads nothing delays no others, and uses no memory for m
 })
 
 test('a server that stops ends all streams at once', async () => {
-  // If the stop waited for a stream, it would take the whole time of the test.
+  // If the stop waited for a stream, it would take as long as the time limit of the test.
   await using server = await listening({ stopMs: 600_000 })
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2].map(() => listen(server, apiKey)))

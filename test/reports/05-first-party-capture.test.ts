@@ -4,7 +4,7 @@ import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { until } from '../run-program.ts'
 import { describeReport, reportText } from './report.ts'
 
-/** Vendors by the event that the page sends to a host of the shop. */
+/** Expected vendors by the event that the page sends to a host of the shop. */
 const EXPECTED = {
   sub_adobe_websdk: 'Adobe Experience Platform Web SDK',
   third_adobe_websdk: 'Adobe Experience Platform Web SDK',

@@ -34,7 +34,7 @@ describeReport('version and disclosed vendors of a TCF string', () => {
 
   test('disclosed vendors are as expected', () => {
     const { requests, lines } = read()
-    // The date of the last expected value is that of `consent.tcf.created`.
+    // The date in the last expected value is the date of `consent.tcf.created`.
     const words = lines.map(({ disclosedVendors }) => disclosedVendors.replace(' although made on 2026-06-26', ''))
     expect(requests.map((request) => paramsOf(request)['consent.tcf.disclosed_vendors'])).toEqual(words)
     expect(paramsOf(requests[3] ?? { url: '', method: '' })['consent.tcf.created']).toBe('2026-06-26')

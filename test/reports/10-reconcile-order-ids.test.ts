@@ -3,7 +3,7 @@ import { testApp } from '../test-app.ts'
 
 const POST = 'POST'
 const json = JSON.stringify
-/** The kind of request of each vendor in the report, by the name under which it is decoded. */
+/** Each vendor's kind of request in the report, by its decoded vendor name. */
 const REQUESTS: [string, string, string?][] = [
   [
     'Google Analytics 4',
@@ -85,7 +85,7 @@ test('an order is found in the purchases of fifteen vendors, with its value', as
     url: url.replace('ID', 'O-1'),
     ...(body === undefined ? {} : { method: POST, body: body.replace('"ID"', '"O-1"').replace('=ID&', '=O-1&') }),
   }))
-  // A Floodlight counter has a random number where a sale has its order.
+  // A Floodlight counter has a random number in the field where a sale has its order id.
   hits.push({ url: 'https://ad.doubleclick.net/activity;src=123;type=count;cat=view;ord=8471935?' })
   hits.push({ url: 'https://trc.taboola.com/1234/log/3/unip?en=make_purchase&item-url=x' })
   expect((await world.collect(token, { hits })).body).toMatchObject({ rejected: 0 })
@@ -108,7 +108,7 @@ test('vendors whose purchases have no id are named, whatever their name for a pu
     ['Pinterest Tag', 'checkout'],
     ['TikTok Pixel', 'PlaceAnOrder'],
     ['Meta Pixel', 'Purchase'],
-    // The start of a purchase, with other vendors.
+    // Other vendors' events for the start of a checkout.
     ['Mixpanel', 'checkout'],
   ].map(([vendor, event]) => ({ vendor, event, params: { value: 59.9 } }))
   await world.collect(token, { events: [...events, { vendor: 'Shop', event: 'order', params: { order_id: 'O-1' } }] })

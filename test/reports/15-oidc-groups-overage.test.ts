@@ -13,7 +13,7 @@ const OVERAGE = {
   _claim_sources: { src1: { endpoint: 'https://graph.example/v1.0/users/z/getMemberObjects' } },
 }
 
-/** The report's provider, on a port that is free. */
+/** Starts the report's provider on a free port. */
 async function startProvider(folder: string) {
   const port = await freePort()
   const script = join(folder, 'provider.mjs')
@@ -44,7 +44,7 @@ describeReport('groups overage of Entra ID', () => {
     const key = await initialize(data)
     await using provider = await startProvider(folder.path)
     await using server = await startServer(data, {
-      // The redirect address is derived from the listening address.
+      // The redirect URL is derived from the listening address.
       listen: `127.0.0.1:${await freePort()}`,
       env: {
         TAGWARDEN_OIDC_ISSUER: provider.issuer,

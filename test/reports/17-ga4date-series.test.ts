@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { LineDetector } from '../../src/commands/detect.ts'
 import { describeReport, reportText } from './report.ts'
 
-/** Row numbers of the marked rows. */
+/** Returns the row numbers of the marked rows. */
 function marked(text: string): number[] {
   const detector = new LineDetector(4)
   return text

@@ -44,7 +44,7 @@ describeReport('personal data', () => {
     }
     const preview = await t.call('POST', '/v1/alerts/preview', { body: { rule, hours: 72 } })
     expect([preview.status, preview.body.matched]).toEqual([200, expected.length])
-    // A backtest judges whole hours.
+    // A backtest evaluates only whole hours.
     t.clock.advance(7_200_000)
     const backtest = await t.call('POST', '/v1/alerts/backtest', { body: { rule, days: 7 } })
     const found = backtest.body.buckets.reduce((sum: number, one: { matchCount: number }) => sum + one.matchCount, 0)

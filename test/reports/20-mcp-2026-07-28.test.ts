@@ -7,7 +7,9 @@ import { describeReport, reportText } from './report.ts'
 
 const python = Bun.which('python3')
 
-/** Imported as `srv` by the client of the report: requests to the server under test, with its key. */
+/**
+ * The module that the report's client imports as `srv`. It sends requests to the server under test with its API key.
+ */
 const SRV = `
 import json, os, urllib.request, urllib.error
 def req(path, body=None, method='GET', headers={}, raw=False):
@@ -37,7 +39,7 @@ describeReport('the client of MCP revision 2026-07-28', () => {
     await world[Symbol.asyncDispose]()
   })
 
-  /** The requests of the report, in its order. */
+  /** The requests of the report, in the original order. */
   const META = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
@@ -98,7 +100,7 @@ describeReport('the client of MCP revision 2026-07-28', () => {
     expect(list).toStartWith(`list ${answer('tools')}`)
     expect(call).toStartWith(`call ${answer('content')}`)
     expect(initialize).toContain('"protocolVersion":"2025-11-25"')
-    // The revision requires the header.
+    // This protocol revision requires the header.
     expect(headerless).toBe('list no header but meta 400')
   })
 })

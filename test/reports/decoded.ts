@@ -2,22 +2,22 @@ import { expect } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
 import type { ReportedRequest } from './report.ts'
 
-/** Expected values of one decoded line; omitted fields may have any value. */
+/** Expected values of one decoded line. Omitted fields may have any value. */
 export interface ExpectedLine {
   vendor: string
   account?: string
   kind?: string
   event?: string
-  /** Names in order, or their number. */
+  /** Event names in order, or the number of events. */
   events?: string[] | number
   error?: string | null
   params?: Record<string, string>
   paramsOfFirst?: Record<string, string>
-  /** Values among the parameters, or parameters. */
+  /** Values that must occur among the parameters, or parameters with their values. */
   mustContain?: string[] | Record<string, string>
 }
 
-/** Checks the answer of `tagwarden decode` for a line. */
+/** Compares the output of `tagwarden decode` for a line with the expected values. */
 export function expectDecoded(request: ReportedRequest, expected: ExpectedLine): void {
   const { vendor, account, kind, events, error } = decodeLine(request)
   const { mustContain = [], params = expected.paramsOfFirst ?? {} } = expected

@@ -7,13 +7,13 @@ import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 const PNG = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 1, 2, 3)
-/** Internal identifiers and credentials. */
+/** Matches internal identifiers and credentials. */
 const OURS = /\b(?:org|usr|dom|alr|iss|int|key|lbl|chg|tst|run|shr|dlv|prj|ver|ak|pt|st|in|su)_[\w-]{20,}/
 
 const share = (world: TestApp, id: string, body: object = {}) => world.call('POST', `/v1/audits/${id}/share`, { body })
 const open = (world: TestApp, path: string) => world.app.fetch(new Request(`http://localhost${path}`))
 
-/** A run that is shared, and the path of its page. */
+/** Creates a shared run. Returns the run and the path of its page. */
 async function shared(world: TestApp, body: object = {}) {
   const id = storeRun(world, aRun(), { picture: () => PNG })
   const { status, body: answer } = await share(world, id, body)
@@ -154,7 +154,7 @@ describe('a shared run', () => {
     const tries = await Promise.all(Array.from({ length: 61 }, guess))
     expect(tries.filter((status) => status === 404)).toHaveLength(60)
     expect(tries.at(-1)).toBe(429)
-    // Screenshot addresses of an existing page can't be guessed.
+    // The page exists, but its screenshot URLs can't be guessed.
     expect((await open(world, `${path}?step=1`)).status).toBe(200)
   })
 

@@ -7,7 +7,7 @@ import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { readEventStream, type StreamSubscription } from './event-stream-client.ts'
 
-/* Events that callers receive about changes in their organization, of every kind and cause. */
+/* Events about changes in an organization, of every kind and cause, as received by callers. */
 
 const alert = {
   name: 'No addresses',
@@ -23,7 +23,7 @@ async function listen(world: TestApp, as = world.owner.apiKey): Promise<StreamSu
   return readEventStream(await world.app.fetch(new Request('http://localhost/v1/stream', { headers })))
 }
 
-/** Calls, and returns what was heard meanwhile, as `kind id`. */
+/** Performs a call and returns the events received during it, as `kind id`. */
 async function heardOf(stream: StreamSubscription, act: () => Promise<unknown>): Promise<string[]> {
   const before = stream.changes.length
   await act()
@@ -156,13 +156,14 @@ test('whatever is done in which organization, each hears its own and nothing of 
           await world.call('DELETE', `/v1/alerts/${alertId}`, { as })
           alerts.splice(alerts.indexOf(alertId), 1)
         } else if (act === 'refused' && domainId) {
-          // Of somebody else, who learns nothing of it.
+          // The caller belongs to another organization and learns nothing from the answer.
           const other = homes[(at + 1) % homes.length]?.as ?? ''
           expect((await world.call('PUT', `/v1/domains/${domainId}`, { as: other, body: { name } })).status).toBe(404)
         }
       }
       for (const [index, { as, own }] of homes.entries()) {
-        // A last change of each, behind which nothing is missing.
+        // Makes one last change in each organization. When it has been received, all earlier events have been received
+        // too.
         const { body } = await world.call('POST', '/v1/domains', { as, body: { name: `Last ${++names}` } })
         own.add(body.id)
         const stream = streams[index]

@@ -1,6 +1,6 @@
 import { until } from '../run-program.ts'
 
-/** One server-sent event. */
+/** A server-sent event. */
 export interface SentEvent {
   id: string
   event: string
@@ -8,14 +8,14 @@ export interface SentEvent {
   data: any
 }
 
-/** An event stream, read in the background. */
+/** An event stream that is read in the background. */
 export interface StreamSubscription {
   /** Events received so far. */
   readonly events: readonly SentEvent[]
-  /** Received events without pulses. */
+  /** Events received so far, without pulses. */
   readonly changes: readonly SentEvent[]
   readonly isEnded: boolean
-  /** Waits for this number of changes and returns them. */
+  /** Waits until `isThere` returns true for the changes, and returns them. `what` is named on timeout. */
   changesWhen(what: string, isThere: (changes: readonly SentEvent[]) => boolean): Promise<readonly SentEvent[]>
   ended(): Promise<void>
   leave(): Promise<void>
@@ -58,7 +58,7 @@ export function readEventStream(response: Response): StreamSubscription {
   }
 }
 
-/** Parses a frame. Undefined for a frame without data. */
+/** Parses a frame. Empty for a frame without data. */
 export function eventOf(frame: string): SentEvent[] {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? ''
   const data = field('data')
