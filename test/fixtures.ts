@@ -85,7 +85,7 @@ export const sessionIdOf = (token: string): string => secretHash(token).toString
 /** Returns the owner of a person's keys. */
 export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })
 
-/** Creates two organizations with users of every role. */
+/** Creates two organizations. The first one has users of every role. */
 export function cast(db: Db, clock: Clock): Cast {
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
   const elsewhere = createOrg(db, testBox, clock, { name: 'Mallory and Sons' })

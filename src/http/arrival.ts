@@ -100,7 +100,7 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
   })
 }
 
-/** True for the error that Bun throws when the other side disconnects. */
+/** True for the error that Bun throws when the client disconnects. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }

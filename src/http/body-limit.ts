@@ -11,7 +11,7 @@ const SCALAR_BYTES = 32
 /** Allowance for white space between values. */
 const BLANKS_FACTOR = 2
 
-/** The part of JSON Schema that limits the size of a value. */
+/** The subset of JSON Schema that limits the size of a value. */
 interface Sized {
   type?: string
   enum?: readonly unknown[]

@@ -47,7 +47,7 @@ describe('JSON read in steps equals the result of the runtime', () => {
           const from = at % (whole.length + 1)
           return whole.slice(0, from) + insert + whole.slice(from + remove)
         }, text)
-        // With several faults, this parser and the runtime’s may report different ones.
+        // With several faults, the two parsers may report different ones.
         const [ours, runtime] = [await outcome(() => readJsonInSteps(changed)), await outcome(() => jsonOf(changed))]
         expect('code' in ours ? { code: ours.code } : ours).toEqual(
           'code' in runtime ? { code: runtime.code } : runtime,

@@ -1,14 +1,17 @@
 import { AppError } from '../core/error.ts'
 import { Yielder } from '../core/yielding.ts'
 
-/** Twice the depth of any schema. TypeBox's recursion could overflow the stack on deeper values. */
+/**
+ * Maximum nesting depth, more than twice that of any schema. TypeBox's recursion could overflow the stack on deeper
+ * values.
+ */
 export const MAX_DEPTH = 50
 
 /** Number of characters read between two checks of the clock; takes well below a millisecond. */
 const STEP = 4 * 1024
 /** Longer strings are read in pieces of this length. */
 const PIECE = 16 * 1024
-/** Twice the number of fields of any schema. Growing a table with more fields takes long. */
+/** Maximum number of fields, more than twice that of any schema. Growing a table with more fields takes long. */
 const MAX_FIELDS = 100_000
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const BLANKS = /[ \t\n\r]*/y

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { Int, Type } from '../core/schema.ts'
 
-/** Query parameters of every list. */
+/** Query parameters that every list accepts. */
 export const pagingFields = {
   limit: Type.Optional(Int({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 500 })),

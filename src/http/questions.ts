@@ -19,7 +19,7 @@ export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, 
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** The queue of a query. Expensive insights have a separate one. */
+/** Maximum number of concurrent insights of all callers, and the maximum time that others wait for one of them. */
 export type Lane = 'search' | 'insights'
 
 /** Maximum number of concurrent insights of all callers. Further insights wait in the queue. */

@@ -98,7 +98,7 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
   ]
 }
 
-/** The tools by group. */
+/** The tools of the server, organized by group. */
 export interface ToolGroups {
   /**
    * Parses a comma-separated list of groups (`alerts,flow-tests`) from the URL. Null selects only the core tools.

@@ -20,7 +20,7 @@ import { knowsPages, makesPages, type Tool, toolOf } from './tool.ts'
 export interface MethodDeps {
   routes: readonly Route[]
   perform: Perform
-  /** Called for bugs. */
+  /** Called with every unexpected error. */
   report: (error: unknown, where: string) => void
 }
 

@@ -7,7 +7,7 @@ import { decodeCursor, encodeCursor } from '../http/paging.ts'
  */
 export const MAX_ANSWER_LENGTH = 40_000
 
-/** A part of an answer. */
+/** A page of an answer. */
 export interface Page {
   answer: Record<string, unknown>
   /** Sentence that explains how to get the next page; null on the last page. */

@@ -20,7 +20,7 @@ import { CAPABILITIES } from './server.ts'
  * https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts.
  */
 
-/** The revision without a handshake. */
+/** The protocol revision without a handshake. */
 const REVISION = '2026-07-28'
 /** All supported revisions, newest first. */
 const REVISIONS = [REVISION, ...HANDSHAKE_REVISIONS]

@@ -54,8 +54,8 @@ export interface MemberParts {
 }
 
 /**
- * Throws `forbidden` when one of the roles is owner and the caller is not an owner: only owners can add, change or
- * remove owners.
+ * Throws `forbidden` when one of the roles is owner and the caller is not an owner: only owners may grant or change
+ * this role.
  */
 function requireRight(principal: Principal, ...roles: (Role | undefined)[]): void {
   if (roles.includes('owner')) requirePermission(principal, 'govern')

@@ -50,7 +50,7 @@ const FIRST_PAGE = `/v1.0/me/transitiveMemberOf?$select=id&$top=${PAGE_SIZE}`
 export class UnknownGroups extends Error {
   constructor(
     message: string,
-    /** Details for the log. */
+    /** Details that are logged but not shown to the user. */
     readonly detail: string,
   ) {
     super(message)

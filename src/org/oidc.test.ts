@@ -177,7 +177,7 @@ describe('an ID token', () => {
     )
     expect([countOf(all, 'identity'), countOf(all, 'session')]).toEqual([0, 0])
     expect(all.warnings).toEqual([expect.stringMatching(reason)])
-    // The same provider with a correct token.
+    // The same provider then sends a correct token.
     Object.assign(all.behaviour, { claims: zoe, sign: null })
     await signInAs(all, zoe)
   })

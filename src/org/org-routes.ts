@@ -56,7 +56,7 @@ export interface OrganizationParts {
   checkPiiPatterns: (patterns: readonly PiiPattern[]) => void
   /** Called after a change that affects compiled rules. */
   changed: (orgId: string) => void
-  /** Called after an organization was deleted from the database, so that caches and jobs drop it. */
+  /** Called after an organization was deleted from the database, so that caches and jobs can drop it. */
   deleted: (orgId: string) => void
 }
 

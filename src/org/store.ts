@@ -204,7 +204,7 @@ export function createUser(db: Db, clock: Clock, { email, name, passwordHash }: 
   return user
 }
 
-/** Makes a user a member of an organization. */
+/** Adds a user to an organization as a member. */
 export function addMember(db: Db, clock: Clock, member: { orgId: string; userId: string; role: Role }): void {
   db.prepare('INSERT INTO member (orgId, userId, role, createdAt) VALUES (@orgId, @userId, @role, @createdAt)').run({
     ...member,

@@ -213,7 +213,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   await world.at(time('13:00:01'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 3, capReached: false })
 
-  // Later windows are reported at their ends. Messages held back by the throttle are included in the next one.
+  // Each later window is reported when it ends. The next message includes those held back by the throttle.
   for (const [hour, occurrences] of [
     ['13', 4],
     ['14', 5],

@@ -231,7 +231,7 @@ describe('event search', () => {
       const seen = await walk()
       expect(new Set(seen).size).toBe(seen.length)
       expect(first.filter((id) => !seen.includes(id))).toEqual([])
-      // Newest first.
+      // Sorted newest first.
       expect(seen).toEqual(seen.toSorted((a, b) => Number(b.slice(1)) - Number(a.slice(1))))
     }
   })

@@ -33,7 +33,7 @@ function filled([open, close]: string, item: (n: number) => string, bytes: numbe
   }
 }
 
-/** Bodies that are slow to parse and that no route accepts. */
+/** Functions that create bodies that are slow to parse and accepted by no route. */
 const SHAPES: Record<string, (bytes: number) => string> = {
   lists: (bytes) => filled('[]', () => '[]', bytes),
   'objects in a list': (bytes) => filled('[]', () => '{"a":1}', bytes),

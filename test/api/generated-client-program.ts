@@ -22,10 +22,10 @@ import {
 
 const throwOnError = true
 
-/** Server address and API key for the generated functions. */
+/** The generated client, with the server URL and API key to use. */
 export { client } from './client/client.gen.ts'
 
-/** Returns the identity of the API key. */
+/** Returns the user of the API key. */
 export async function whoIsIt(): Promise<Whoami> {
   return (await whoami({ throwOnError })).data
 }

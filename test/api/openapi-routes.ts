@@ -149,7 +149,7 @@ export function checkAnswer(route: Route, { status, headers, body }: Answer): vo
 /** Throws unless the body is `{"error": string}` without internal details. */
 export function checkError(body: unknown): void {
   expect(body).toEqual({ error: expect.stringMatching(/\S/) })
-  // No stack trace, SQL or file path.
+  // The message must not contain a stack trace, SQL or a file path.
   expect((body as { error: string }).error).not.toMatch(/\n\s+at |SELECT |INSERT |UPDATE |SQLITE|\/src\/|node_modules/)
 }
 

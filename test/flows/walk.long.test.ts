@@ -49,7 +49,7 @@ beforeAll(async () => {
 })
 afterAll(() => walking[Symbol.asyncDispose]())
 
-/** Returns a page whose tag finally requests `said`. */
+/** Runs the steps in the shared browser. */
 function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}, onTold?: (message: WalkMessage) => void) {
   return walkedIn(browsing, steps, { values: { base: walking.base }, ...more }, onTold)
 }

@@ -33,7 +33,7 @@ describe('time for an answer', () => {
     })
     using sender = await connectTo(server.url, `${head}${body.slice(0, 10)}`)
     using other = await connectTo(server.url, NEVER)
-    // Three times the limit.
+    // Waits for three times the limit.
     for (let times = 0; times < 3; times++) {
       if (times > 0) other.socket.write(NEVER)
       expect((await other.answer()).status).toBe(503)
