@@ -19,10 +19,10 @@ export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, 
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** Maximum number of concurrent insights of all callers, and the maximum time that others wait for one of them. */
+/** The queue of a query. Expensive insights have a separate one. */
 export type Lane = 'search' | 'insights'
 
-/** Maximum number of concurrent insights of all callers. Further insights wait in the queue. */
+/** Maximum number of concurrent insights of all callers, and the maximum time that further insights wait. */
 const INSIGHTS_AT_ONCE = 2
 const INSIGHT_WAIT_MS = 10 * SECOND_MS
 

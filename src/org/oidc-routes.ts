@@ -190,7 +190,7 @@ async function callback(parts: OidcParts, request: Request): Promise<Response> {
   }
 }
 
-/** Finishes the sign-in and returns a one-time code. Throws with a sentence for the user. */
+/** Finishes the sign-in and returns a one-time code. The message of an error is a sentence for the user. */
 async function receive(parts: OidcParts, request: Request, origin: Origin): Promise<string> {
   const { db } = parts
   const { provider, settings, codes } = requireCompany(parts)

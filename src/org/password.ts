@@ -18,8 +18,8 @@ const wrong = () => new AppError('forbidden', 'currentPassword: is not the prese
 /**
  * Changes the caller's password. Deletes all other sessions of the user, invalidates the user's password reset links,
  * and revokes all API keys of the user. Throws `forbidden` when the current password is wrong, `conflict` for an API
- * key and for users without a password, `rateLimited` after too many attempts, and `invalid` when the new password is
- * not acceptable.
+ * key and for users without a password, and `rateLimited` after too many attempts. Throws `invalid` when the new
+ * password is not acceptable.
  */
 export async function changePassword(
   parts: SignInParts,

@@ -11,7 +11,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /* Checks the OpenAPI document with independent implementations of OpenAPI 3.1 and JSON Schema 2020-12. */
 
-/** Required names of schemas, checked for the schemas that exist. */
+/** Names that must exist among the document's schemas. */
 const NAMES = [
   ...['Alert', 'AlertInput', 'AlertBulkInput', 'AlertBulkResult', 'AlertEnabledInput', 'Channel', 'Condition'],
   ...['JourneySpec', 'Issue', 'IssueDetail', 'IssueBulkInput', 'IssuePatch', 'Integration', 'IntegrationInput'],

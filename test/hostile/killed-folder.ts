@@ -18,8 +18,8 @@ export interface KilledFolder {
 
 /**
  * Creates a folder at `path`, which must not exist. It contains compacted, merged and new files of events, counts and
- * `pages`, a segment in the spool, a database whose latest changes are in its write-ahead log, encrypted secrets, and
- * an open issue.
+ * `pages`, a segment in the spool, encrypted secrets, and an open issue. The latest changes of its database are in the
+ * write-ahead log.
  */
 export async function killedFolder(path: string): Promise<KilledFolder> {
   await using app = await testApp()
