@@ -15,26 +15,26 @@ import { isJudgedOnArrival } from './types/index.ts'
 
 /** The rules and settings of one organization. */
 interface OrganizationEntry {
-  /** The rules that are judged on arrival. */
+  /** The rules that are evaluated when events are received. */
   onArrival: OrganizationRules
   late: LateRules
   regions: PhoneRegions
 }
 
-/** Facts about a rule when it was last read. */
+/** The state of a rule when it was last read. */
 interface KnownRule {
   orgId: string
-  /** Fingerprint of the alert when it was read; null when its labels have changed since. */
+  /** The alert's fingerprint when it was read; null when the labels that it names have changed since. */
   fingerprint: StoredAlert['fingerprint'] | null
   namesLabel: boolean
 }
 
-/** Called with every changed rule; null when it was deleted. */
+/** Called for every changed rule. `rule` is null when the rule was deleted. */
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
 /**
- * The enabled validation rules of all organizations, in memory. Changed rules are read before the next event is judged,
- * because changes come in bursts and inside transactions; the others stay cached.
+ * In-memory cache of the enabled validation rules of all organizations. Changed rules are reread before the next event
+ * is evaluated, because changes come in bursts and inside transactions. Unchanged rules stay cached.
  */
 export class ActiveRules {
   private readonly entries = new Map<string, OrganizationEntry>()
@@ -51,12 +51,12 @@ export class ActiveRules {
     readonly regionsOf: (orgId: string) => PhoneRegions,
   ) {}
 
-  /** Judges without a time limit. */
+  /** Evaluates an event without a time limit. */
   readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
 
-  /** Judges the events of one batch within the server time that its organization may use. */
+  /** Evaluates the events of one batch within the organization's share of server time. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
-    // Reading changed rules is not charged to the sender.
+    // Time spent reading changed rules is not charged to the sender.
     this.refresh()
     const { meter, end } = this.slices.begin(orgId)
     let events = 0
@@ -74,7 +74,7 @@ export class ActiveRules {
   }
 
   /**
-   * As `judgeBatch`, for all events at once: returns the ids of the alerts that each event breaks, or null when time
+   * As `judgeBatch`, for all events at once: returns the ids of the alerts that each event violates, or null when time
    * runs out.
    */
   readonly judgeAll = (orgId: string, events: readonly StoredEvent[]): string[][] | null => {
@@ -90,13 +90,13 @@ export class ActiveRules {
     else this.isAllStale = true
   }
 
-  /** Rereads an organization's settings; to be called after they changed. */
+  /** Rereads an organization's settings. To be called after the settings change. */
   readonly organizationChanged = (orgId: string): void => {
     const entry = this.entries.get(orgId)
     if (entry) entry.regions = this.regionsOf(orgId)
   }
 
-  /** Rereads an organization's rules that name labels; to be called after its labels changed. */
+  /** Rereads an organization's rules that name labels. To be called after the labels change. */
   readonly labelsChanged = (orgId: string): void => {
     for (const [id, known] of this.known) {
       if (known.orgId !== orgId || !known.namesLabel) continue
@@ -117,15 +117,15 @@ export class ActiveRules {
   }
 
   /**
-   * Returns the share (0 to 1) of the cost of its organization's rules that a rule causes which is too expensive to judge
-   * on arrival; null for other rules. Not to be called in a transaction, because it reads changed rules.
+   * Returns a rule's share (0 to 1) of the total cost of its organization's rules, for rules that are too expensive to
+   * evaluate on arrival; null for other rules. Must not be called in a transaction, because it reads changed rules.
    */
   readonly lateShareOf = (orgId: string, id: string): number | null => {
     this.refresh()
     return this.entries.get(orgId)?.late.shareOf(id) ?? null
   }
 
-  /** Reads changed rules. Called at startup before events arrive, because it may take a while. */
+  /** Reads changed rules. Called at startup before events are received, because the first read can be slow. */
   refresh(): void {
     if (!this.isAllStale && this.staleIds.size === 0) return
     if (this.isAllStale) this.readAll()
@@ -195,7 +195,7 @@ export class ActiveRules {
   }
 }
 
-/** Maximum cost, as `costOf`, of all rules of an organization that are judged on arrival. */
+/** Maximum total cost, as returned by `costOf`, of an organization's rules that are evaluated on arrival. */
 export const MAX_ARRIVAL_COST = 200_000
 
 interface LateRule {
@@ -205,15 +205,15 @@ interface LateRule {
 }
 
 /**
- * The rules of one organization that cost too much to be compiled and judged on arrival. Events that they apply to are
- * judged by the process for late batches.
+ * The rules of one organization that are too expensive to compile and evaluate on arrival. Their events are evaluated
+ * by the process for late batches.
  */
 class LateRules {
   private readonly late = new Map<string, LateRule>()
   private readonly onArrival = new Map<string, number>()
   private arrivalCost = 0
 
-  /** Adds or replaces a rule. Returns true when it is judged late. */
+  /** Adds or replaces a rule. Returns true when the rule is evaluated late. */
   set(alert: Pick<Alert, 'id' | 'domainId' | 'domainIds' | 'vendors'>, cost: number): boolean {
     this.delete(alert.id)
     if (cost <= MAX_RULE_COST && this.arrivalCost + cost <= MAX_ARRIVAL_COST) {
@@ -232,14 +232,16 @@ class LateRules {
     this.onArrival.delete(id)
   }
 
-  /** True when one of the rules may apply to the event. */
+  /** True when at least one of the rules may apply to the event. */
   mayApplyTo({ domainId, vendor }: Pick<StoredEvent, 'domainId' | 'vendor'>): boolean {
     if (this.late.size === 0) return false
     const has = (set: ReadonlySet<string>, value: string) => set.size === 0 || set.has(value)
     return this.late.values().some(({ domainIds, vendors }) => has(domainIds, domainId) && has(vendors, vendor))
   }
 
-  /** Returns the share (0 to 1) of the cost of all rules of the organization; null for rules that are not late. */
+  /**
+   * Returns the rule's share (0 to 1) of the total cost of the organization's rules; null for rules that are not late.
+   */
   shareOf(id: string): number | null {
     const rule = this.late.get(id)
     if (!rule) return null

@@ -10,12 +10,12 @@ import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
-/** Maximum body size of a preview or backtest; allows any rule that `MAX_RULE_COST` allows. */
+/** Maximum body size of a preview or backtest. Large enough for any rule that `MAX_RULE_COST` allows. */
 export const MAX_PREVIEW_BODY_BYTES = 1024 * 1024
 
 /**
- * `AlertInput` for routes whose handler validates the value with `readAlertInput`. In a bulk request, one invalid alert
- * then fails alone, and the error names the field instead of "one of three shapes".
+ * `AlertInput` for routes whose handler validates the value with `readAlertInput`. In a bulk request, an invalid alert
+ * then fails separately, and the error names the field instead of "one of three shapes".
  */
 export const RawAlertInputSchema = Type.Unsafe<AlertInput>({ ...AlertInputSchema, [Kind]: 'ReadByHandler' })
 
@@ -24,7 +24,7 @@ export const AlertBulkInputSchema = Closed(
   { $id: 'AlertBulkInput' },
 )
 
-/** Checks all fields except those whose shape depends on the type, which the type checks. */
+/** Validates all fields except those whose shape depends on the alert type; the type validates these. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
@@ -33,15 +33,16 @@ const readShared = parser(
 )
 
 /**
- * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
- * the type of alert, or the syntax of periods, time zones and conditions; its `faults` name the others. `root`: path of the alert in the body
- * (`alerts[3]`; empty for the whole body). Domains and channels are not checked here. The cost of conditions is limited to
- * `MAX_RULE_COST` for types that query the event history, and to `maxCost` for types that are judged on arrival.
+ * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not match the schema,
+ * the alert type, or the syntax of periods, time zones and conditions. The error's `faults` name the other fields.
+ * `root`: path of the alert in the body (`alerts[3]`; empty for the whole body). Domains and channels are not validated
+ * here. The cost of conditions is limited to `MAX_RULE_COST` for types that query the event history, and to `maxCost`
+ * for types that are evaluated on arrival.
  */
 export function readAlertInput(value: unknown, root = '', maxCost = Number.POSITIVE_INFINITY): AlertInput {
   checkAll([() => readShared(value, root), ...fieldChecks(value).map((check) => () => withPathPrefix(root, check))])
   const given = value as AlertInput
-  // An empty time zone means the default.
+  // An empty time zone selects the default.
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
   return withPathPrefix(root, () => {
     const type = alertTypeOf(input.alertType)
@@ -51,7 +52,7 @@ export function readAlertInput(value: unknown, root = '', maxCost = Number.POSIT
   })
 }
 
-/** Returns the checks beyond the schemas, for fields that have the right type. */
+/** Returns checks that the schemas can't express, for fields of the right type. */
 function fieldChecks(value: unknown): (() => void)[] {
   if (typeof value !== 'object' || value === null) return []
   const { name, period, timezone, alertType } = value as Record<string, unknown>
@@ -67,7 +68,7 @@ function fieldChecks(value: unknown): (() => void)[] {
   ]
 }
 
-/** Runs `work`; in an `AppError` that it throws, `period: …` becomes `alerts[3].period: …`. */
+/** Runs `work`. In an `AppError` thrown by `work`, `period: …` becomes `alerts[3].period: …`. */
 export function withPathPrefix<T>(root: string, work: () => T): T {
   try {
     return work()

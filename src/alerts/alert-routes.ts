@@ -65,22 +65,22 @@ const AlertBulkResultSchema = Closed(
 
 export interface AlertRouteDeps {
   db: Db
-  /** Seals the targets of channels. */
+  /** Encrypts channel targets. */
   box: SecretBox
   clock: Clock
   /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */
   checkChannels: (channels: readonly Channel[], orgId: string) => void
   /** Called after every change, with the ids of the alerts that changed. */
   changed: (ids: readonly string[]) => void
-  /** Called inside the transaction that deletes an alert, for its issues. `by`: id of the deleting user. */
+  /** Called inside the transaction that deletes an alert, to update its issues. `by`: id of the deleting user. */
   deleted: (alert: Alert, by: string) => void
   /** Returns the number of open issues of each of these alerts. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
-  /** Returns the share of the cost of all rules that a rule judged late causes; null for other rules. */
+  /** Returns a late rule's share of the total cost of all rules; null for other rules. */
   lateShareOf: (orgId: string, id: string) => number | null
 }
 
-/** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
+/** The operations on alerts. Each operation throws `AppError` on failure and calls `changed` after a change. */
 function alertActions({
   db,
   box,
@@ -113,7 +113,7 @@ function alertActions({
   return {
     create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, { orgId }))),
 
-    /** Creates each alert separately: an invalid one does not prevent the others. */
+    /** Creates each alert separately: an invalid alert does not prevent the others from being created. */
     async createMany(orgId: string, values: readonly unknown[]) {
       const errors: { index: number; error: string }[] = []
       const ids: string[] = []
@@ -126,7 +126,7 @@ function alertActions({
             if (!(error instanceof AppError)) throw error
             errors.push({ index, error: error.message })
           }
-          // Compiling the patterns of hundreds of alerts takes seconds; other requests are served in between.
+          // Compiling the patterns of hundreds of alerts takes seconds, so other requests are served in between.
           await new Promise(setImmediate)
         }
       } finally {
@@ -150,19 +150,19 @@ function alertActions({
   }
 }
 
-/** Returns an alert as the caller may see it: with masked channel targets for viewers and read-only keys. */
+/** Returns an alert as the caller may see it: channel targets are masked for viewers and read-only keys. */
 export function describeAlert(box: SecretBox, alert: Alert, principal: Principal) {
   return { ...alert, channels: showChannels(box, alert.channels, principal) }
 }
 
-/** Alerts under `/v1/alerts`. */
+/** The routes under `/v1/alerts`. */
 export function alertRoutes(parts: AlertRouteDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts.box, alertActions(parts))]
 }
 
 const idOf = ({ id }: Alert) => [id]
 
-/** Fails with `notFound` when there is no such project. */
+/** Throws `AppError('notFound')` when the project does not exist. */
 function filterOf(db: Db, orgId: string, params: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
   const { alertType, domainId, projectId, ...rest } = params
   const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
@@ -222,10 +222,10 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
   ]
 }
 
-/** Compiles the patterns of the rule in a body step by step, so that other requests are served in between. */
+/** Compiles the patterns of the rule in a body in steps, so that other requests are served in between. */
 const compilePatterns = ({ body, signal }: { body: unknown; signal: AbortSignal }) => measurePatterns(body, signal)
 
-/** Additional output of a dry run: when the rule would have fired. */
+/** Additional output of a dry run: the windows in which the rule would have fired. */
 const BACKTEST = {
   field: 'backtest',
   routeId: 'backtestAlert',

@@ -4,7 +4,7 @@ import { configurationFields } from './type-configuration.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
 import { describeJudgedData } from './types/type-descriptions.ts'
 
-/** Returns the fields with the notes of alert types appended to their descriptions. */
+/** Returns the fields with the alert types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
   const withNotes = Object.entries(fields).map(([field, schema]) => {
     const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
@@ -18,7 +18,7 @@ const { throttle, channels, impactValue, enabled, ...before } = noted(sharedFiel
 const inputFields = {
   ...before,
   alertType: OneOf(ALERT_KINDS, { description: describeJudgedData(), examples: ALERT_KINDS.slice(0, 1) }),
-  // Typed as empty: only the types know these names.
+  // Typed as empty, because the field names are defined only by the alert types.
   ...(configurationFields as Record<never, TSchema>),
   ...{ throttle, channels, impactValue, enabled },
 }

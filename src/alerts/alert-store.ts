@@ -7,15 +7,15 @@ import type { Alert, AlertInput, AlertKind } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due-windows.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
-/** Maximum number of alerts of an organization. */
+/** Maximum number of alerts per organization. */
 export const MAX_ALERTS = 10_000
 
-/** Maximum size of all alerts of an organization together, as JSON. */
+/** Maximum total size of an organization's alerts, as JSON. */
 const MAX_BYTES = 256 * 1024 * 1024
-/** Alerts up to this size are not counted; 10,000 of them take 160 MB. */
+/** Alerts up to this size skip the check of the total size; 10,000 of them take 160 MB. */
 const SMALL_BYTES = 16 * 1024
 
-/** Identifies an alert within one organization: another organization's alert is not found. */
+/** Identifies an alert within one organization. Alerts of other organizations are not found. */
 export interface AlertKey {
   orgId: string
   id: string
@@ -25,7 +25,7 @@ interface AlertRow extends Cursor {
   dueAt: Instant
   id: string
   orgId: string
-  /** JSON of the input with its defaults, without `enabled`. */
+  /** JSON of the input with defaults filled in, without `enabled`. */
   input: string
   enabled: number
   createdAt: Instant
@@ -33,11 +33,11 @@ interface AlertRow extends Cursor {
   cost: number
 }
 
-/** An enabled alert, and how far it has been evaluated. */
+/** An enabled alert with its evaluation cursor. */
 export interface ActiveAlert {
   alert: Alert
   cursor: Cursor
-  /** Before this instant nothing of the alert is due; 0 when that is unknown. */
+  /** The alert has no due evaluation before this instant; 0 when unknown. */
   dueAt: Instant
 }
 
@@ -72,17 +72,17 @@ export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(findRow(db, key))
 }
 
-/** Selects alerts; absent fields do not restrict. */
+/** Selects alerts. Absent fields do not filter. */
 export interface AlertFilter {
-  /** Part of the name, ignoring the case of ASCII letters, or the id. */
+  /** The id, or part of the name; ASCII letters match case-insensitively. */
   q?: string
   enabled?: boolean
   alertTypes?: readonly string[]
-  /** Alerts that watch one of these domains, including those that watch all domains; may be empty. */
+  /** Selects alerts that watch one of these domains, including alerts that watch all domains. May be empty. */
   domainIds?: readonly string[]
 }
 
-/** SQL: the alert watches one of the domains, or all. */
+/** SQL: true when the alert watches one of the domains, or all domains. */
 const WATCHES = `(
   (input ->> '$.domainId' IS NULL AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0)
   OR input ->> '$.domainId' IN (SELECT value FROM json_each(@domainIds))
@@ -90,8 +90,8 @@ const WATCHES = `(
     WHERE own.value IN (SELECT value FROM json_each(@domainIds))))`
 
 /**
- * Returns matching alerts with ids after `after` (null: from the first), oldest first; at most `limit + 1`, so that the
- * caller sees whether more follow.
+ * Returns matching alerts with ids after `after` (null: from the first), oldest first. Returns up to `limit + 1`
+ * alerts, so that the caller can tell whether there are more.
  */
 export function listAlerts(
   db: Db,
@@ -118,7 +118,7 @@ export function listAlerts(
     .map(alertOf)
 }
 
-/** Yields the alerts of an organization, oldest first; each is read when it is requested. */
+/** Yields the alerts of an organization, oldest first. Each alert is read when it is requested. */
 export function* iterateAlerts(db: Db, orgId: string): Generator<Alert> {
   const ids = db.prepare<[string], string>('SELECT id FROM alert WHERE orgId = ? ORDER BY id').pluck().all(orgId)
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ?')
@@ -133,7 +133,7 @@ export function alertsOf(db: Db, orgId: string): Alert[] {
   return db.prepare<[string], AlertRow>('SELECT * FROM alert WHERE orgId = ? ORDER BY id').all(orgId).map(alertOf)
 }
 
-/** Returns how many alerts of an organization have an impact value above 0, disabled ones included. */
+/** Returns the number of alerts of an organization with an impact value above 0, including disabled ones. */
 export function countAlertsWithImpact(db: Db, orgId: string): number {
   return (
     db
@@ -147,16 +147,16 @@ export function countAlertsWithImpact(db: Db, orgId: string): number {
 export interface StoredAlert {
   id: string
   orgId: string
-  /** Changes whenever anything about the alert changes. */
+  /** Changes whenever any field of the alert changes. */
   fingerprint: number | bigint
-  /** As `costOf`; 0 for alerts stored by a version without costs. */
+  /** The cost returned by `costOf`; 0 for alerts stored by a version that had no costs. */
   cost: number
   read(): Alert
 }
 
 /**
- * Returns these alerts, or all alerts of all organizations when `ids` is absent; oldest first, disabled ones included.
- * Ids that do not exist are left out.
+ * Returns these alerts, or all alerts of all organizations when `ids` is absent; oldest first, including disabled ones.
+ * Unknown ids are omitted.
  */
 export function storedAlerts(db: Db, ids?: readonly string[]): StoredAlert[] {
   const rows = ids
@@ -183,10 +183,10 @@ function activeOf(row: AlertRow): ActiveAlert {
   return { alert: alertOf(row), cursor: { evaluatedThrough, windowStartAt }, dueAt }
 }
 
-/** Number of alerts read before the event loop is released; takes 2 ms. */
+/** Number of alerts read before yielding to the event loop; reading them takes 2 ms. */
 const READ_AT_ONCE = 250
 
-/** Returns the ids of an organization's alerts that were created or changed at or after `since`. */
+/** Returns the ids of an organization's alerts created or changed at or after `since`. */
 export function alertsChangedSince(db: Db, orgId: string, since: Instant): string[] {
   const rows = prepared<[string, Instant], { id: string }>(
     db,
@@ -196,8 +196,8 @@ export function alertsChangedSince(db: Db, orgId: string, since: Instant): strin
 }
 
 /**
- * Returns the enabled alerts of one type, of all organizations, that may be due by `dueBy` (`Infinity`: all); the
- * earliest due first.
+ * Returns the enabled alerts of one type, of all organizations, that may be due by `dueBy` (`Infinity`: all), earliest
+ * due first.
  */
 export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promise<ActiveAlert[]> {
   const find = prepared<[object], AlertRow>(
@@ -217,13 +217,13 @@ export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promis
   }
 }
 
-/** Returns those of these alerts that are enabled. */
+/** Returns the enabled alerts among these alerts. */
 export function activeAmong(db: Db, ids: readonly string[]): ActiveAlert[] {
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ? AND enabled = 1')
   return ids.flatMap((id) => find.get(id) ?? []).map(activeOf)
 }
 
-/** Stores the due time of an alert, so that it is not read before then. */
+/** Stores an alert's due time, so that the alert is not read earlier. */
 export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
   const dueAt = nextDueAt(cursor, scheduleOf(alert))
   prepared<[object]>(
@@ -234,8 +234,8 @@ export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
 }
 
 /**
- * Throws `AppError('invalid')` for domains that the organization does not have, naming the first as in `domainIds[3]`.
- * A domain may be deleted later; the alert then stays and ignores it.
+ * Throws `AppError('invalid')`, naming the first field (such as `domainIds[3]`), for domains that the organization does
+ * not have. A domain may be deleted later; the alert is then kept and ignores the domain.
  */
 export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }: AlertInput): void {
   const find = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?')
@@ -245,17 +245,17 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** Fails with `conflict` when the organization has the maximum number of alerts. */
+/** Throws `AppError('conflict')` when the organization has the maximum number of alerts. */
 function checkCount(db: Db, orgId: string): void {
   const count = prepared<[string], { alerts: number }>(db, 'SELECT count(*) AS alerts FROM alert WHERE orgId = ?')
   if ((count.get(orgId)?.alerts ?? 0) < MAX_ALERTS) return
   throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
 }
 
-/** Fails with `conflict` when writing this alert would exceed the maximum size of all alerts. */
+/** Throws `AppError('conflict')` when writing this alert would exceed the maximum total size. */
 function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
   const bytes = Buffer.byteLength(input)
-  // Counting all bytes for each small alert would make bulk creation quadratic.
+  // Summing all bytes for each small alert would make bulk creation quadratic.
   if (bytes <= SMALL_BYTES) return
   const others = prepared<[string, string], { bytes: number | null }>(
     db,
@@ -266,8 +266,8 @@ function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
 }
 
 /**
- * Creates the alert; it judges from now on. Fails with `conflict` when the organization would have more than
- * `MAX_ALERTS` alerts, or more than 256 MiB of them.
+ * Creates the alert, which evaluates events from now on. Throws `AppError('conflict')` when the organization would
+ * exceed `MAX_ALERTS` alerts or 256 MiB of alerts.
  */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {
@@ -287,8 +287,9 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
 }
 
 /**
- * Replaces the alert; fields that the input leaves out get their defaults. When the rule changes, or the alert is
- * enabled, its cursor restarts from now: earlier events are not judged by the new rule. Fails with `notFound`.
+ * Replaces the alert; absent fields of the input get their defaults. When the rule changes, or the alert is enabled,
+ * its cursor restarts from now, so the new rule does not evaluate earlier events. Throws `AppError('notFound')` when
+ * the alert does not exist.
  */
 export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
   return tx(db, () => {
@@ -304,8 +305,8 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
 }
 
 /**
- * Enables or disables the alert; an enabled alert judges from now on. Without a change nothing is written. Fails with
- * `notFound`.
+ * Enables or disables the alert. An enabled alert evaluates events from now on. Writes nothing when nothing changes.
+ * Throws `AppError('notFound')` when the alert does not exist.
  */
 export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean): Alert {
   return tx(db, () => {
@@ -326,8 +327,8 @@ function write(db: Db, cells: ReturnType<typeof cellsOf>): void {
 }
 
 /**
- * Returns the part of an alert that decides which events it judges, how, and in which windows: everything but its name
- * and its notifications.
+ * Returns the fields of an alert that determine which events it evaluates, how, and in which windows: all fields except
+ * its name and notification settings.
  */
 function judgingFields(alert: Alert): object {
   const { id, orgId, createdAt, updatedAt, enabled, ...input } = alert
@@ -336,8 +337,8 @@ function judgingFields(alert: Alert): object {
 }
 
 /**
- * Deletes the alert. `deleted` is called first, in the same transaction, for dependent rows; it may only write to the
- * database. Fails with `notFound`.
+ * Deletes the alert. `deleted` is called first, in the same transaction, to update dependent rows; it may only write to
+ * the database. Throws `AppError('notFound')` when the alert does not exist.
  */
 export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => void): void {
   tx(db, () => {
@@ -347,9 +348,9 @@ export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => vo
 }
 
 /**
- * Moves an alert from one cursor to the next, in the transaction that writes the results of the evaluation. Returns
- * false, and writes nothing, when the alert was changed, disabled or deleted meanwhile: the results are then void.
- * `dueAt`: before it nothing more is due; 0 when that is unknown.
+ * Advances an alert's cursor, in the transaction that writes the results of the evaluation. Returns false, and writes
+ * nothing, when the alert was changed, disabled or deleted in the meantime: the results must then be discarded.
+ * `dueAt`: the alert has no due evaluation before this instant; 0 when unknown.
  */
 export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor, dueAt: Instant = 0): boolean {
   const { changes } = prepared<[Record<string, unknown>]>(
@@ -368,7 +369,7 @@ export function restartAlert(db: Db, id: string, { evaluatedThrough, windowStart
   ).run(evaluatedThrough, windowStartAt, id)
 }
 
-/** Returns all domains of an organization, in the form that alerts need. */
+/** Returns all domains of an organization as `WatchedDomain`s. */
 export function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
   return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
 }

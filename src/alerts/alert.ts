@@ -79,7 +79,7 @@ const channels = Type.Array(ChannelSchema, {
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 
-/** The fields that alerts of every type have in requests. `AlertInputSchema` adds the types' own fields. */
+/** The request fields common to all alert types. `AlertInputSchema` adds the type-specific fields. */
 export const sharedFields = {
   name: Text(1, 200, {
     description: 'Title of every message about the alert; say what is wrong',
@@ -170,14 +170,14 @@ export const sharedFields = {
 const SharedObject = Type.Object(sharedFields)
 
 /**
- * An alert in a request. The configuration of its type is in the type's own field (`Configuration`), which only the
- * type reads.
+ * An alert in a request. The type-specific configuration is in a separate field (`Configuration`) that only the type
+ * reads.
  */
 export interface AlertInput extends Static<typeof SharedObject> {
   [field: string]: unknown
 }
 
-/** A stored alert: defaults are filled in. `domainsOf` returns which domains it watches. */
+/** A stored alert, with defaults filled in. Use `domainsOf` for the domains that it watches. */
 export interface Alert extends AlertInput {
   id: string
   orgId: string
@@ -188,7 +188,7 @@ export interface Alert extends AlertInput {
   updatedAt: Instant
 }
 
-/** Returns every domain the alert watches; an empty list means all domains of its organization. */
+/** Returns the ids of all domains that the alert watches. An empty list means all domains of its organization. */
 export function domainsOf(alert: Pick<AlertInput, 'domainId' | 'domainIds'>): string[] {
   return [...new Set([...(alert.domainId ? [alert.domainId] : []), ...(alert.domainIds ?? [])])]
 }

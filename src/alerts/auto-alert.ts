@@ -8,7 +8,7 @@ import { createAlert, deleteAlert, findAlert } from './alert-store.ts'
 import { alertTypeOf } from './types/index.ts'
 import { allSignals } from './types/volume/volume-anomaly.ts'
 
-/** The fields of a domain that its automatic alert needs. */
+/** The fields of a domain that are needed to create its automatic alert. */
 export interface AutoAlertDomain {
   id: string
   orgId: string
@@ -32,7 +32,7 @@ export function autoAlertInput({ id, name }: AutoAlertDomain): AlertInput {
 }
 
 /**
- * Returns the domains that never had an automatic alert and have received at least `minEvents` events of any kind after
+ * Returns the domains that have never had an automatic alert and have received at least `minEvents` events of any kind after
  * `since`.
  */
 export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoAlertDomain[] {
@@ -47,8 +47,8 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoA
 }
 
 /**
- * Creates a domain's automatic alert, only once per domain. Returns null when the domain already had one, or while its
- * organization has too many alerts.
+ * Creates a domain's automatic alert, at most once per domain. Returns null when the domain already had an automatic
+ * alert, or when its organization has the maximum number of alerts.
  */
 export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): Alert | null {
   return tx(db, () => {
@@ -64,7 +64,7 @@ export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): 
   })
 }
 
-/** Returns the current automatic alert of a domain; null when it has none yet, or it was deleted. */
+/** Returns a domain's automatic alert; null when it has not been created yet or was deleted. */
 export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domainId: string }): Alert | null {
   const found = prepared<[string, string], { alertId: string }>(
     db,
@@ -92,15 +92,15 @@ export function domainsWithAutoAlert(
 }
 
 /**
- * Returns the sensitivity for signals that do not set one. Accepts alerts of any type, because users may have changed
- * the type of the automatic alert.
+ * Returns the sensitivity for signals without a sensitivity setting. Accepts alerts of any type, because users may have
+ * changed the type of the automatic alert.
  */
 export function signalSensitivity(alert: Alert): number {
   return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY
 }
 
 /**
- * Deletes the automatic alerts of deleted domains, unless a user made them watch another domain as well. `deleted` is
+ * Deletes the automatic alerts of deleted domains, except those that a user extended to other domains. `deleted` is
  * called first, in the same transaction. Returns true when a domain with an automatic alert had been deleted.
  */
 export function removeOrphanedAutoAlerts(db: Db, deleted: (alert: Alert) => void): boolean {

@@ -7,23 +7,26 @@ import type { Channel } from './alert.ts'
 
 /**
  * Target URLs often contain a credential, as for Slack and Microsoft Teams workflows, so they are stored as
- * `sealed:https://hooks.slack.com/<base64url>`: the origin is readable, the URL only with the master key. Equal URLs have
- * equal sealed texts, so stored targets can be compared.
+ * `sealed:https://hooks.slack.com/<base64url>`. The origin is readable; decrypting the URL requires the master key.
+ * Equal URLs have equal sealed values, so stored targets can be compared.
  */
 const SEALED = 'sealed:'
 const MASK = '***'
-/** Number of characters of the sealed target in a masked one, to distinguish targets of one origin: 48 bits of a MAC. */
+/**
+ * Number of characters of the sealed target that a masked target shows, to distinguish targets with the same origin: 48
+ * bits of a MAC.
+ */
 const MASK_LENGTH = 8
 const MASKED_URL = /^https?:\/\/[^/?#]+\/\*{3}[\w-]{0,8}$/
 
-/** Returns a target for storage: URLs are sealed, other texts unchanged. */
+/** Returns a target for storage: URLs are sealed, other targets are unchanged. */
 export function sealTarget(box: SecretBox, target: string): string {
   const url = URL.parse(target)
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return target
   return `${SEALED}${url.origin}/${box.sealEqually(target).toString('base64url')}`
 }
 
-/** Returns a stored target in clear. Fails with `invalid` when it was sealed with another master key. */
+/** Returns a stored target in clear text. Throws `AppError('invalid')` when it was sealed with another master key. */
 export function unsealTarget(box: SecretBox, stored: string): string {
   if (!stored.startsWith(SEALED)) return stored
   try {
@@ -33,19 +36,19 @@ export function unsealTarget(box: SecretBox, stored: string): string {
   }
 }
 
-/** Returns a URL with the origin of a stored target; the text itself when it is not a URL. */
+/** Returns a URL with the origin of a stored target, or the unchanged target when it is not a URL. */
 export const unsealedPart = (stored: string): string =>
   stored.startsWith(SEALED) ? stored.slice(SEALED.length) : stored
 
 /**
  * Returns a stored channel with its target masked: a URL as `https://hooks.slack.com/***Ab3dE6gH`, an e-mail address as
- * `a***@e***.com`. `owners` and ids of integrations are not masked.
+ * `a***@e***.com`. `owners` and integration ids are not masked.
  */
 export function maskChannel({ type, target }: Channel): Channel {
   return { type, target: type === 'email' ? maskPersonal(target) : maskUrl(target) }
 }
 
-/** Returns a stored URL masked; other texts unchanged. */
+/** Returns a stored URL masked, and any other string unchanged. */
 export function maskUrl(stored: string): string {
   const url = URL.parse(unsealedPart(stored))
   if (!url?.host) return stored
@@ -55,18 +58,18 @@ export function maskUrl(stored: string): string {
 
 export const isMaskedUrl = (text: string): boolean => MASKED_URL.test(text)
 
-/** Returns stored channels as the caller may see them: with masked targets for viewers and read-only keys. */
+/** Returns stored channels as the caller may see them: targets are masked for viewers and read-only keys. */
 export function showChannels(box: SecretBox, channels: readonly Channel[], principal: Principal): Channel[] {
   return channels.map(may(principal, 'seeTokens') ? (channel) => unsealChannel(box, channel) : maskChannel)
 }
 
-/** Returns a channel with its target in clear; masked when it was sealed with another master key. */
+/** Returns a channel with its target in clear text, or masked when it was sealed with another master key. */
 export const unsealChannel = (box: SecretBox, channel: Channel): Channel => ({
   ...channel,
   target: unsealOrMaskTarget(box, channel.target),
 })
 
-/** Returns a stored target in clear; masked when it was sealed with another master key. */
+/** Returns a stored target in clear text, or masked when it was sealed with another master key. */
 export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
   try {
     return unsealTarget(box, stored)
@@ -76,8 +79,8 @@ export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
 }
 
 /**
- * Returns channels for storage. A channel with a masked target keeps the target in `stored`; fails with `invalid`, naming
- * the field as in `channels[2].target`, when `stored` has none that matches.
+ * Returns channels for storage. A channel with a masked target gets the matching target from `stored`. Throws
+ * `AppError('invalid')`, naming the field (such as `channels[2].target`), when `stored` has no matching target.
  * @param check throws an `AppError` that names the field of a channel that can't deliver
  */
 export function acceptChannels(
@@ -97,7 +100,7 @@ export function acceptChannels(
 
 const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
 
-/** Returns the stored target that a masked one represents; an unmasked target unchanged. */
+/** Returns the stored target for a masked target; an unmasked target is returned unchanged. */
 function unmasked(channel: Channel, index: number, stored: readonly Channel[]): string {
   if (!isMasked(channel)) return channel.target
   const isMeant = (one: Channel) => one.type === channel.type && maskChannel(one).target === channel.target

@@ -8,37 +8,40 @@ import { alertTypeOf } from './types/index.ts'
 /** Maximum number of past windows that are evaluated after a downtime. */
 export const MAX_LATE_WINDOWS = 24
 
-/** How far an alert has been evaluated. */
+/** The progress of an alert's evaluation. */
 export interface Cursor {
-  /** Everything received before this has been judged, or was received before the alert existed. */
+  /** Events received before this instant have been evaluated, or were received before the alert existed. */
   evaluatedThrough: Instant
-  /** Start of the current window; for a type that judges whole windows it may lie in the future. */
+  /** Start of the current window. May be in the future for a type that evaluates only whole windows. */
   windowStartAt: Instant
 }
 
-/** The settings that decide when an alert is due. */
+/** The settings that determine when an alert is due. */
 export interface Schedule {
   period: Period
   timezone: string
-  /** True when part of a window may be judged; otherwise a window is judged once, whole. */
+  /** True when partial windows are evaluated; otherwise each window is evaluated once, as a whole. */
   partial: boolean
-  /** True when parts of a window are judged at the end of every tick; absent: when a violation woke the alert. */
+  /**
+   * True when partial windows are evaluated at the end of every tick. When absent, they are evaluated when a violation
+   * wakes the alert.
+   */
   ticks?: boolean
 }
 
 /** One due evaluation. */
 export interface DueWindow {
   window: Window
-  /** Start of the alert's window that `window` is the whole or a part of. */
+  /** Start of the alert's window that contains `window`. */
   windowStartAt: Instant
   /** The alert's cursor after this evaluation. */
   next: Cursor
 }
 
 /**
- * Returns the cursor of an alert that is created, changed or enabled. Types that judge partial windows begin at once;
- * the others begin with the first window that starts then or later, because the count of a partial window means
- * nothing.
+ * Returns the cursor of an alert that is created, changed or enabled. Types that evaluate partial windows start
+ * immediately. Other types start with the first window that begins at or after `now`, because the count of a partial
+ * window is meaningless.
  */
 export function firstCursor({ period, timezone, partial }: Schedule, now: Instant): Cursor {
   const { start, end } = windowAt(period, timezone, now)
@@ -46,12 +49,11 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
 }
 
 /**
- * Returns the due evaluations, in order: the windows that have ended, at most the last 24; and for an alert with partial
- * windows, when it is woken or at each tick, also the beginning of the current window. `watermark`: everything
- * received before it can be queried.
- *
- * Types that judge counts never judge windows before the last 24. For other types the first window reaches back to the
- * cursor, so that each event is in exactly one evaluation, even after a crash.
+ * Returns the due evaluations, in order: the windows that have ended, at most the last 24. For an alert with partial
+ * windows, also the elapsed part of the current window, when the alert is woken or at each tick. `watermark`: all
+ * events received before it can be queried.
+ * Types that evaluate counts never evaluate windows before the last 24. For other types the first window reaches back
+ * to the cursor, so that each event is in exactly one evaluation, even after a crash.
  */
 export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instant, woken: boolean): DueWindow[] {
   const { period, timezone, partial, ticks = false } = schedule
@@ -89,7 +91,7 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instan
   return due
 }
 
-/** Returns the first `watermark` at which the alert is due without being woken. */
+/** Returns the earliest `watermark` at which the alert is due without being woken. */
 export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule: Schedule): Instant {
   const { period, timezone, partial, ticks = false } = schedule
   if (partial) {
@@ -100,7 +102,7 @@ export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule:
   return window.start >= windowStartAt ? window.end : nextWindow(period, timezone, window).end
 }
 
-/** Returns the alert's schedule. Throws `AppError('invalid')` for a type of alert that this version does not know. */
+/** Returns the alert's schedule. Throws `AppError('invalid')` for an alert type that this version does not support. */
 export function scheduleOf({ alertType, period, timezone }: Alert): Schedule {
   const { partial, series } = alertTypeOf(alertType)
   return { period: parsePeriod(period), timezone, partial, ticks: series !== undefined }

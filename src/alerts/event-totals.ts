@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { Finding } from './finding.ts'
 
-/** Events of one domain, vendor and event name in a window: a sum of weights. */
+/** The number of events (sum of weights) with one domain, vendor and event name in a window. */
 export interface TotalRow {
   domainId: string
   vendor: string
@@ -12,12 +12,13 @@ export interface TotalRow {
   count: number
 }
 
-/** Above this number of findings, totals are not queried, and summaries omit them. */
+/** Maximum number of findings for which totals are queried. Above it, summaries omit totals. */
 const MAX_FINDINGS = 100
 
 /**
- * Returns the query for the number of events of the findings' domains, vendors and names. Null when no finding has a
- * domain, when there are too many findings, or when the window does not begin at a whole minute, as counts do.
+ * Returns the query for the number of events with the findings' domains, vendors and event names. Null when no finding
+ * has a domain, when there are too many findings, or when the window does not begin at a whole minute, because counts
+ * are stored per minute.
  */
 export function totalsQuery(orgId: string, findings: readonly Finding[], window: Query['window']): Query | null {
   const domainIds = findings.flatMap(({ domainId }) => domainId ?? [])
@@ -43,7 +44,9 @@ export function totalsQuery(orgId: string, findings: readonly Finding[], window:
   })
 }
 
-/** Returns the number of events of the finding's vendor and name, violating ones included; null when unknown. */
+/**
+ * Returns the number of events with the finding's vendor and event name, including violating ones; null when unknown.
+ */
 export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows: readonly TotalRow[]): number | null {
   const like = rows.filter(
     (row) =>
@@ -56,9 +59,9 @@ export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows:
 }
 
 export interface ExplainContext {
-  /** The event of the finding's sample; null when it no longer exists. */
+  /** The finding's sample event; null when it no longer exists. */
   event: StoredEvent | null
-  /** The name common to all events of the finding, with personal data masked; null when names differ. */
+  /** The name common to all events of the finding, with personal data masked; null when the names differ. */
   name: string | null
   /** The result of `totalsQuery`. */
   totals: readonly TotalRow[]

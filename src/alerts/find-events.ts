@@ -3,7 +3,7 @@ import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** Position of an event in the history; `receivedAt` makes the lookup fast. */
+/** Position of an event in the history. `receivedAt` speeds up the lookup. */
 export interface EventPosition {
   seq: number
   receivedAt: Instant
@@ -12,7 +12,10 @@ export interface EventPosition {
 /** An event without its organization. */
 export type EventWithoutOrg = Omit<StoredEvent, 'orgId'>
 
-/** Returns the query for the complete events (`StoredEvent`) at these positions (at least one), in no particular order. */
+/**
+ * Returns the query for the complete events (`StoredEvent`) at these positions, in no particular order. Requires at
+ * least one position.
+ */
 export function eventsQuery(orgId: string, positions: readonly EventPosition[]): Query {
   const times = positions.map(({ receivedAt }) => receivedAt)
   const seqs = [...new Set(positions.map(({ seq }) => seq))]

@@ -11,7 +11,7 @@ import { alertTypeOf } from './types/index.ts'
 
 /** Returns the query for the sample events (`sampleSeq`) of these findings; null when there are none. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
-  // The newest violation is the one that was received last.
+  // The newest violation is the most recently received one.
   const places = findings.flatMap(({ sampleSeq, lastAt, sampleAt = lastAt }) =>
     sampleSeq === null ? [] : [{ seq: sampleSeq, receivedAt: sampleAt }],
   )
@@ -20,7 +20,7 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
 
 /**
  * Returns a function that masks personal data in an event: data recognised as personal, and parameters that a condition
- * of the alert tests for it.
+ * of the alert tests for personal data.
  */
 export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compileMask> {
   const own = alertTypeOf(alert.alertType).ownConditions?.(alert) ?? []
@@ -28,9 +28,9 @@ export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compil
 }
 
 /**
- * Returns the alert's findings with samples from the result of `samplesQuery`, explained by their type with these and the
- * result of `totalsQuery`. Personal data is masked, also in the names of vendor, event and hosts. The
- * sample is null when its event no longer exists.
+ * Returns the alert's findings with samples from the result of `samplesQuery`, and with explanations by their alert
+ * type based on the samples and the result of `totalsQuery`. Personal data is masked, including in vendors, event names
+ * and hosts. A sample is null when its event no longer exists.
  */
 export function withSamples(
   alert: Alert,
@@ -51,7 +51,7 @@ export function withSamples(
     const { orgId, violations, ...sample } = masked
     return {
       ...known,
-      // Masked only when they are common to all events of the finding.
+      // Masked only when the names are common to all events of the finding.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
       event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],

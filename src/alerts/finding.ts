@@ -1,32 +1,35 @@
 import type { Instant } from '../core/clock.ts'
 
-/** The result of one evaluation for one subject of an alert. A subject without a finding is clear. */
+/** The finding of one evaluation about one subject of an alert. A subject without a finding has no violation. */
 export interface Finding {
   domainId: string | null
-  /** Part of the issue's key, with alert and domain: `vendor event` for volume types, empty for validation. */
+  /** Part of the issue's key, with alert and domain: `vendor event` for volume types, empty for validation types. */
   subject: string
   vendor: string | null
   event: string | null
-  /** Violating events or sessions; 1 for a volume window that fired. */
+  /** Number of violating events or sessions; 1 for a volume window that fired. */
   occurrences: number
   /** One sentence without a full stop: ``12 of 340 purchase events had no `value`; expected none``. */
   summary: string
   /**
-   * Description of every violating event, as text after `events`: ``had no `value` ``. Absent when the rule does not
-   * name it.
+   * Describes what is wrong with every violating event, as a phrase that follows `events`: ``had no `value` ``. Absent
+   * when the rule does not determine it.
    */
   fault?: string
-  /** Description of the violating events, as text after `events`; includes details of the latest one. */
+  /** Describes the violating events, as a phrase that follows `events`. Includes details of the latest event. */
   did?: string
-  /** Events of the finding's vendor and name in the alert's window so far, violating ones included; null when unknown. */
+  /**
+   * Number of events with the finding's vendor and event name in the alert's window so far, including violating ones;
+   * null when unknown.
+   */
   total?: number | null
   observed: number | null
   expected: number | null
-  /** `expected` as text when the number is a bound: `more than 10`. */
+  /** `expected` as a phrase, when the number is a bound: `more than 10`. */
   expectation?: string
-  /** The observation as text when no number expresses it: `currency is missing`. */
+  /** The observation as a phrase, when no number expresses it: `currency is missing`. */
   observation?: string
-  /** Id of the run that made the finding; absent for findings of alerts. */
+  /** Id of the run that produced the finding; absent for findings of alerts. */
   runId?: string
   firstAt: Instant
   lastAt: Instant
@@ -34,15 +37,16 @@ export interface Finding {
   hosts: string[]
   /** One violating event with personal data masked; null for types without samples. */
   sample: Record<string, unknown> | null
-  /** `seq` of the newest violating event, which is the `sample`; null for types without samples. */
+  /** `seq` of the newest violating event, shown as `sample`; null for types without samples. */
   sampleSeq: number | null
-  /** When that event was received; `lastAt` when absent. */
+  /** Time at which the sample event was received; equals `lastAt` when absent. */
   sampleAt?: Instant
-  /** The violation began in an earlier window: an existing issue is kept open, and nobody is notified again. */
+  /** The violation began in an earlier window: an existing issue is kept open, and no further notification is sent. */
   continues?: true
   /**
-   * Subject of the finding of the same evaluation and domain that explains this one; empty for the finding about the
-   * whole domain. Such a finding opens no issue and sends no notification; it only keeps an open issue alive.
+   * Subject of another finding, from the same evaluation and domain, that explains this one; empty for the finding
+   * about the whole domain. A finding that is explained opens no issue and sends no notification; it only keeps an
+   * existing issue open.
    */
   explainedBy?: string
 }
@@ -50,17 +54,17 @@ export interface Finding {
 /** True when the finding causes a notification: it is new, and no other finding explains it. */
 export const causesNotification = ({ continues, explainedBy }: Finding) => !continues && explainedBy === undefined
 
-/** The time range that was judged: `from <= receivedAt < to`. */
+/** The evaluated time range: `from <= receivedAt < to`. */
 export interface Window {
   from: Instant
   to: Instant
-  /** False while the alert's window has not ended yet (a violation woke the alert early). */
+  /** False while the alert's window has not ended (a violation woke the alert early). */
   complete: boolean
 }
 
 /**
- * Returns the signal that a finding is about, for alerts on every vendor: an event of a vendor, whose name may be
- * empty. Returns nulls for the whole domain.
+ * Returns the signal (vendor and event; the event name may be empty) of a finding, for alerts that cover every vendor.
+ * Both fields are null for the whole domain.
  */
 export function signalOf(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
   const vendor = finding?.vendor ?? null

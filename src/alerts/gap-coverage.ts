@@ -5,10 +5,10 @@ import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
 import type { AlertType } from './types/alert-type.ts'
 
-/** Returns the collection gaps in a time range; in order, without overlaps. */
+/** Returns the collection gaps in a time range, in order and without overlaps. */
 export type GapsOf = (from: Instant, to: Instant) => readonly Gap[]
 
-/** True when collection gaps cover too much of the time on which the verdict on the window depends. */
+/** True when collection gaps cover too much of the time range that determines the window's verdict. */
 export function isWindowUnreliable(
   { countedRanges }: Pick<AlertType, 'countedRanges'>,
   alert: Alert,
@@ -19,8 +19,8 @@ export function isWindowUnreliable(
 }
 
 /**
- * As `isWindowUnreliable`, for a type that monitors series. A row that touches a gap is not judged, so it counts as
- * completely covered. Other rows and silences are still judged, but an unreliable window does not clear an issue.
+ * As `isWindowUnreliable`, for a type that monitors series. A row that overlaps a gap is not evaluated, so it counts as
+ * completely covered. Other rows and silences are still evaluated, but an unreliable window does not clear an issue.
  */
 export function areRowsUnreliable(
   scope: Pick<SeriesScope, 'stepMs' | 'offsetMs'> | undefined,

@@ -17,7 +17,10 @@ import { scopeTests } from './types/event-scope.ts'
 import { alertTypeOf } from './types/index.ts'
 import { spanOf } from './windows.ts'
 
-/** Above this number of events in scope, events are sampled, so that the answer takes only seconds. */
+/**
+ * Maximum number of events in scope that are read in full. Above it, events are sampled, so that the response takes
+ * only seconds.
+ */
 const MAX_SCANNED_EVENTS = 20_000_000
 
 export interface HistoryDeps {
@@ -25,11 +28,11 @@ export interface HistoryDeps {
   /** All domains of the organization. */
   domains: readonly WatchedDomain[]
   privacy: Privacy
-  /** Members of the organization's labels; none when absent. */
+  /** Returns the members of the organization's labels. When absent, labels have no members. */
   membersOf?: MembersOf
-  /** No gaps when absent. */
+  /** Returns the collection gaps. When absent, there are no gaps. */
   gapsOf?: GapsOf
-  /** Returns the settings of signals; none when absent. */
+  /** Returns the signal settings. When absent, there are none. */
   settingsOf?(orgId: string): readonly SignalSetting[]
 }
 
@@ -37,20 +40,24 @@ export interface HistoryDeps {
 export interface HistoryFindings {
   /** One list for each window, in order. */
   findings: Finding[][]
-  /** The same at each of the other sensitivities. */
+  /** The same lists for each of the other sensitivities. */
   alternatives: Finding[][][]
-  /** `rollup`: from counts by minute; `sql`: from every event in scope; `sampled`: from some of them. */
+  /**
+   * `rollup`: computed from counts by minute; `sql`: from every event in scope; `sampled`: from a sample of these
+   * events.
+   */
   method: 'rollup' | 'sql' | 'sampled'
-  /** Events read and events in scope; null when all were read. */
+  /** Number of events read and in scope; null when all were read. */
   coverage: { sampled: number; total: number } | null
   /** False when the result is incomplete. */
   exact: boolean
 }
 
 /**
- * Judges adjacent past windows with the code that judges current ones. Alert types with `historyQuery` query many windows
- * at once, other types one window at a time. Windows with too many collection gaps are not judged. `sensitivities`:
- * further ones to try, for types that monitor series. Fails with `unavailable` when the warehouse does.
+ * Evaluates adjacent past windows with the same code as current windows. Alert types with `historyQuery` query many
+ * windows at once, other types one window at a time. Windows with too many collection gaps are skipped.
+ * `sensitivities`: additional sensitivities, for types that monitor series. Throws `AppError('unavailable')` when the
+ * warehouse is unavailable.
  */
 export async function judgeHistory(
   saved: Alert,
@@ -69,7 +76,7 @@ export async function judgeHistory(
   return { ...found, findings: judged }
 }
 
-/** Returns the findings of a type that monitors series, from a separate series monitor. */
+/** Returns the findings of a type that monitors series, using a separate series monitor. */
 async function followHistory(
   type: AlertType,
   alert: Alert,
@@ -95,8 +102,8 @@ async function followHistory(
 }
 
 /**
- * Returns the rows of the series that the alert monitors, with expected values, from the creation of its domain. Null for
- * alerts that monitor no series or several. Fails with `unavailable` when the warehouse does.
+ * Returns the rows of the series that the alert monitors, with expected values, from the creation of its domain. Null
+ * for alerts that monitor several series or none. Throws `AppError('unavailable')` when the warehouse is unavailable.
  */
 export async function chartHistory(
   alert: Alert,
@@ -120,7 +127,7 @@ async function measureHistory(
   const { warehouse, domains, privacy, membersOf } = parts
   const { regions } = privacy
   if (windows.length === 0 || !type.historyQuery) return measureEachWindow(type, alert, windows, parts)
-  // Compiling a large rule takes a while, so the query is reused unless events are sampled or windows split.
+  // Compiling a large rule is slow, so the query is reused unless events are sampled or windows are split.
   const whole = type.historyQuery(alert, windows, { regions, oneIn: 1 }, membersOf)
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
@@ -140,7 +147,7 @@ async function measureHistory(
   return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
 }
 
-/** Splits the windows into parts within the type's limits for one query. */
+/** Splits the windows into parts that do not exceed the type's limits per query. */
 function splitWindows(
   windows: readonly Window[],
   { historyLimits: most = {} }: AlertType,
@@ -173,8 +180,8 @@ const missingWindow = (): never => {
 }
 
 /**
- * Returns how many events of the alert's domains, event and, where they restrict it, vendors there are, without regard
- * to its filters: stored events, and their weight.
+ * Returns the number of events with the alert's domains, event and (if restricted) vendors, ignoring its filters: the
+ * number of stored events, and their weight.
  */
 export async function eventsInScope(
   alert: Alert,

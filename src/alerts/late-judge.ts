@@ -9,41 +9,41 @@ import { Yielder } from '../core/yielding.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, OrganizationRules } from './organization-rules.ts'
 
-/** Message to the judging process. Rules are sent before the events they apply to. */
+/** Message to the evaluating process. Rules are sent before the events that they apply to. */
 type Request =
   | { kind: 'rule'; orgId: string; id: string; rule: AlertRule | null }
   | { kind: 'judge'; number: number; orgId: string; regions: PhoneRegions; events: readonly StoredEvent[] }
 
-/** Answer: for each event, the ids of the alerts whose rules it breaks. */
+/** The response: for each event, the ids of the alerts whose rules it violates. */
 interface Verdict {
   number: number
   violations: Verdicts
 }
 
 export interface LateJudgeDeps {
-  /** Reads changed rules and passes them to `changed`; called before events are judged. */
+  /** Reads changed rules and passes them to `changed`. Called before events are evaluated. */
   refresh(): void
   rulesOf(orgId: string): Iterable<AlertRule>
   regionsOf(orgId: string): PhoneRegions
 }
 
-/** Nice value of the process, so that other work goes first. */
+/** Nice value of the process, so that other work has priority. */
 const NICENESS = 10
 /**
- * Time that judging one event may take; at worst it takes twice as long. Without a limit, a large event would take hours
- * under the most expensive rules.
+ * Time limit for evaluating one event; evaluation stops after at most twice this time. Without a limit, a large event
+ * would take hours under the most expensive rules.
  */
 const MAX_EVENT_MS = 30_000
-/** The process ends after this long without work. */
+/** The process exits after this time without work. */
 const IDLE_MS = 10_000
 
 /**
- * Judges in a separate process, started on demand, so that slow rules do not block the server. The process ends with
- * this one, because the pipe between them closes.
+ * Evaluates rules in a separate process, started on demand, so that slow rules do not block the server. The process
+ * exits with the server, because the pipe between them closes.
  */
 export class LateJudge {
   private child: Subprocess | null = null
-  /** By organization; resolves once its rules have been sent to the process. */
+  /** By organization. Resolves once the organization's rules have been sent to the process. */
   private readonly loaded = new Map<string, Promise<void>>()
   private readonly pending = new Map<number, PromiseWithResolvers<Verdicts>>()
   private number = 0
@@ -51,11 +51,11 @@ export class LateJudge {
 
   constructor(private readonly parts: LateJudgeDeps) {}
 
-  /** Returns the verdict on each event. Fails when the process ends before answering. */
+  /** Returns the verdict on each event. Fails when the process exits before it responds. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
     const { child } = this
-    // Events in the late queue are not judged on arrival, where changed rules would be read.
+    // Events in the late queue skip evaluation on arrival, which would otherwise read changed rules.
     this.parts.refresh()
     const loaded = this.loaded.get(orgId) ?? this.sendRules(child, orgId)
     this.loaded.set(orgId, loaded)
@@ -71,18 +71,18 @@ export class LateJudge {
     return answer.promise
   }
 
-  /** To be called when a rule changes; `rule` is null when it was deleted. */
+  /** To be called when a rule changes. `rule` is null when the rule was deleted. */
   changed(orgId: string, id: string, rule: AlertRule | null): void {
     if (this.loaded.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
   }
 
-  /** Ends the process; its pending requests fail. */
+  /** Terminates the process. Pending requests fail. */
   close(): void {
     this.child?.kill('SIGKILL')
     this.onEnd()
   }
 
-  /** Sends the current rules one by one; the rules of one organization may take hundreds of megabytes. */
+  /** Sends the current rules one by one, because the rules of one organization can take hundreds of megabytes. */
   private async sendRules(child: Subprocess, orgId: string): Promise<void> {
     const yielder = new Yielder()
     for (const rule of this.parts.rulesOf(orgId)) {
@@ -130,7 +130,7 @@ export class LateJudge {
   }
 }
 
-/** The child process: answers requests, and exits when the pipe closes. */
+/** Runs in the child process: responds to requests, and exits when the pipe closes. */
 export function judgeForParent(): Promise<never> {
   setPriority(NICENESS)
   const organizations = new Map<string, Organization>()
@@ -160,7 +160,7 @@ async function verdictOf(request: Request & { kind: 'judge' }, known: Organizati
   const violations: (string[] | null)[] = []
   for (const event of request.events) {
     violations.push(known.book.brokenBy(event, meterOf(MAX_EVENT_MS, stopwatch)))
-    // Gives way to requests of other organizations, and detects that the pipe was closed.
+    // Yields to requests of other organizations, and lets a closed pipe be detected.
     await new Promise(setImmediate)
   }
   return { number: request.number, violations }

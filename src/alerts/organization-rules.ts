@@ -5,20 +5,20 @@ import type { StoredEvent } from '../core/event.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import { isJudgedOnArrival } from './types/index.ts'
 
-/** The fields of an alert that decide which events break it. */
+/** The fields of an alert that determine which events violate it. */
 export type AlertRule = Pick<
   Alert,
   'id' | 'alertType' | 'enabled' | 'domainId' | 'domainIds' | 'vendors' | 'filters' | 'conditions' | 'conditionGroups'
 >
 
 /**
- * The enabled validation rules of one organization. Rules of a single domain are in a set of that domain, so that its
- * events are checked only against them and the rules of several or all domains.
+ * The enabled validation rules of one organization. Rules for a single domain are in a separate set per domain, so an
+ * event is evaluated only against its domain's set and the rules for several or all domains.
  */
 export class OrganizationRules {
   private readonly shared: RuleSet
   private readonly byDomain = new Map<string, RuleSet>()
-  /** The domain by rule id; null for rules in the shared set. */
+  /** Domain id by rule id; null for rules in the shared set. */
   private readonly domainOfRule = new Map<string, string | null>()
 
   /** `regions`: returns the countries whose national phone numbers the organization recognises. */
@@ -26,7 +26,7 @@ export class OrganizationRules {
     this.shared = new RuleSet(regions)
   }
 
-  /** Adds or replaces the rule of an alert; removes it when the alert is disabled or of another type. */
+  /** Adds or replaces the rule of an alert. Removes the rule when the alert is disabled or has another type. */
   set(alert: AlertRule): void {
     this.delete(alert.id)
     if (!isJudgedOnArrival(alert)) return
@@ -49,15 +49,15 @@ export class OrganizationRules {
     if (place !== null && set.size === 0) this.byDomain.delete(place)
   }
 
-  /** Compiles changed rules, so that the next event does not have to wait for that. */
+  /** Compiles changed rules, so that the next event does not wait for compilation. */
   prepare(): void {
     this.shared.prepare()
     for (const set of this.byDomain.values()) set.prepare()
   }
 
   /**
-   * Returns the ids of the alerts whose rule the event breaks, ascending; always the same object when the list is empty.
-   * Null when time has run out.
+   * Returns the ids of the alerts whose rules the event violates, in ascending order. An empty list is always the same
+   * object. Null when time has run out.
    */
   brokenBy(event: StoredEvent, meter: Meter = UNLIMITED): string[] | null {
     const shared = this.shared.brokenBy(event, meter)

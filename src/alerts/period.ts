@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = { hourly: '1h', daily: '1d', wee
 export interface Period {
   count: number
   unit: Unit
-  /** With days of 24 hours; real days are an hour longer or shorter when clocks change. */
+  /** Assumes days of 24 hours; a day is an hour longer or shorter when clocks change. */
   lengthMs: number
 }
 
@@ -22,8 +22,8 @@ export interface PeriodWindow {
 }
 
 /**
- * Parses `15m`, `6h`, `2d`, `4w`, `hourly`, `daily`, `weekly`; from 1 minute to 4 weeks, else throws
- * `AppError('invalid')`.
+ * Parses a period: `15m`, `6h`, `2d`, `4w`, `hourly`, `daily` or `weekly`. Throws `AppError('invalid')` unless it is
+ * between 1 minute and 4 weeks.
  */
 export function parsePeriod(text: string): Period {
   const [, digits, unit] = /^([1-9]\d*)([mhdw])$/.exec(WORDS[text] ?? text) ?? []
@@ -38,14 +38,14 @@ export function parsePeriod(text: string): Period {
   return { count, unit: unit as Unit, lengthMs }
 }
 
-/** Time zones known to exist; checking one again takes a hundred times as long. */
+/** Cache of valid time zones; validating one again takes a hundred times as long. */
 const timezones = new Set<string>()
-/** Limits the cache: names are case-insensitive, so a zone has many spellings. */
+/** Maximum cache size. Names are case-insensitive, so a zone has many spellings. */
 const MAX_TIMEZONES = 1000
 
 /**
- * Throws `AppError('invalid')` when there is no such time zone. Valid are names of the IANA database and offsets such
- * as `+05:30`.
+ * Throws `AppError('invalid')` when the time zone does not exist. Valid time zones are names from the IANA database and
+ * offsets such as `+05:30`.
  */
 export function checkTimezone(timezone: string): void {
   if (timezones.has(timezone)) return
@@ -58,14 +58,15 @@ export function checkTimezone(timezone: string): void {
   if (timezones.size < MAX_TIMEZONES) timezones.add(timezone)
 }
 
-/** 1970-01-05, in days since the epoch. Weeks are counted from here, days from the epoch itself. */
+/** 1970-01-05, in days since the epoch. Weeks are counted from this day, days from the epoch. */
 const FIRST_MONDAY = 4
 
 /**
- * Returns the window that contains an instant. Windows are adjacent: every instant is in exactly one. Minutes and hours
- * are multiples since the epoch. Days and weeks begin at midnight in `timezone`, weeks on Monday; several of them are
- * counted from 1970-01-01 and 1970-01-05. A day has 23 or 25 hours when clocks change, begins at 01:00 where midnight
- * is skipped, and one that a country skipped (Samoa's 2011-12-30) has no window.
+ * Returns the window that contains an instant. Windows are adjacent: every instant is in exactly one window. Minutes
+ * and hours are counted from the epoch. Days and weeks begin at midnight in `timezone`, and weeks on Monday. Periods of
+ * several days are counted from 1970-01-01, periods of several weeks from 1970-01-05. A day has 23 or 25 hours when
+ * clocks change, and begins at 01:00 where midnight is skipped. A day that a country skipped (Samoa's 2011-12-30) has
+ * no window.
  */
 export function windowAt(period: Period, timezone: string, instant: Instant): PeriodWindow {
   const { count, unit, lengthMs } = period
@@ -77,17 +78,17 @@ export function windowAt(period: Period, timezone: string, instant: Instant): Pe
   const origin = unit === 'w' ? FIRST_MONDAY : 0
   const first = Math.floor((dayOf(instant, timezone) - origin) / days) * days + origin
   const end = startOfDay(first + days, timezone)
-  // Where clocks went back across midnight, the old date repeats after the new day began.
+  // Where clocks were set back across midnight, the old date repeats after the new day has begun.
   if (instant >= end) return { start: end, end: startOfDay(first + 2 * days, timezone) }
   return { start: startOfDay(first, timezone), end }
 }
 
-/** Returns the window that begins where this one ends. */
+/** Returns the window that begins where the given window ends. */
 export function nextWindow(period: Period, timezone: string, { end }: PeriodWindow): PeriodWindow {
   return windowAt(period, timezone, end)
 }
 
-/** Returns the window that ends where this one begins. */
+/** Returns the window that ends where the given window begins. */
 export function previousWindow(period: Period, timezone: string, { start }: PeriodWindow): PeriodWindow {
   return windowAt(period, timezone, start - 1)
 }
@@ -98,8 +99,9 @@ function dayOf(instant: Instant, timezone: string): number {
   return Date.UTC(year, month - 1, day) / DAY_MS
 }
 
-/** Returns the first instant of a local date; where a country skipped that date, the first of the next one. */
+/** Returns the first instant of a local date, or of the next date where a country skipped this one. */
 function startOfDay(day: number, timezone: string): Instant {
-  // Without a time this is the start of the day, not 00:00, https://tc39.es/proposal-temporal/docs/plaindate.html
+  // Without a time, Temporal returns the start of the day, not 00:00,
+  // https://tc39.es/proposal-temporal/docs/plaindate.html
   return new Temporal.PlainDate(1970, 1, 1).add({ days: day }).toZonedDateTime(timezone).epochMilliseconds
 }

@@ -29,7 +29,7 @@ export interface PreviewRouteDeps {
 
 const tag = 'Alerts'
 
-/** Preview and backtest: what a rule would have found, before it is saved. */
+/** Routes for previews and backtests: the findings of a rule on past events, before the rule is saved. */
 export function previewRoutes(parts: PreviewRouteDeps): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
   const pastOf = (principal: Principal, signal: AbortSignal): HistoryDeps => {
@@ -85,7 +85,7 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
   ]
 }
 
-/** Returns an alert that is not stored. Errors name fields as `rule.period`. */
+/** Returns an alert that is not stored. Errors name fields with a prefix, such as `rule.period`. */
 function ruleOf(db: Db, orgId: string, value: unknown): Alert {
   const input = readAlertInput(value, 'rule', MAX_RULE_COST)
   withPathPrefix('rule', () => checkDomains(db, orgId, input))

@@ -14,7 +14,7 @@ import { alertTypeOf } from './types/index.ts'
 import { describeByType } from './types/type-descriptions.ts'
 import { lastWindow, wholeWindows } from './windows.ts'
 
-/** Maximum number of samples in the answer. */
+/** Maximum number of samples in the response. */
 const MAX_SAMPLES = 20
 
 export const AlertPreviewInputSchema = Closed(
@@ -44,8 +44,8 @@ export const AlertPreviewSchema = Closed(
 export type AlertPreview = Static<typeof AlertPreviewSchema>
 
 /**
- * Returns what the rule finds in the last hours. Types that judge counts are evaluated over their own windows that have
- * ended, at least the last one; other types over all hours as one window.
+ * Returns the rule's findings in the last `hours` hours. Types that evaluate counts are evaluated over their own
+ * windows that have ended, at least the last one. Other types are evaluated over all hours as one window.
  */
 export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
   const alert = resolveLabels(saved, parts.membersOf ?? noMembers)
@@ -59,11 +59,11 @@ export async function preview(saved: Alert, hours: number, now: Instant, parts: 
   const found = findings.flat()
   const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const samples = type.countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
-  // Counts are weighted: a sampled event counts as several, in both figures.
+  // Counts are weighted: a sampled event counts as several events, in both numbers.
   return { scanned: Math.round(weight), matched, windowHours: hours, samples }
 }
 
-/** Includes the current millisecond, so that events acknowledged a moment ago are found. */
+/** Includes the current millisecond, so that events accepted just now are found. */
 const lastHours = (hours: number, now: Instant): Window => ({
   from: now - hours * HOUR_MS,
   to: now + 1,
@@ -85,7 +85,7 @@ function firingsOf(found: readonly Finding[]): Record<string, unknown>[] {
     })
 }
 
-/** Returns the type's own newest violations, else the samples of its findings. */
+/** Returns the newest violations if the type can query them, otherwise the samples of its findings. */
 async function eventsOf(
   alert: Alert,
   found: readonly Finding[],

@@ -2,18 +2,18 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { AlertInput } from './alert.ts'
 import type { Window } from './finding.ts'
 
-/** When an alert may open issues and send notifications; absent means always. */
+/** The times at which an alert may open issues and send notifications. When absent, it always may. */
 export type RunWindows = AlertInput['runWindows']
 
-/** Local hours begin at multiples of this everywhere, https://data.iana.org/time-zones/theory.html. */
+/** In every time zone, local hours begin at a multiple of this, https://data.iana.org/time-zones/theory.html. */
 const STEP_MS = 15 * MINUTE_MS
-/** A range of this length contains every hour of every weekday, even when clocks change in it. */
+/** A time range of this length contains every hour of every weekday, even when clocks change in it. */
 const WEEK_AND_DAY_MS = 8 * DAY_MS
 
 /**
- * True when the local time in `timezone` is in hours `[from, to)` of one of the days (0 = Sunday; no days: every day).
- * Hours may wrap midnight; such a night belongs to the day on which it began, so `[22, 6)` on Fridays ends on Saturday
- * at 6. Equal hours mean the whole calendar day.
+ * True when the local time in `timezone` is in the hours `[from, to)` on one of the days (0 = Sunday; no days: every
+ * day). Hours may wrap around midnight; such a range belongs to the day on which it begins, so `[22, 6)` on Fridays
+ * ends on Saturday at 6:00. Equal hours mean the whole calendar day.
  */
 export function isInRunWindow(runWindows: RunWindows, timezone: string, instant: Instant): boolean {
   if (!runWindows) return true
@@ -27,8 +27,9 @@ export function isInRunWindow(runWindows: RunWindows, timezone: string, instant:
 }
 
 /**
- * True when any instant of an evaluated window is in a run window. So the hour from 16 to 17 counts for `[9, 17)` and
- * the hour from 8 to 9 does not, and a window of a day or more, which ends at midnight, can still report.
+ * True when any instant of an evaluated window is in a run window. For `[9, 17)`, the hour from 16 to 17 qualifies and
+ * the hour from 8 to 9 does not. A window of a day or longer, which ends at midnight, always includes the run window of
+ * that day.
  */
 export function meetsRunWindow(runWindows: RunWindows, timezone: string, { from, to }: Window): boolean {
   if (!runWindows || to - from >= WEEK_AND_DAY_MS) return true

@@ -1,18 +1,20 @@
 import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/meter.ts'
 
 /**
- * Time that one batch may take while no other organization sends; at worst it takes twice as long. The server answers no
- * requests meanwhile.
+ * Time limit for one batch while no other organization sends; exceeded at most by a factor of 2. The server answers no
+ * requests in this time.
  */
 const ALONE_MS = 25
-/** Time that one batch may take while another organization is sending. */
+/** Time limit for one batch while another organization is sending. */
 const SHARED_MS = 3
-/** Share of elapsed time that is credited to an organization's account, and maximum balance. */
+/** Share of elapsed time that is credited to an organization's account, and the maximum balance. */
 const SHARE = 0.25
 const BURST_MS = 50
-/** Batches that take less time per event are not charged; with 10,000 different rules an event takes half of this. */
+/**
+ * Batches with a shorter time per event are not charged; with 10,000 different rules an event takes half of this time.
+ */
 const FREE_MS = 0.1
-/** An organization that sent nothing for this long does not count as sending. */
+/** An organization that has sent nothing for this time is not considered to be sending. */
 const ACTIVE_MS = 1000
 
 interface Account {
@@ -21,24 +23,27 @@ interface Account {
 }
 
 /**
- * Limits how long the events of an organization may be judged on arrival. Measures real time, not event time, because it
- * shares the server's processing time.
+ * Limits the time spent evaluating an organization's events on arrival. Measures real time, not event time, because
+ * organizations share the server's processing time.
  */
 export class TimeSlices {
   private readonly accounts = new Map<string, Account>()
   private latest: { orgId: string; at: number } = { orgId: '', at: Number.NEGATIVE_INFINITY }
-  /** When an organization other than the latest last sent. */
+  /** Time at which an organization other than the latest sender last sent. */
   private othersAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly watch: Stopwatch = stopwatch) {}
 
-  /** Returns a meter for one batch, and `end` to be called when the batch is judged, with the number of its events. */
+  /**
+   * Returns a meter for one batch, and `end`, which is to be called with the number of events after the batch has been
+   * evaluated.
+   */
   begin(orgId: string): { meter: Meter; end(events: number): void } {
     const startedAt = this.watch.wallMs()
     const account = this.accountOf(orgId, startedAt)
     const isShared = this.isShared(orgId, startedAt)
     const meter = meterOf(isShared ? Math.min(SHARED_MS, account.leftMs) : ALONE_MS, this.watch)
-    // For an organization with a reduced balance only processor time counts, without time spent on other work.
+    // An organization with a reduced balance is charged only for processor time, not for time spent on other work.
     const clock = account.leftMs < BURST_MS ? this.watch.processorMs : this.watch.wallMs
     const from = clock()
     return {

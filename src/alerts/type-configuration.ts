@@ -10,13 +10,16 @@ interface Configured {
   configuration: Configuration
 }
 
-/** The types with a type-specific field, by the field's name. */
+/** The types with a type-specific field, by name of the field. */
 const byField = Map.groupBy(
   alertTypes.flatMap(({ kind, configuration }): Configured[] => (configuration ? [{ kind, configuration }] : [])),
   ({ configuration: { field } }) => field,
 )
 
-/** The schemas of these fields by name, each optional: whether a field is required depends on the type. */
+/**
+ * The schemas of the type-specific fields by name. Each field is optional, because whether it is required depends on
+ * the type.
+ */
 export const configurationFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
   [...byField].map(([field, types]) => [field, Type.Optional(schemaOf(types))]),
 )
@@ -40,7 +43,10 @@ function schemaOf(types: readonly Configured[]): TSchema {
   })
 }
 
-/** Returns the required fields of a shape; of a shape with alternatives, those that all alternatives require. */
+/**
+ * Returns the required fields of a shape. For a shape with alternatives, returns the fields that all alternatives
+ * require.
+ */
 function requiredIn({ required = [], anyOf }: TSchema): string[] {
   if (!anyOf) return required
   const [first = [], ...others] = (anyOf as TSchema[]).map(requiredIn)
@@ -48,8 +54,8 @@ function requiredIn({ required = [], anyOf }: TSchema): string[] {
 }
 
 /**
- * Throws `AppError('invalid')`, naming the first field, when `input` has a field that belongs to other types, or when
- * the type's own field is absent or does not fit.
+ * Throws `AppError('invalid')`, naming the first field, when `input` has a field of another type, or when the type's
+ * own field is absent or invalid.
  */
 export function checkConfiguration({ kind, configuration }: AlertType, input: AlertInput): void {
   const foreign = Object.keys(configurationFields).find(
@@ -66,7 +72,7 @@ export function checkConfiguration({ kind, configuration }: AlertType, input: Al
 }
 
 /**
- * Throws when the value has the shape of another type, and names that type; a schema error would only list the missing
+ * Throws when the value has the shape of another type, and names that type. A schema error would only list the missing
  * fields.
  */
 function refuseOtherShape({ kind, configuration: { field, schema } }: Configured, value: unknown, needs: string): void {
@@ -82,7 +88,7 @@ function refuseOtherShape({ kind, configuration: { field, schema } }: Configured
   )
 }
 
-/** Returns the property names that only this type has in the field; they identify its shape. */
+/** Returns the property names of the field that only this type uses; they identify its shape. */
 function distinctiveFields({ kind, configuration: { field, schema } }: Configured): string[] {
   const others = (byField.get(field) ?? []).filter((type) => type.kind !== kind)
   const theirs = new Set(others.flatMap((type) => Object.keys(type.configuration.schema.properties ?? {})))

@@ -2,7 +2,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Window } from './finding.ts'
 import { nextWindow, type Period, previousWindow, windowAt } from './period.ts'
 
-/** Returns the windows of an alert that lie entirely in `[from, to)`, in order. */
+/** Returns the windows of an alert that lie entirely within `[from, to)`, in order. */
 export function wholeWindows(period: Period, timezone: string, from: Instant, to: Instant): Window[] {
   const windows: Window[] = []
   const first = windowAt(period, timezone, from)
@@ -20,20 +20,20 @@ export function lastWindow(period: Period, timezone: string, to: Instant): Windo
 }
 
 /**
- * Returns the bucket length in which the history is counted, so that each bucket lies in one window. For minutes and
- * hours it is the window length, which is a multiple since the epoch. For days it is 15 minutes, because local days
- * begin at multiples of that everywhere (https://data.iana.org/time-zones/theory.html).
+ * Returns the bucket length for counting the history; each bucket lies in exactly one window. For minutes and hours it
+ * is the window length, because these windows are counted from the epoch. For days it is 15 minutes, because in every
+ * time zone local days begin at a multiple of that (https://data.iana.org/time-zones/theory.html).
  */
 export function bucketMsOf({ unit, lengthMs }: Period): number {
   return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs
 }
 
-/** A count with the start of its bucket, or with the instant of a single event. */
+/** A count with the start of its bucket, or with the time of a single event. */
 export interface Bucketed {
   bucketAt: Instant
 }
 
-/** Groups counted rows by window; a bucket that began before the first window belongs to the first. */
+/** Groups counted rows by window. A bucket that began before the first window is assigned to the first window. */
 export function groupByWindow<T extends Bucketed>(rows: readonly T[], windows: readonly Window[]): T[][] {
   const { from } = spanOf(windows)
   const groups: T[][] = windows.map(() => [])
@@ -41,7 +41,10 @@ export function groupByWindow<T extends Bucketed>(rows: readonly T[], windows: r
   return groups
 }
 
-/** Returns the index of the window that contains an instant; -1 when none does. Windows are in order and adjacent. */
+/**
+ * Returns the index of the window that contains an instant; -1 when no window contains it. Windows are in order and
+ * adjacent.
+ */
 function indexOf(windows: readonly Window[], instant: Instant): number {
   let low = 0
   let high = windows.length - 1
@@ -55,7 +58,7 @@ function indexOf(windows: readonly Window[], instant: Instant): number {
   return -1
 }
 
-/** Returns the time range from the first to the last of adjacent windows; empty for no windows. */
+/** Returns the time range from the first to the last of adjacent windows; empty when there are none. */
 export function spanOf(windows: readonly Omit<Window, 'complete'>[]): { from: Instant; to: Instant } {
   return { from: windows[0]?.from ?? 0, to: windows.at(-1)?.to ?? 0 }
 }

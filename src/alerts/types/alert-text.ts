@@ -1,10 +1,10 @@
 import type { Finding } from '../finding.ts'
 
-/** Name of one occurrence of an issue. */
+/** The name for one occurrence in an issue. */
 export interface Unit {
   one: string
   many: string
-  /** For the documentation: `violating events`. */
+  /** The meaning, for the documentation: `violating events`. */
   meaning: string
 }
 
@@ -14,20 +14,24 @@ export interface TitleParts {
   name: string
   /** Vendor and event, unless the name already contains them; may be empty. */
   what: string
-  /** Hosts, as text that ends a sentence, such as ` on shop.example and 2 more hosts`; empty when none is known. */
+  /** Hosts as the end of a sentence, such as ` on shop.example and 2 more hosts`; empty when no host is known. */
   where: string
   finding: Finding
 }
 
-/** The texts of an alert type, without a full stop. */
+/** The texts of an alert type, without full stops. */
 export interface AlertText {
-  /** Returns the title of an issue. Contains no running totals, because it does not change while occurrences grow. */
+  /**
+   * Returns the title of an issue. Contains no running totals, because the title does not change while occurrences
+   * increase.
+   */
   title(parts: TitleParts): string
   /**
-   * Returns what is wrong, as text that is followed by where, how often and since when. `subject`: vendor and event, may be
-   * empty. `summary`: that of the last finding; null when it was not stored. Neither contains personal data.
+   * Returns a description of the problem, to be followed by hosts, frequency and start time. `subject`: vendor and
+   * event, may be empty. `summary`: the summary of the last finding; null when it was not stored. Neither contains
+   * personal data.
    */
   summary(parts: { subject: string; summary: string | null }): string
-  /** Expectation when a finding has no numbers: `no event that breaks the rule`. Null: nothing is shown. */
+  /** Expectation for a finding without numbers: `no event that breaks the rule`. When null, nothing is shown. */
   expected: string | null
 }

@@ -12,18 +12,18 @@ import type { NamedEvents } from './event-scope.ts'
 import type { Evidence } from './evidence.ts'
 import type { HistoryOptions, HistoryQuery, NewestOptions } from './history-query.ts'
 
-/** The configuration that only alerts of one type have: one required field of the alert. */
+/** The type-specific configuration: one required field of the alert. */
 export interface Configuration {
-  /** The field's name. Types may share one; each type then has its own shape of it. */
+  /** The field's name. Types may share a field name, each with its own shape. */
   field: string
-  /** A part of `AlertInput`, with description and examples. */
+  /** A part of `AlertInput`, with a description and examples. */
   schema: TSchema
   /**
-   * Returns the value at `path` in the shape of the schema, or throws `AppError('invalid')` naming the first field that
-   * does not fit.
+   * Returns the value at `path` in the shape of the schema, or throws `AppError('invalid')` naming the first invalid
+   * field.
    */
   read(value: unknown, path: string): unknown
-  /** Introduces the description of the field when types share it: `Which counts fire`. */
+  /** Introduces the field's description when types share the field: `Which counts fire`. */
   about?: string
 }
 
@@ -35,18 +35,23 @@ export interface WatchedDomain {
 
 /**
  * An alert type: its configuration, queries, findings, texts and evidence. Each type has its own file or folder, and is
- * listed in `index.ts`. All functions are pure: they return queries for the event history, and turn the rows of a query
- * into findings.
+ * listed in `index.ts`. All functions are pure: they return queries for the event history, and convert the rows of a
+ * query into findings.
  */
 export interface AlertType<Row = unknown> {
   kind: AlertKind
-  /** The name that users see. */
+  /** The name shown to users. */
   title: string
-  /** For the documentation: what the type judges and by which field, such as ``single events by `conditions` ``. */
+  /**
+   * For the documentation: the data that the type evaluates and the field that configures it, such as ``single events
+   * by `conditions` ``.
+   */
   judges: string
-  /** Its row in the guide (`docs/use/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
+  /**
+   * The type's row in the guide (`docs/use/alerts.md`), in Markdown: when an alert fires, and which fields it requires.
+   */
   guide: { fires: string; needs: string }
-  /** Type-specific notes that are appended to the descriptions of shared fields; keyed by field name. */
+  /** Type-specific notes that are appended to the descriptions of shared fields, by field name. */
   notes?: Readonly<Record<string, string>>
   /** Example input. */
   example: object
@@ -56,73 +61,78 @@ export interface AlertType<Row = unknown> {
   text: AlertText
   evidence: Evidence
   /**
-   * True when part of a window may be judged, so that violations are reported at once; otherwise only whole windows are
-   * judged.
+   * True when partial windows are evaluated, so that violations are reported immediately; otherwise only whole windows
+   * are evaluated.
    */
   partial: boolean
-  /** True when a finding is a window whose count is wrong; false when a finding is about single events or sessions. */
+  /**
+   * True when a finding is about a window with an unexpected count; false when it is about single events or sessions.
+   */
   countsFirings: boolean
   /**
-   * True when the rule is evaluated for each event as it arrives, and the result is stored in the event's `violations`.
+   * True when the rule is evaluated for each event on arrival, and the result is stored in the event's `violations`.
    */
   judgedOnArrival?: boolean
   /**
-   * True when its issues without a subject are about all traffic of their domain. Such an issue explains the drops of
+   * True when issues without a subject are about all traffic of their domain. Such an issue explains the drops of
    * single signals.
    */
   explainsDrops?: boolean
   /**
-   * Throws `AppError('invalid')` naming a field of `input` that this type requires or does not allow. Called after `input`
-   * passed its schema and the type-specific field was read. `rule` checks conditions in the type-specific field.
+   * Throws `AppError('invalid')` naming a field of `input` that this type requires or does not allow. Called after
+   * `input` has passed its schema and the type-specific field has been read. `rule` checks conditions in the
+   * type-specific field.
    */
   check(input: AlertInput, rule: RuleCheck): void
   /**
-   * Returns the conditions in the type-specific field. Parameters that they test for personal data are masked, as for all
-   * conditions.
+   * Returns the conditions in the type-specific field. Parameters that these conditions test for personal data are
+   * masked, as for all conditions.
    */
   ownConditions?(alert: Alert): readonly Condition[]
   /**
-   * Returns which events the alert evaluates, ignoring its filters. `finding`: only the events that the finding is about.
+   * Returns a selection of the events that the alert evaluates, ignoring its filters. `finding`: restricts the
+   * selection to the events of this finding.
    */
   scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
   /**
-   * True when the alert fires on counts that are too high. When absent, a finding with more observed than expected is a
-   * rise.
+   * True when the alert fires on counts that are too high. When absent, a finding is a rise if more was observed than
+   * expected.
    */
   isRise?(alert: Alert): boolean
-  /** Returns the sensitivity in deviations. Only for types that monitor series. */
+  /** Returns the sensitivity in deviations. Defined only for types that monitor series. */
   sensitivityOf?(alert: Alert): number
   /**
-   * Returns the series that the alert follows, for types that judge a count by its past. Their rows come from a
-   * `SeriesMonitor`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
+   * Returns the series that the alert monitors, for types that compare a count with its own history. Rows for such
+   * types come from a `SeriesMonitor`; the types have no `measure`, and are evaluated at every tick. `domains`: all
+   * domains of the organization.
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
-  /** Delay between the last event and its evaluation, such as the time after which a session has ended; 0 when absent. */
+  /** Delay between the last event and its evaluation, such as the time after which a session ends; 0 when absent. */
   settlingMs?: number
   /**
-   * Returns the time ranges whose counts determine the verdict on a window. When collection gaps cover too much of one,
-   * the window is not judged. When absent, gaps are ignored.
+   * Returns the time ranges whose counts determine the verdict on a window. When collection gaps cover too much of a
+   * range, the window is not evaluated. When absent, gaps are ignored.
    */
   countedRanges?(alert: Alert, window: Window): readonly Query['window'][]
   /**
-   * Returns a grouping key: alerts with different keys are measured by separate queries. When absent, all are measured
-   * together.
+   * Returns a grouping key: alerts with different keys are measured by separate queries. When absent, all alerts are
+   * measured together.
    */
   scanKey?(alert: Alert, window: Window): string
   /**
-   * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
-   * window. `domains`: all domains of the organization. `membersOf`: members of its labels; none when absent. Conditions of the alerts
-   * have been through `resolveLabels`.
+   * Returns one query for all of these alerts: at least one alert, all of this type and of one organization, evaluated
+   * over one window. `domains`: all domains of the organization. `membersOf`: members of its labels; labels have no
+   * members when absent. The alerts' conditions must have been processed by `resolveLabels`.
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**
-   * As `measure`, for alerts that begin at different instants: `begins` has one instant per alert, not before the window's
-   * start. When absent, only alerts that begin together are measured together.
+   * As `measure`, for alerts that begin at different instants: `begins` has one instant per alert, at or after the
+   * window's start. When absent, only alerts that begin together are measured together.
    */
   measureSince?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
    * As `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
-   * reading the `violations` that were stored when they arrived. When absent, `measure` is called for each window.
+   * reading the `violations` stored on arrival. When absent, `measure` is called for each window.
    */
   historyQuery?(
     alert: Alert,
@@ -131,27 +141,25 @@ export interface AlertType<Row = unknown> {
     membersOf?: MembersOf,
   ): HistoryQuery<Row>
   /**
-   * Limits of one `past` query: events in scope, and windows times domains. Larger requests are split; an absent limit
-   * is no limit.
+   * Limits per history query: events in scope, and windows times domains. Larger requests are split. An absent limit
+   * means unlimited.
    */
   historyLimits?: { events?: number; rows?: number }
-  /**
-   * Returns the finding completed from its events: which condition they broke, and out of how many events.
-   */
+  /** Returns the finding with details from its events: the violated condition, and the total number of events. */
   explain?(alert: Alert, finding: Finding, known: ExplainContext): Finding
   /**
-   * Returns the summary of a finding that `explain` completed, and whose figures were added up from several parts of a
+   * Returns the summary of a finding that `explain` completed and whose numbers were summed over several parts of a
    * window. When absent, the summary of the latest part is kept.
    */
   summarize?(finding: Finding): string
   /**
-   * Returns a query for the places (`BatchPosition`) of the events that break the rule, newest first. When absent, the samples
-   * of findings are shown.
+   * Returns a query for the positions (`BatchPosition`) of the events that violate the rule, newest first. When absent,
+   * the samples of findings are shown.
    */
   newestViolations?(alert: Alert, window: Query['window'], options: NewestOptions): Query
   /**
-   * Returns the findings of one alert from the rows of `measure`, or of a seriesMonitor of its series; an empty list means
-   * that nothing is wrong.
+   * Returns the findings of one alert from the rows of `measure`, or from the rows of a series monitor. An empty list
+   * means that there are no violations.
    */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]
 }
@@ -165,7 +173,7 @@ export function measure(type: AlertType, ...args: Parameters<MeasuredType['measu
   return type.measure(...args)
 }
 
-/** Returns `build` with results cached by array of rows, because many alerts are judged with the same array. */
+/** Returns `build` with results cached by array of rows, because many alerts are evaluated with the same array. */
 export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {
@@ -178,7 +186,10 @@ export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index)
   }
 }
 
-/** Returns the one organization of these alerts. Throws when there is no alert or more than one organization. */
+/**
+ * Returns the organization of these alerts. Throws when there is no alert, or when the alerts belong to different
+ * organizations.
+ */
 export function organizationOf(alerts: readonly Alert[]): string {
   const orgs = new Set(alerts.map(({ orgId }) => orgId))
   const [orgId] = orgs

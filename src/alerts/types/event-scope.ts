@@ -4,18 +4,20 @@ import type { Binder } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import type { EvidenceContext, ValidEvents } from './evidence.ts'
 
-/** A selection of events by name. An empty list and null mean all. */
+/** A selection of events by vendor and event name. An empty list and null select all. */
 export interface NamedEvents {
   vendors: readonly string[]
   event: string | null
 }
 
-/** A selection of events by name and domain, in addition to time and organization. An empty list means all domains. */
+/**
+ * A selection of events by name and domain, in addition to time and organization. An empty list selects all domains.
+ */
 export interface EventScope extends NamedEvents {
   domainIds: readonly string[]
 }
 
-/** Returns SQL tests, to be joined by AND. */
+/** Returns SQL conditions to be joined with AND. */
 export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Binder): string[] {
   return [
     ...binder.among('domainId', domainIds),
@@ -24,13 +26,14 @@ export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Bi
   ]
 }
 
-/** Returns the named events, restricted to the issue's domain, or to the rule's domains when it has none. */
+/** Returns the scope restricted to the issue's domain, or to the rule's domains when the issue has no domain. */
 export function scopeOfIssue({ issue, rule }: EvidenceContext & { rule: Alert }, named: NamedEvents): EventScope {
   return { domainIds: issue.domainId === null ? domainsOf(rule) : [issue.domainId], ...named }
 }
 
 /**
- * Returns SQL for the events in this scope that pass the rule's filters; `tests`: more SQL tests, to be joined by AND.
+ * Returns SQL for the events in this scope that pass the rule's filters. `tests`: additional SQL conditions, to be
+ * joined with AND.
  */
 export function filteredSql(
   { rule, privacy }: EvidenceContext & { rule: Alert },
@@ -43,8 +46,8 @@ export function filteredSql(
 }
 
 /**
- * Returns `isValid`, which decides about an event that `filteredSql` selected, when SQL alone is not exact; otherwise an
- * empty object.
+ * Returns an object with `isValid`, which checks an event selected by `filteredSql`, when SQL alone is not exact;
+ * otherwise an empty object.
  */
 export function exactFilter({ rule, privacy }: EvidenceContext & { rule: Alert }): Pick<ValidEvents, 'isValid'> {
   const { filters = [] } = rule

@@ -5,7 +5,7 @@ import type { Binder, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
-/** An issue, with the data that its alert type needs to choose the evidence. */
+/** An issue, with the data that its alert type needs to select the evidence. */
 export interface EvidenceContext {
   issue: {
     orgId: string
@@ -14,14 +14,17 @@ export interface EvidenceContext {
     /** The most recent finding. */
     evidence: Finding | null
   }
-  /** The current alert with resolved labels. Null when it was deleted or changed to another type: its former rule is unknown. */
+  /**
+   * The current alert with resolved labels. Null when the alert was deleted or changed to another type, because its
+   * former rule is unknown.
+   */
   rule: Alert | null
   privacy: Privacy
-  /** Members of the organization's labels; none when absent. */
+  /** Members of the organization's labels. When absent, labels have no members. */
   membersOf?: MembersOf
 }
 
-/** The bounds a count is compared with; null where nothing is expected or there is no such bound. */
+/** The bounds for a count; null where there is no expected value or no such bound. */
 export interface Bounds {
   expected: number | null
   low: number | null
@@ -33,14 +36,14 @@ export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
 /** A filter on the rows of a relation: a boolean expression for WHERE, with its values in the given binder. */
 export type EventFilter = Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
 
-/** A series that is counted from the history. */
+/** A series that is counted from the event history. */
 export interface CountedSeries {
   /** `windows`: the alert's windows. `hours`: hours, or days when there would be too many hours. */
   by: 'windows' | 'hours'
   over: 'counts' | 'events'
-  /** Returns the filter on counted rows, in addition to organization and time. */
+  /** Returns the filter on the counted rows, in addition to organization and time. */
   where(binder: Binder): EventFilter
-  /** True when each window is compared with the one before it. */
+  /** True when each window is compared with the previous window. */
   isRelative?: boolean
   /** Returns the bounds of a window. `before`: number of events in the previous window; null when unknown. */
   boundsOf(before: number | null): Bounds
@@ -49,25 +52,28 @@ export interface CountedSeries {
 /** Events that comply with the rule. */
 export interface ValidEvents {
   where(binder: Binder): EventFilter
-  /** Decides about an event that `where` selected. Present when SQL alone is not exact. */
+  /** Checks an event that `where` selected. Present when SQL alone is not exact. */
   isValid?(event: Omit<StoredEvent, 'orgId'>): boolean
 }
 
 /**
- * Describes which events and counts of the history show a violation, and which are valid. `src/evidence` runs
- * the queries.
+ * Specifies which events and counts in the history show a violation, and which are valid. `src/evidence` runs the
+ * queries.
  */
 export interface Evidence {
-  /** Describes the counts of the series, for the documentation: `violating events`. */
+  /** Describes the counts in the series, for the documentation: `violating events`. */
   seriesDescription: string
   /**
-   * Returns the series that shows the issue over time. `occurrences`: the issue's occurrences by day. Null when the alert's
-   * former rule is unknown. Not called for types that monitor a series (`AlertType.series`); their rows are shown.
+   * Returns the series that shows the issue over time. `occurrences`: the issue's occurrences by day. Null when the
+   * alert's former rule is unknown. Not called for types that monitor a series (`AlertType.series`), whose rows are
+   * shown instead.
    */
   series(incident: EvidenceContext): CountedSeries | 'occurrences' | null
-  /** Returns the filter for the events that broke the rule. Absent when such events can't be shown. */
+  /** Returns the filter for the events that violated the rule. Absent when such events can't be shown. */
   violating?(incident: EvidenceContext, binder: Binder): EventFilter
-  /** True when the valid event must have the vendor and event of the violating one, and preferably its host. */
+  /**
+   * True when the valid event must have the same vendor and event as the violating event, and preferably the same host.
+   */
   validMatchesViolating: boolean
   /** Returns the filter for valid events; the newest one is shown. */
   valid(incident: EvidenceContext & { rule: Alert }): ValidEvents

@@ -4,8 +4,8 @@ import { AppError } from '../../core/error.ts'
 import type { AlertInput } from '../alert.ts'
 
 /**
- * Throws `AppError('invalid')` when an alert has conditions that its type does not use; `why` follows the field's name in
- * the message.
+ * Throws `AppError('invalid')` when an alert has conditions but its type does not use them. `why` follows the field
+ * name in the message.
  */
 export function rejectConditions({ conditions, conditionGroups = [] }: AlertInput, why: string): void {
   const refusal = (field: string) => new AppError('invalid', `${field}: ${why}`)
@@ -16,7 +16,7 @@ export function rejectConditions({ conditions, conditionGroups = [] }: AlertInpu
 
 /**
  * Throws `AppError('invalid')` for conditions that SQL can't evaluate exactly, for types that never evaluate single
- * events. `path`: of the list.
+ * events. `path`: the path of the list.
  */
 export function rejectInexactConditions(conditions: readonly Condition[], path: string): void {
   for (const [index, condition] of conditions.entries()) {

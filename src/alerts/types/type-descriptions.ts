@@ -9,14 +9,17 @@ function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kin
   return [...groups].map(([text, alike]) => [alike.map(({ kind }) => quoted(kind)).join(', '), text] as const)
 }
 
-/** Returns what each type judges: `` `a`: single events by `conditions`. `b`, `c`: counts, by `volume` ``. */
+/**
+ * Returns a description of the data that each type evaluates: `` `a`: single events by `conditions`. `b`, `c`: counts,
+ * by `volume` ``.
+ */
 export function describeJudgedData(): string {
   return grouped(alertTypes, ({ judges }) => judges)
     .map(([kinds, text]) => `${kinds}: ${text}`)
     .join('. ')
 }
 
-/** Returns a text that describes all types: ``For `a`: violating events; for `b`, `c`: windows that fired``. */
+/** Returns a string that describes all types: ``For `a`: violating events; for `b`, `c`: windows that fired``. */
 export function describeByType(describe: (type: AlertType) => string): string {
   return describeKindGroups(alertTypes, describe)
 }

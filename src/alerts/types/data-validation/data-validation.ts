@@ -15,12 +15,12 @@ import { newestViolationsQuery, validationHistoryQuery } from './violation-histo
 
 const MAX_HOSTS = 20
 /**
- * Above this number of alerts an id filter costs more than reading the violations of all alerts; `judge` ignores those of
- * other alerts.
+ * Maximum number of alerts in an id filter. Above it, the filter costs more than reading the violations of all alerts;
+ * `judge` ignores the violations of other alerts.
  */
 const MAX_FILTERED_ALERTS = 100
 
-/** Shows the events that broke the rule, from the `violations` stored when they arrived. */
+/** Shows the events that violated the rule, based on the `violations` stored on arrival. */
 const validationEvidence: Evidence = {
   seriesDescription: 'violating events',
 
@@ -59,19 +59,20 @@ function violating({ issue }: EvidenceContext, binder: Binder): EventFilter {
   return { sql: tests.join(' AND ') }
 }
 
-/** Returns SQL for events that were valid when they arrived, and that comply with the current rule. */
+/** Returns SQL for events that were valid on arrival and that comply with the current rule. */
 function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
-  // Compiling an expensive rule takes seconds, so events are not checked against a rule that has changed since.
+  // Compiling an expensive rule takes seconds, so events are not checked against a rule that has changed since their
+  // arrival.
   if (isCostly(rule)) return { keys: [], wholeParams: false, sql: `NOT ${broke}` }
-  // When SQL is not exact, it also matches valid events; so every event that it does not match is valid.
+  // When SQL is not exact, it also matches some valid events, so every event that does not match is valid.
   const breaks = violationSql({ ...rule, filters: [] }, binder, privacy.regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }
 
 /**
- * Fires for each domain in which events broke the rule. The rule was evaluated when the events arrived, and the result
- * is stored in their column `violations`; no condition is evaluated here.
+ * Fires for each domain in which events violated the rule. The rule was evaluated when the events were received, and
+ * the result is stored in the `violations` column; no condition is evaluated here.
  */
 export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
@@ -148,8 +149,8 @@ export const dataValidation: AlertType<ViolationRow> = {
 }
 
 /**
- * Returns SQL for the violations by alert and domain. `named`: a clause that selects these alerts' rows, by `alertId`
- * and `receivedAt`.
+ * Returns SQL for the violations by alert and domain. `named`: a clause that selects the rows of these alerts by
+ * `alertId` and `receivedAt`.
  */
 function violationsSql({ dialect }: Binder, named: string): Statement {
   return {

@@ -6,22 +6,22 @@ import { type ExplainContext, totalOf } from '../../event-totals.ts'
 import type { Finding } from '../../finding.ts'
 
 /**
- * Returns the finding with a summary that names the broken condition and the share of events that broke it: ``12 of 340
- * purchase events had no `transaction_id`; expected none``.
+ * Returns the finding with a summary that names the violated condition and the proportion of violating events: ``12 of
+ * 340 purchase events had no `transaction_id`; expected none``.
  */
 export function explainViolation(
   alert: Alert,
   finding: Finding,
   { event, name, totals, regions }: ExplainContext,
 ): Finding {
-  // Compiling expensive conditions again would take seconds.
+  // Recompiling expensive conditions would take seconds.
   const broken = isCostly(alert) ? { always: [], here: [] } : describeViolation(alert, event, regions)
   const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
   const known = { ...finding, ...fault, did: describeFault(broken), total: totalOf(finding, totals) }
   return { ...known, summary: violationSummary({ ...known, event: name }) }
 }
 
-/** Returns the summary of an explained finding, from its figures. */
+/** Returns the summary of an explained finding, from its numbers. */
 export function violationSummary({ event, occurrences, total = null, did = 'broke the rule' }: Finding): string {
   const isKnown = total !== null && total >= occurrences
   const count = `${countText(occurrences)}${isKnown ? ` of ${countText(total)}` : ''}`

@@ -14,12 +14,12 @@ import type { HistoryOptions, HistoryQuery, NewestOptions } from '../history-que
 /** Maximum number of events, newest first, that are checked in code when SQL can't evaluate the rule exactly. */
 const MAX_CANDIDATES = 100_000
 
-/** Violations of one domain in one bucket. */
+/** Violations in one domain and one bucket. */
 type BucketRow = Bucketed & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
 
 const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
 
-/** Evaluates the rule on the stored events; the `violations` stored when they arrived are not read. */
+/** Evaluates the rule on the stored events, ignoring the `violations` stored on arrival. */
 export function validationHistoryQuery(
   alert: Alert,
   windows: readonly Window[],
@@ -55,7 +55,7 @@ export function validationHistoryQuery(
   }
 }
 
-/** Returns the query for the positions of the newest events that break the rule. */
+/** Returns the query for the positions of the newest events that violate the rule. */
 export function newestViolationsQuery(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
   const options = { regions, oneIn: 1 }
   if (isDecidedBySql(alert)) {
@@ -78,7 +78,7 @@ export function newestViolationsQuery(alert: Alert, window: Query['window'], { r
 
 const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
 
-/** Returns the query for the newest whole events that may break the rule; `read` decides. */
+/** Returns the query for the newest complete events that may violate the rule. `read` makes the exact decision. */
 function candidatesQuery(
   alert: Alert,
   window: Query['window'],
@@ -96,7 +96,7 @@ function candidatesQuery(
   })
 }
 
-/** Returns a SELECT of the events that break the alert's rule, or that may break it when SQL is not exact. */
+/** Returns a SELECT of the events that violate the alert's rule, or that may violate it when SQL is not exact. */
 function selectViolations(
   alert: Alert,
   binder: Binder,
@@ -126,7 +126,7 @@ const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow =>
   ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
 })
 
-/** Returns one row for each domain. Vendor, event and hosts are omitted: only notifications need them. */
+/** Returns one row per domain. Vendor, event and hosts are omitted, because only notifications need them. */
 function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: number): ViolationRow[] {
   return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, group]) => ({
     alertId,
@@ -145,15 +145,15 @@ function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: numbe
 export interface ViolationRow {
   alertId: string
   domainId: string
-  /** Sum of the events' weights, so not always whole. */
+  /** Sum of the events' weights, so not always an integer. */
   occurrences: number
   firstAt: Instant
   lastAt: Instant
   /** `seq` of the newest violating event. */
   sampleSeq: number
-  /** Null when there are several. */
+  /** Null when there are several vendors. */
   vendor: string | null
   event: string | null
-  /** Most frequent first; null when no event has one. */
+  /** Most frequent first; null when no event has a host. */
   hosts: string[] | null
 }

@@ -19,21 +19,21 @@ export interface JourneyAlert {
 /** The SQL expressions of one alert. */
 export interface AlertSql {
   id: string
-  /** Whether the event matches any matcher of the plan. */
+  /** Boolean SQL: true when the event matches any matcher of the plan. */
   hit: string
   code: string
   text: string
-  /** The alert's id when the alert evaluates the session, else NULL. */
+  /** The alert's id when the alert evaluates the session, otherwise NULL. */
   inScope: string
-  /** Aggregate over the events of one sender: false when the alert can't apply to any session among them. */
+  /** Aggregate over the events of one sender: false when the alert can't apply to any of the sender's sessions. */
   matters: string
-  /** Whether a session without any matching event may be at fault. */
+  /** True when a session without any matching event may violate the journey. */
   fromStart: boolean
 }
 
-/** Collects one boolean column per matcher and filter; alerts share equal columns. */
+/** Collects one boolean column per matcher and filter. Alerts share identical columns. */
 export class JourneyColumns {
-  /** Boolean expressions by the name of their column. */
+  /** Boolean expressions by column name. */
   readonly columns = new Map<string, string>()
   readonly matcherColumns: string[] = []
   readonly filterColumns: string[] = []
@@ -135,7 +135,7 @@ export class JourneyColumns {
     return sql
   }
 
-  /** Returns null for a text that no event can contain. */
+  /** Returns null for a string that no event can contain. */
   private text(text: string): string | null {
     return isStorable(text) ? this.binder.bind(text) : null
   }
@@ -145,7 +145,8 @@ const NEVER = '(1 = 0)'
 const ALWAYS = '(1 = 1)'
 
 /**
- * Returns the matcher that every session at fault, or counted as reaching that far, matches; null when there is none.
+ * Returns the matcher that every failing session, or every session counted as having reached the step, matches; null
+ * when there is none.
  */
 function requiredMatcher(plan: Plan): number | null {
   return plan.form === 'steps' ? (plan.steps[0]?.anchor ?? null) : (plan.order.at(-1) ?? null)

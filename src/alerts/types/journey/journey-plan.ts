@@ -3,7 +3,7 @@ import type { JourneySpec } from './journey-spec.ts'
 
 type Step = Extract<JourneySpec, { version: 2 }>['steps'][number]
 
-/** The requirements of a step or an expectation on one event; null fields and an empty `data` require nothing. */
+/** The requirements of a step or an expectation on one event. Null fields and an empty `data` require nothing. */
 export interface Matcher {
   page: { op: 'equals' | 'contains' | 'starts_with'; path: string } | null
   label: string | null
@@ -12,38 +12,41 @@ export interface Matcher {
   data: readonly Condition[]
 }
 
-/** A compiled journey. Steps refer to matchers by index in `matchers`, which has each matcher once. */
+/** A compiled journey. Steps refer to matchers by index in `matchers`, which contains each matcher once. */
 export type Plan = { matchers: readonly Matcher[] } & (
   | {
       form: 'steps'
-      /** `anchor` null: the start of the session. */
+      /** `anchor` is null for the start of the session. */
       steps: readonly { anchor: number | null; expect: readonly { matcher: number; ordered: boolean }[] }[]
     }
   | { form: 'legacy'; order: readonly number[] }
 )
 
 /**
- * A session reduced to what the plan needs: its events by `ts`, then `seq`, each as the indexes of the matchers that it
- * matches. Events that match none may be left out.
+ * A session reduced to the data that the plan needs: its events sorted by `ts`, then `seq`, each as the indexes of the
+ * matchers that it matches. Events without a match may be omitted.
  */
 export type Shape = readonly (readonly number[])[]
 
-/** The first unmet expectation of a session: of the first step in which one is unmet. */
+/** The first unmet expectation of a session, in the first step that has an unmet expectation. */
 export interface Unmet {
-  /** Index in the specification; in the legacy form 0, and `expect` is the index of the missing step. */
+  /** Index in the specification. In the legacy form it is 0, and `expect` is the index of the missing step. */
   step: number
   expect: number
   matcher: Matcher
-  /** The event that the session had instead: the step's anchor, or the last step of the legacy form. */
+  /** The event that did occur in the session: the step's anchor, or the last step in the legacy form. */
   anchor: Matcher | null
   /** Index in the shape of the event that matched `anchor`; -1 for the start of the session. */
   at: number
-  /** True when the expected event was there, but in the wrong order. */
+  /** True when the expected event occurred, but in the wrong order. */
   misplaced: boolean
 }
 
 export interface Verdict {
-  /** How many steps the session reached, from the first on; in the legacy form 1 when it has the last step. */
+  /**
+   * Number of steps that the session reached, counted from the first. In the legacy form, 1 when the session has the
+   * last step.
+   */
   reached: number
   /** Null when the session follows the journey. */
   unmet: Unmet | null
@@ -51,7 +54,7 @@ export interface Verdict {
 
 const SESSION_START = -1
 
-/** Compiles a specification. The same specification has the same plan, with its matchers in the same order. */
+/** Compiles a specification. Equal specifications have equal plans, with their matchers in the same order. */
 export function planOf(spec: JourneySpec): Plan {
   const matchers: Matcher[] = []
   const places = new Map<string, number>()
@@ -80,7 +83,7 @@ export function planOf(spec: JourneySpec): Plan {
 export const keyOf = ({ page, label, vendor, event, data }: Matcher) =>
   JSON.stringify([page, label, vendor, event, data])
 
-/** Returns every condition that a journey has on events. */
+/** Returns every condition of a journey on events. */
 export function conditionsIn(spec: JourneySpec): Condition[] {
   if (!('version' in spec)) return []
   return spec.steps.flatMap(({ expect }) => expect.flatMap(({ data = [] }) => data))
@@ -101,14 +104,13 @@ function anchorMatcher(anchor: Step['anchor'], placeOf: (fields: Partial<Matcher
 
 /**
  * Evaluates one session.
- *
  * A step begins at the first event after the beginning of the previous step that matches its anchor, and that event
- * belongs to it. The start of a session lies before its first event, so a step after it may begin with that event; and
- * as a session starts once, a later step that waits for the start is never reached. One event may meet several
- * expectations, but each ordered one needs a separate event, after that of the previous ordered one.
- *
- * Legacy form: when the session has the last step, all others must come before the last event that matches it, in
- * order, each by a separate event.
+ * belongs to the step. The start of a session precedes its first event, so a step after the start may begin with the
+ * first event. A session starts only once, so a later step anchored at the start is never reached. One event may meet
+ * several expectations, but each ordered expectation requires a separate event, after the event of the previous ordered
+ * expectation.
+ * Legacy form: when the session has the last step, all other steps must precede the last event that matches it, in
+ * order, each with a separate event.
  */
 export function judgeSession(plan: Plan, shape: Shape): Verdict {
   if (plan.form === 'legacy') return judgeLegacySession(plan.matchers, plan.order, shape)
@@ -126,7 +128,7 @@ export function judgeSession(plan: Plan, shape: Shape): Verdict {
   return { reached: starts.length, unmet: null }
 }
 
-/** Returns the index at which each step begins that the session reaches. */
+/** Returns the index at which each reached step begins. */
 function startsOf(steps: readonly { anchor: number | null }[], shape: Shape): number[] {
   const starts: number[] = []
   for (const { anchor } of steps) {
@@ -181,9 +183,7 @@ function judgeLegacySession(matchers: readonly Matcher[], order: readonly number
 
 const NONE: ReadonlySet<number> = new Set()
 
-/**
- * Returns the index of the first event in `[from, to)` that matches, without those in `except`; -1 when there is none.
- */
+/** Returns the index of the first matching event in `[from, to)`, ignoring those in `except`; -1 when there is none. */
 function find(shape: Shape, matcher: number, from: number, to: number, except = NONE): number {
   for (let at = from; at < to; at++) if (shape[at]?.includes(matcher) && !except.has(at)) return at
   return -1
@@ -192,14 +192,14 @@ function find(shape: Shape, matcher: number, from: number, to: number, except = 
 /** An event of a session that matches at least one matcher. */
 export interface Hit {
   matches: number[]
-  /** Difference of `seq` and `receivedAt` from those of the session's first event. */
+  /** `seq` and `receivedAt` relative to the session's first event. */
   seq: number
   receivedAt: number
 }
 
 /**
- * Parses what `journeysSql` writes: `0,2+7+900;1+9+1200` is an event that matches the matchers 0 and 2, with a `seq` 7
- * and a `receivedAt` 900 ms after those of the session's first event, then one that matches 1.
+ * Parses the output of `journeysQuery`: `0,2+7+900;1+9+1200` is an event that matches matchers 0 and 2, with a `seq` 7
+ * and a `receivedAt` 900 ms after those of the session's first event, followed by an event that matches matcher 1.
  */
 export function readShape(text: string): Hit[] {
   if (text === '') return []

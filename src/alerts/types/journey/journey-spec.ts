@@ -108,7 +108,7 @@ const SteppedSchema = Closed({
   }),
 })
 
-/** Without a version: a session with the last step must have all other steps before it, in order. */
+/** The form without a version: in a session with the last step, all other steps must precede it, in order. */
 const LegacySchema = Closed({
   steps: Type.Array(
     Closed({ vendor, event }, { title: 'Step', description: 'An event', examples: [{ event: 'add_to_cart' }] }),
@@ -133,15 +133,15 @@ export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
   ],
 })
 
-/** The field `journey` of an alert of type journey, in either form. */
+/** The `journey` field of an alert of type journey, in either form. */
 export type JourneySpec = Static<typeof JourneySpecSchema>
 
 const readStepped = parser(SteppedSchema)
 const readLegacy = parser(LegacySchema)
 
 /**
- * Returns the specification. Throws `AppError('invalid')` with paths under `path`, checked against the form that
- * `version` selects, so that the error is about that form.
+ * Returns the specification. Throws `AppError('invalid')` with paths under `path`. The specification is validated
+ * against the form that `version` selects, so that errors refer to that form.
  */
 export function readSpec(value: unknown, path = 'journey'): JourneySpec {
   const isStepped = typeof value === 'object' && value !== null && 'version' in value

@@ -5,28 +5,28 @@ import { type Binder, type Query, query, type Statement } from '../../../warehou
 import { spanOf } from '../../windows.ts'
 import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-columns.ts'
 
-/** A session ends after this long without an event; later events with the same id belong to another session. */
+/** A session ends after this time without an event. Later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS
-/** Of a longer session, only the events within this time before its last one are evaluated. */
+/** Limit for long sessions: only events within this time before the last event are evaluated. */
 const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
-/** A session with more events comes from a bot and is not judged: truncated, it would seem to fail. */
+/** A session with more events is assumed to come from a bot and is skipped: if truncated, it would seem to fail. */
 export const MAX_SESSION_EVENTS = 5000
-/** Maximum number of session shapes evaluated per alert and window, most frequent first. */
+/** Maximum number of session shapes evaluated per alert and window; the most frequent shapes are used. */
 export const MAX_SHAPES = 10_000
 
-/** Sessions of one alert in one domain with the same shape. */
+/** Sessions with the same shape, of one alert in one domain. */
 export interface ShapeRow {
   alertId: string
   domainId: string
-  /** Index of the window in which they ended. */
+  /** Index of the window in which the sessions ended. */
   windowIndex: number
-  /** Host of the last event that has one. */
+  /** Host of the last event that has a host. */
   host: string | null
-  /** The shape of the newest session, for `readShape`; empty when no event matches. */
+  /** The shape of the newest session, as parsed by `readShape`; empty when no event matches. */
   shape: string
-  /** Sum of the sessions' weights, so not always whole. A session's weight is the largest weight of its events. */
+  /** Sum of the sessions' weights, so not always an integer. A session's weight is the largest weight of its events. */
   sessions: number
-  /** When the last event of the session that ended first, and of the one that ended last, was received. */
+  /** Time at which the last event was received, for the sessions that ended first and last. */
   firstAt: Instant
   lastAt: Instant
   /** `seq` of the last event of the newest session. */
@@ -40,15 +40,15 @@ type Span = Query['window']
 
 export interface JourneyOptions {
   membersOf: MembersOf
-  /** Sampling: one in this many senders is read and counts for all of them. */
+  /** Sampling: one in this many senders is read and represents all of them. */
   oneIn?: number
 }
 
 /**
- * Returns the query for the sessions that ended in each of these adjacent windows, grouped by shape, once for all
- * alerts. A session is the events that one domain receives under one id without a gap of 30 minutes. It ends 30 minutes
- * after its last event, so it ends in exactly one window, and later events do not change its shape. Sessions without an
- * event that can begin the journey are left out and not counted.
+ * Returns the query for the sessions that ended in each of these adjacent windows, grouped by shape, for all alerts at
+ * once. A session is a sequence of events in one domain with the same id and without a gap of 30 minutes. A session
+ * ends 30 minutes after its last event, so it ends in exactly one window, and later events do not change its shape.
+ * Sessions without an event that can begin the journey are omitted and not counted.
  */
 export function journeysQuery(
   orgId: string,
@@ -91,7 +91,7 @@ function journeysSql(
   return { sql, keys: [...keys], wholeParams, anyTests }
 }
 
-/** Returns SQL for every event with a column for each matcher. */
+/** Returns SQL for all events with one column per matcher. */
 function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
   const matches = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
   return `tested AS ${inlined} (
@@ -100,12 +100,12 @@ function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
 }
 
 /**
- * Returns SQL for the events under one id. Most ids have one session; the others have to be split, which costs many
- * times as much. `hasGap` is true for all that may have a gap.
+ * Returns SQL for the events grouped by id. Most ids have one session; the others have to be split, which costs many
+ * times as much. `hasGap` is true for all ids that may have a gap.
  */
 function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: readonly string[]): string {
   const where = visited.join(' AND ')
-  // In a short window far fewer sessions end than occur in the day before it.
+  // In a short window, far fewer sessions end than occur in the preceding day.
   const isShort = to - from < MAX_SESSION_MS
   const recent = `SEMI JOIN (
       SELECT DISTINCT domainId, sessionId FROM events WHERE receivedAt >= ${from} AND receivedAt < ${to} AND ${where}
@@ -121,8 +121,8 @@ function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: read
 }
 
 /**
- * Returns SQL for the events of the sessions that ended; `sid` is the `seq` of one of them, `lastAt` the time of the
- * last one.
+ * Returns SQL for the events of the sessions that ended. `sid` is the `seq` of one event of the session, `lastAt` the
+ * time of its last event.
  */
 function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): string {
   const visit = 'PARTITION BY domainId, sessionId ORDER BY receivedAt, seq'
@@ -155,8 +155,8 @@ function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): stri
 }
 
 /**
- * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, however many sessions there are. So
- * sessions are grouped by a hash of their matches, and the shape is written out for only one session of each group.
+ * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, regardless of the number of
+ * sessions. So sessions are grouped by a hash of their matches, and the shape is output for only one session per group.
  */
 function shapesSql(
   { matcherColumns, filterColumns }: JourneyColumns,
@@ -207,7 +207,7 @@ function shapesSql(
     FROM shapes LEFT JOIN shown USING (sid)`
 }
 
-/** Returns SQL for the index of the window that contains an instant; one of them must. */
+/** Returns SQL for the index of the window that contains an instant. The instant must be in one of the windows. */
 function indexSql({ quotient }: Dialect, instant: string, windows: readonly Span[]): string {
   const [first, ...others] = windows
   if (!first || others.length === 0) return '0'

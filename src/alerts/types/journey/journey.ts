@@ -19,9 +19,9 @@ import { type JourneySpec, JourneySpecSchema, readSpec } from './journey-spec.ts
 import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './journey-sql.ts'
 
 const MAX_HOSTS = 20
-/** Alerts with longer windows are measured in several queries. */
+/** Alerts with longer windows are measured in separate queries. */
 const LONG_WINDOW_MS = 6 * HOUR_MS
-/** Maximum number of events per query: the sessions of more events would spill to disk. */
+/** Maximum number of events per query; more would spill to disk. */
 const EVENTS_AT_ONCE = 2_000_000
 
 const byAlert = cachedByRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
@@ -31,7 +31,7 @@ const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 /** One expected event of a journey, in either form. */
 type Expectation = Extract<JourneySpec, { version: 2 }>['steps'][number]['expect'][number]
 
-/** The series is the issue's own occurrences, because the events do not show which sessions failed. */
+/** The series consists of the issue's occurrences, because the events do not show which sessions failed. */
 const journeyEvidence: Evidence = {
   seriesDescription: 'sessions that did not follow the journey',
 
@@ -45,8 +45,8 @@ const journeyEvidence: Evidence = {
 }
 
 /**
- * Returns a filter for the events that the sessions of the last finding missed. Matches no event when they missed several
- * expectations.
+ * Returns a filter for the events that were missing in the sessions of the last finding. Matches no event when the
+ * sessions failed several expectations.
  */
 function missedEventsSql(incident: EvidenceContext & { rule: Alert }, binder: Binder): EventFilter {
   const { vendor = null, event = null } = incident.issue.evidence ?? {}
@@ -69,10 +69,9 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
 
 /**
  * Fires for each domain in which a session that ended in the window does not follow the journey.
- *
- * An alert evaluates the sessions of its domains in which at least one event passes all of its `filters`; in these, all
- * events count, whatever their kind, environment and vendor. `vendors` is ignored: from the events of one vendor alone,
- * an alert could not see that another vendor's event is missing.
+ * An alert evaluates the sessions of its domains in which at least one event passes all of its `filters`. In these
+ * sessions it considers all events, regardless of kind, environment and vendor. `vendors` is ignored, because a missing
+ * event of another vendor can't be detected from the events of one vendor.
  */
 export const journey = {
   kind: 'journey',
@@ -131,7 +130,7 @@ export const journey = {
   // => Whole sessions are evaluated.
   scope: () => ({ vendors: [], event: null }),
 
-  // The sessions of a long window for many alerts do not fit into memory together.
+  // The sessions in a long window for many alerts together exceed the available memory.
   scanKey: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
 
   /** `scopeMembers`: the members of the organization's labels. */
@@ -147,7 +146,7 @@ export const journey = {
 
   historyLimits: { events: EVENTS_AT_ONCE },
 
-  /** As `measure`. Samples senders, each with all of its sessions. */
+  /** As `measure`. Samples senders, including all sessions of each sampled sender. */
   historyQuery(
     alert: Alert,
     windows: readonly Window[],
@@ -177,9 +176,7 @@ export const journey = {
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
-/**
- * Throws `AppError('invalid')` for a condition of an expectation that is invalid or can't be compared exactly.
- */
+/** Throws `AppError('invalid')` for a condition in an expectation that is invalid or can't be evaluated exactly. */
 function checkSpec(spec: JourneySpec, rule: RuleCheck): void {
   if (!('version' in spec)) return
   for (const [index, { expect }] of spec.steps.entries()) {
@@ -191,7 +188,7 @@ function checkSpec(spec: JourneySpec, rule: RuleCheck): void {
   }
 }
 
-/** A shape with its sessions, and where they fail. */
+/** A shape with its sessions and the expectation at which they fail. */
 interface JudgedSessions {
   row: ShapeRow
   hits: readonly Hit[]
@@ -246,7 +243,7 @@ function missesOf(failed: readonly JudgedSessions[]): Miss[] {
     .sort((a, b) => b.sessions - a.sessions || a.unmet.step - b.unmet.step || a.unmet.expect - b.unmet.expect)
 }
 
-/** Returns the event that began the failed step. */
+/** Returns the event at which the failed step began. */
 function sampleOf({ row, hits, unmet }: JudgedSessions): { sampleSeq: number; sampleAt: number } {
   const { seq = 0, receivedAt = 0 } = hits[unmet.at] ?? {}
   return { sampleSeq: row.startSeq + seq, sampleAt: row.startAt + receivedAt }
@@ -272,16 +269,16 @@ function hostsOf(failed: readonly JudgedSessions[]): string[] {
 /** Sessions that fail at the same expectation. */
 interface Miss {
   unmet: Unmet
-  /** Whole, at least 1. */
+  /** An integer, at least 1. */
   sessions: number
-  /** True when all of these sessions have the expected event, in the wrong order. */
+  /** True when all of these sessions have the expected event, but in the wrong order. */
   misplaced: boolean
 }
 
 /**
  * Returns one sentence without a full stop: `12 of 240 sessions missed Meta Pixel Purchase after page /thanks`.
- * `misses` has at least one, the most frequent first; `failed`: all sessions that fail, `total`: all that reached the
- * step.
+ * `misses` has at least one entry, the most frequent first. `failed`: number of failed sessions; `total`: number of
+ * sessions that reached the step.
  */
 function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
   const [most, ...others] = misses
@@ -308,7 +305,7 @@ function matcherText({ page, label, vendor, event, data }: Matcher): string {
   return parts.length > 0 ? parts.join(' ') : 'any event'
 }
 
-/** Values are omitted: the rule may treat them as personal data. */
+/** Values are omitted, because the rule may treat them as personal data. */
 function parameterNames(data: Matcher['data']): string {
   const isNamed = data.every((condition) => targetOf(condition).kind !== 'any')
   return isNamed ? [...new Set(data.map(({ parameter }) => parameter))].join(', ') : 'data'

@@ -20,7 +20,7 @@ import {
 } from './volume-count.ts'
 import { JUDGES_COUNTS, volumeEvidence } from './volume-evidence.ts'
 
-/** In deviations; for alerts without a sensitivity. */
+/** In deviations, for alerts without a sensitivity. */
 const DEFAULT_SENSITIVITY = 4
 
 const AnomalySchema = Closed(
@@ -70,8 +70,8 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 
 /**
  * Fires when a count deviates from its baseline. One alert monitors all events of a vendor in a domain, one event of
- * the vendor, or (`*`) each event of each vendor that is a signal. When all traffic of a domain dropped, there is one
- * finding for the domain, which explains the drops of its signals.
+ * the vendor, or (`*`) each signal: an event of a vendor with enough traffic. When all traffic of a domain drops, there
+ * is one finding for the domain, which explains the drops of its signals.
  */
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
@@ -144,8 +144,8 @@ function rejectScope({ filters = [], vendors = [] }: AlertInput, vendor: string)
 }
 
 /**
- * Returns the offset of row starts, so that days of the time zone are whole rows. Constant, also when the zone's clocks
- * change.
+ * Returns the offset of row starts that makes days in the time zone consist of whole rows. The offset is constant, even
+ * when the zone's clocks change.
  */
 function offsetOf(period: Period, timezone: string, stepMs: number): number {
   if (period.unit === 'm' || period.unit === 'h') return 0
@@ -153,7 +153,7 @@ function offsetOf(period: Period, timezone: string, stepMs: number): number {
 }
 
 /**
- * Returns the findings. When all traffic of a domain dropped, one finding for the domain explains the drops of its
+ * Returns the findings. When all traffic of a domain drops, one finding for the domain explains the drops of its
  * signals.
  */
 function findingsIn(rows: readonly VerdictRow[]): Finding[] {
@@ -194,13 +194,13 @@ function summaryOf(row: VerdictRow): string {
   return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
-/** Returns a note when the row itself lies within its band. */
+/** Returns a note when the row is within its band. */
 function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
   if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
   return alarm ? `; too ${down ? 'few' : 'many'} over recent hours` : '; still ongoing'
 }
 
-/** Rounds to whole numbers from 10 on, to one decimal below. */
+/** Rounds to whole numbers from 10 upwards, and to one decimal below 10. */
 const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
 
 const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)

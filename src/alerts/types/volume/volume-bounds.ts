@@ -1,6 +1,6 @@
 import { type Bounds, NO_BOUNDS } from '../evidence.ts'
 
-/** When both windows have fewer events than this, a change is regarded as chance. */
+/** A change is attributed to chance when both windows have fewer events than this. */
 export const MIN_EVENTS = 20
 
 /** Returns the bounds of a threshold. */
@@ -8,14 +8,14 @@ export function thresholdBounds({ op, count }: { op: 'lte' | 'gte'; count: numbe
   return op === 'lte' ? { ...NO_BOUNDS, low: count } : { ...NO_BOUNDS, high: count }
 }
 
-/** Returns the bounds of a change. `before`: number of events in the previous window; null when unknown. */
+/** Returns the bounds for a change. `before`: number of events in the previous window; null when unknown. */
 export function changeBounds(
   { direction, percent }: { direction: 'increase' | 'decrease'; percent: number },
   before: number | null,
 ): Bounds {
   if (before === null || before === 0) return { ...NO_BOUNDS, expected: before }
   const change = (before * percent) / 100
-  // Rounded to 6 decimals, so that a limit that is a whole number stays one in floating point.
+  // Rounded to 6 decimals, so that an integer limit remains an integer despite floating-point errors.
   const exact = (limit: number) => Number(limit.toFixed(6))
   if (direction === 'increase') {
     return {

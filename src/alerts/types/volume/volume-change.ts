@@ -50,9 +50,9 @@ type PercentageChange = Static<typeof PercentageChangeSchema>
 const readChange = parser(PercentageChangeSchema)
 
 /**
- * Fires for each domain whose count of events in scope fell or rose by at least this percentage from one window to the next.
- * Days and weeks are compared with the previous calendar day or week without correction: a day of 23 hours has fewer
- * events.
+ * Fires for each domain whose count of events in scope fell or rose by at least this percentage from one window to the
+ * next. Days and weeks are compared with the previous calendar day or week without correction, so a day of 23 hours has
+ * fewer events.
  */
 export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
@@ -87,7 +87,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   scope: volumeScope,
   isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase',
 
-  // Windows of the same length may follow windows of different lengths, depending on their time zones.
+  // Windows of the same length may follow windows of different lengths, depending on the time zone.
   scanKey: (alert, window) => `${volumeSource(alert)} ${windowBefore(alert, window).start}`,
 
   countedRanges(alert, window) {
@@ -119,7 +119,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   },
 }
 
-/** Returns the window before one of the alert's windows. */
+/** Returns the previous window of an alert. */
 function windowBefore({ period, timezone }: Alert, { from, to }: Window): PeriodWindow {
   return previousWindow(parsePeriod(period), timezone, { start: from, end: to })
 }
@@ -131,7 +131,7 @@ function isFiring({ direction, percent }: PercentageChange, { count, before }: V
   return change * 100 >= Number((percent * before).toFixed(6))
 }
 
-/** Returns `60% fewer`. Rounded down, so that it never overstates. */
+/** Returns a phrase such as `60% fewer`. The percentage is rounded down, so that it never overstates the change. */
 function changeText({ count, before }: Volume): string {
   const percent = Math.floor((Math.abs(count - before) / before) * 1000) / 10
   return `${countText(percent)}% ${count < before ? 'fewer' : 'more'}`

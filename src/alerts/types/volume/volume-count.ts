@@ -12,40 +12,48 @@ import { type Configuration, cachedByRows, organizationOf, type WatchedDomain } 
 import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 
 /**
- * Shared by the alert types that count events: scope, subject, and queries of the history. Alerts without filters read
- * `counts`, where an hour takes a few rows; alerts with filters read `events`, because only these have parameters. Both
- * include all environments and exclude loads of vendor libraries.
+ * Code shared by the alert types that count events: scope, subject, and queries of the history. Alerts without filters
+ * read `counts`, where an hour takes a few rows; alerts with filters read `events`, because only these have parameters.
+ * Both include all environments and exclude loads of vendor libraries.
  */
 
-/** Whole events in one domain: in the window, and in the one before it (0 when that was not queried). */
+/** Number of events in one domain, as integers: in the window, and in the previous window (0 when not queried). */
 export interface Volume {
   count: number
   before: number
 }
 
-/** Sums of weights in one domain; null where nothing is in scope. */
+/** Sums of weights in one domain; null when no event is in scope. */
 export interface VolumeRow {
   domainId: string
-  /** The row is of this vendor and event, when no alert has filters; null: of all names that no alert lists. */
+  /** The row's vendor and event, when no alert has filters. Null for the sum over all names that no alert lists. */
   vendor?: string | null
   event?: string | null
   count?: number | null
   before?: number | null
-  /** The sum of the alert with this id, when alerts have filters; of its window before as `before <id>`. */
+  /**
+   * The sum for the alert with this id, when alerts have filters. The sum for its previous window has the key `before
+   * <id>`.
+   */
   [alertColumn: string]: string | number | null | undefined
 }
 
-/** Longer lists of names are not used as filters: the query then returns all names, and unneeded ones are ignored. */
+/**
+ * Maximum length of a list of names used as a filter. For longer lists the query returns all names, and unneeded names
+ * are ignored.
+ */
 const MAX_NAMES = 500
 
-/** Returns the relation that the alert's count is read from. Alerts measured together have the same one. */
+/**
+ * Returns the relation from which the alert's count is read. Alerts that are measured together read the same relation.
+ */
 export function volumeSource({ filters = [] }: Alert): 'counts' | 'events' {
   return filters.length === 0 ? 'counts' : 'events'
 }
 
 /**
- * Returns one query for alerts of one organization and `volumeSource`. `before`: the window before, null when not
- * needed.
+ * Returns one query for alerts of one organization with the same `volumeSource`. `before`: the previous window; null
+ * when not needed.
  */
 export function volumeQuery(alerts: readonly Alert[], window: Window, before: PeriodWindow | null): Query {
   const spans = { window, from: before?.start ?? window.from, hasBefore: before !== null }
@@ -53,8 +61,8 @@ export function volumeQuery(alerts: readonly Alert[], window: Window, before: Pe
 }
 
 /**
- * As `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is read
- * and counts for all of them.
+ * As `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is
+ * read and represents all of them.
  */
 export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
   const window = { ...span, complete: true }
@@ -76,11 +84,11 @@ interface Spans {
   window: Window
   from: number
   hasBefore: boolean
-  /** When absent, there is one count for the whole span. */
+  /** When absent, there is one count for the whole time range. */
   buckets?: { bucketMs: number; oneIn: number }
 }
 
-/** Returns the smallest result that serves all alerts: names that no alert lists are summed in one row. */
+/** Returns SQL with the smallest result that serves all alerts: names that no alert lists are summed in one row. */
 function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
   const { window, hasBefore } = spans
   const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
@@ -161,7 +169,7 @@ function scopeSql(alert: Alert, binder: Binder): string {
   return [...tests, filtersSql(alert.filters ?? [], binder).sql].join(' AND ')
 }
 
-/** Returns the parameters that the filters of these alerts read. */
+/** Returns the parameters used by the filters of these alerts. */
 function parametersOf(alerts: readonly Alert[]): Pick<Statement, 'keys' | 'wholeParams'> {
   const targets = alerts.flatMap(({ filters = [] }) => filters.map(targetOf))
   const keys = targets.flatMap((target) => (target.kind === 'key' ? [target.key] : []))
@@ -176,7 +184,7 @@ interface DomainSums {
   byBoth: Map<string, Volume>
 }
 
-/** Joins with NUL, which no name contains. */
+/** Joined with NUL, which no name contains. */
 const vendorAndEvent = (vendor: string, event: string) => `${vendor}\0${event}`
 
 const sumsOf = cachedByRows((rows: readonly VolumeRow[]) => {
@@ -210,8 +218,8 @@ function addTo(sums: Map<string, Volume>, name: string, volume: Volume): void {
 }
 
 /**
- * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time for any number of
- * rows.
+ * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time, regardless of the
+ * number of rows.
  */
 export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: string): Volume {
   const sum = { count: 0, before: 0 }
@@ -235,18 +243,18 @@ function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
   )
 }
 
-/** Returns those of the organization's domains that the alert watches; deleted domains are not watched. */
+/** Returns the organization's domains that the alert watches. Deleted domains are not included. */
 export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): readonly WatchedDomain[] {
   const ids = new Set(domainsOf(alert))
   return ids.size > 0 ? domains.filter(({ id }) => ids.has(id)) : domains
 }
 
-/** Returns the event that the alert counts; null: all. Each shape of `volume` has it. */
+/** Returns the event that the alert counts; null for all events. Each shape of `volume` has this field. */
 export const countedEventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
 
 /**
- * Returns the finding of a window that fired. Its vendor is the alert's vendor when there is exactly one, its event the
- * counted event.
+ * Returns the finding for a window that fired. Its vendor is the alert's vendor when there is exactly one; its event is
+ * the counted event.
  */
 export function volumeFinding(
   alert: Alert,
@@ -270,7 +278,7 @@ export function volumeFinding(
   }
 }
 
-/** The field `event`, common to all shapes of `volume`. */
+/** The `event` field, common to all shapes of `volume`. */
 export const CountedEventSchema = Type.Optional(
   Type.String({
     maxLength: 200,
@@ -284,7 +292,7 @@ export function volumeConfiguration(schema: TSchema): Configuration {
   return { field: 'volume', about: 'Which counts fire', schema, read: parser(schema) }
 }
 
-/** Throws `AppError('invalid')`, naming the field, for fields that an alert that counts does not use. */
+/** Throws `AppError('invalid')`, naming the field, for fields that counting alerts do not use. */
 export function rejectForVolume(input: AlertInput): void {
   rejectConditions(input, `not allowed in a ${input.alertType} alert; use filters to select the events to count`)
   rejectInexactConditions(input.filters ?? [], 'filters')
@@ -292,7 +300,9 @@ export function rejectForVolume(input: AlertInput): void {
 
 export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'windows that fired' }
 
-/** Texts for types that judge the count of a window; the finding has the numbers of the window that opened the issue. */
+/**
+ * Texts for types that evaluate the count of a window. The finding has the numbers of the window that opened the issue.
+ */
 export const volumeText: AlertText = {
   title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
   summary: ({ subject, summary }) => `${summary ?? 'the volume is wrong'}${subject ? ` (${subject})` : ''}`,

@@ -5,27 +5,29 @@ import { exactFilter, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } 
 import type { CountedSeries, Evidence, EvidenceContext } from '../evidence.ts'
 import { countedEventOf, volumeSource } from './volume-count.ts'
 
-/** `AlertType.judges` of types that count. */
+/** `AlertType.judges` for types that count events. */
 export const JUDGES_COUNTS = 'counts, by `volume`'
-/** `Evidence.seriesDescription` of types that judge each window separately. */
+/** `Evidence.seriesDescription` for types that evaluate each window separately. */
 export const EVENTS_PER_WINDOW = 'events in scope, per window of the alert'
 
 type ContextWithRule = EvidenceContext & { rule: Alert }
 
-/** Returns which events an alert of this kind counts. */
+/** Returns the selection of events that an alert of this kind counts. */
 export const volumeScope = (alert: Alert): NamedEvents => ({
   vendors: alert.vendors ?? [],
   event: countedEventOf(alert),
 })
 
-/** Shows the counts of the alert's windows. `scope`: as the type's; `limits`: the bounds of each window. */
+/**
+ * Shows the counts in the alert's windows. `scope`: the scope of the alert type; `limits`: the bounds of each window.
+ */
 export function volumeEvidence(
   counted: string,
   scope: (alert: Alert, finding: Finding | null) => NamedEvents,
   limits: (alert: Alert) => Pick<CountedSeries, 'boundsOf' | 'isRelative'>,
 ): Evidence {
   const scopeIn = (incident: ContextWithRule) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
-  // The same events that alerts count.
+  // Selects the same events that alerts count.
   const filtered = (incident: ContextWithRule, binder: Binder) =>
     filteredSql(incident, scopeIn(incident), binder, [`kind <> 'library'`])
   return {

@@ -6,8 +6,8 @@ import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
 import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
 
 /**
- * Returns the query that counts each window. `before`: the window before the first one, for types that compare each window
- * with the previous one.
+ * Returns the query that counts each window. `before`: the window before the first one, for types that compare each
+ * window with the previous one.
  */
 export function volumeHistoryQuery(
   alert: Alert,
@@ -29,7 +29,7 @@ export function volumeHistoryQuery(
   }
 }
 
-/** Returns one row for each domain and name, in the form of a query for the window alone. */
+/** Returns one row per domain and name, in the same form as a query for the window alone. */
 function sumUp(alert: Alert, rows: readonly VolumeRow[], rowsBefore: readonly VolumeRow[]): VolumeRow[] {
   const sums = new Map<string, VolumeRow>()
   const add = (row: VolumeRow, column: 'count' | 'before') => {
