@@ -32,8 +32,8 @@ export function autoAlertInput({ id, name }: AutoAlertDomain): AlertInput {
 }
 
 /**
- * Returns the domains that have never had an automatic alert and have received at least `minEvents` events of any kind after
- * `since`.
+ * Returns the domains that have never had an automatic alert and have received at least `minEvents` events of any kind
+ * after `since`.
  */
 export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoAlertDomain[] {
   return db

@@ -28,8 +28,7 @@ export function isInRunWindow(runWindows: RunWindows, timezone: string, instant:
 
 /**
  * True when any instant of an evaluated window is in a run window. For `[9, 17)`, the hour from 16 to 17 qualifies and
- * the hour from 8 to 9 does not. A window of a day or longer, which ends at midnight, always includes the run window of
- * that day.
+ * the hour from 8 to 9 does not. A window of a day or longer, which ends at midnight, can therefore still open issues.
  */
 export function meetsRunWindow(runWindows: RunWindows, timezone: string, { from, to }: Window): boolean {
   if (!runWindows || to - from >= WEEK_AND_DAY_MS) return true

@@ -3,34 +3,37 @@ import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared, Spread } from './baseline.ts'
 import type { Reading } from './row-statistics.ts'
 
-/** Minimum time between alarms of the same direction. */
+/** Minimum time between alarms in the same direction. */
 export const REST_MS = 12 * HOUR_MS
 const ESCALATION = 2
 const CALM_ROWS = 2
-/** A single row must deviate by this many deviations more than two consecutive rows. */
+/** Additional deviations required of a single row, compared with two consecutive rows. */
 const SINGLE_ROW_PENALTY = 3
-/** As a root: 20 % of a count. */
+/** Maximum level, as a share of a root; corresponds to 20 % of a count. */
 const MAX_LEVEL = 0.1
 const MAX_DROP_SHARE = 0.7
 const MIN_RISE_SHARE = 1.5
 const MIN_CHANGE = 5
-/** The share of the sensitivity that a row of an earlier alarm scores. */
+/** Score of a row that belongs to an earlier alarm, as a share of the sensitivity. */
 const REPEAT_SCORE = 0.99
 
-/** The judgement on one row at one sensitivity. */
+/** The verdict on one row at one sensitivity. */
 export interface Judgement {
   up: number
   down: number
-  /** The larger of both for a row that raises an alarm or is not an anomaly; just below the sensitivity for other rows. */
+  /**
+   * The larger of the upward and downward deviations for a row that raises an alarm or is not an anomaly; slightly
+   * below the sensitivity for other rows.
+   */
   score: number
   anomaly: boolean
   alarm: boolean
   open: boolean
-  /** True when the silence deviates most. */
+  /** True when the silence is the largest deviation. */
   silent: boolean
 }
 
-/** The part of a detector that depends on the sensitivity: raises alarms and decides when they are over. */
+/** The part of a detector that depends on the sensitivity: raises alarms and decides when they end. */
 export class Alarm {
   private isOpen = false
   private calm = 0
@@ -47,7 +50,7 @@ export class Alarm {
   }
 
   judge(row: Reading): Judgement {
-    // The level is not learned while an alarm is open.
+    // The level is not updated while an alarm is open.
     if (row.levels && !this.isOpen) this.levels = row.levels
     const { up, down, silent } = this.distances(row)
     const worst = Math.max(up, down)
@@ -64,7 +67,7 @@ export class Alarm {
     return { up, down, score, anomaly, alarm, open: this.isOpen, silent }
   }
 
-  /** Returns the band by the season: counts between which a row is no anomaly; null while unknown. */
+  /** Returns the band from the season: the counts that are not an anomaly; null while unknown. */
   band(row: Reading): { low: number; high: number } | null {
     const { scale, root, clusters } = row
     const [spread] = scale?.spreads ?? []
@@ -89,9 +92,9 @@ export class Alarm {
   }
 
   /**
-   * Raises one alarm per deviation: none of the same direction for half a day, unless a burst becomes much worse. Other
-   * measures grow without a new cause: silences and sums with every row, and deviations from a season with the traffic of
-   * the hour.
+   * Raises one alarm per deviation, and no further alarm in the same direction for half a day unless a burst becomes
+   * much worse. Other measures grow without a new cause: silences and sums with every row, and deviations from a season
+   * with the traffic of the hour.
    */
   private raises({ t, scale }: Reading, up: number, down: number): boolean {
     if (down > up) {
@@ -121,7 +124,7 @@ export class Alarm {
   }
 
   /**
-   * Returns the deviations of the row or of one of the sums; 0 where nothing is known, or where the change is too small
+   * Returns the deviations of the row or of one of the sums; 0 where the baseline is unknown or the change is too small
    * to matter.
    */
   private deviationsAt(at: number, { compared, afterGap, clusters }: Reading, { noise }: Spread): number {
@@ -129,12 +132,12 @@ export class Alarm {
     if (!one || Number.isNaN(one.residual)) return 0
     const root = anscombe(one.count)
     const expected = root - one.residual + this.levelOf(at, one.root)
-    // Unusual both for this series and for clustered Poisson events.
+    // Unusual both for this series and for Poisson clusters of events.
     const deviations = nearerToZero(noise.deviations(root, expected), clusters.deviations(root, expected))
     return ignoreSmallChange(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
 
-  /** Requires two consecutive rows, or one that deviates much more. Sums need no second one. */
+  /** Requires two consecutive rows, or one row that deviates much more. A single sum is sufficient. */
   private withBefore(deviations: number, afterGap: boolean): number {
     const before = afterGap ? 0 : this.before
     this.before = deviations
@@ -152,7 +155,7 @@ export class Alarm {
 /** Returns the value nearer to 0. */
 const nearerToZero = (a: number, b: number) => (Math.abs(a) < Math.abs(b) ? a : b)
 
-/** Returns 0 when the change is too small to matter, even if it is unlikely. */
+/** Returns 0 when the change is too small to matter, even if it is statistically significant. */
 function ignoreSmallChange(deviations: number, { count, root }: Compared): number {
   const expected = inverseAnscombe(root)
   if (deviations < 0) {

@@ -6,12 +6,12 @@ import { medianOf, toDistances } from './quantile.ts'
 const MAX_WEEKS = 8
 const MIN_WEEKS = 4
 export const HISTORY_DAYS = 14
-/** Minimum number of values for a median. */
+/** Minimum number of values required for a median. */
 export const MIN_HISTORY_VALUES = 2
 const MIN_LEVEL_VALUES = 12
-/** Maximum deviations by which an hour of the week is shrunk towards the same hour of other days. */
+/** Maximum number of deviations by which an hour of the week is shrunk towards the same hour on other days. */
 const MAX_SHRINKAGE = 0.5
-/** Weekdays and weekends are treated separately when they differ by this many deviations. */
+/** Minimum difference between weekdays and weekends, in deviations, at which they are treated separately. */
 const MIN_DAY_KIND_DIFFERENCE = 3
 
 const scratch = new Float64Array(MAX_SCALE_BLOCKS)
@@ -20,28 +20,28 @@ const historyRoots = new Float64Array(MAX_WEEKS * 7)
 
 /** The distribution of residuals. */
 export interface Spread {
-  /** The median absolute deviation of the residuals, and that of the values themselves. */
+  /** The median absolute deviation of the residuals and of the values. */
   deviation: number
   whole: number
-  /** The usual noise, by the size of the baseline. */
+  /** The usual noise, depending on the size of the baseline. */
   noise: Noise
-  /** Factor by which the tails are heavier than those of a normal distribution, at least 1. */
+  /** Factor by which the tails are heavier than in a normal distribution, at least 1. */
   heavy: number
 }
 
-/** A count with the baseline of its slot. */
+/** A count with the baseline for its slot. */
 export interface Compared {
   count: number
-  /** The root of the baseline; NaN while there is no history for it. */
+  /** The root of the baseline; NaN when there is no history for the slot. */
   root: number
-  /** The count's root minus the baseline it is compared with; NaN where there is no comparable history. */
+  /** Difference between the root of the count and its baseline; NaN when there is no comparable history. */
   residual: number
 }
 
 /**
- * Compares rows, or sums of `span` rows, with earlier slots: the same hour of the week in up to 8 weeks, smoothed by
- * the same hour of all days of its kind. With less than 4 weeks, it uses the same hour of up to 14 days. Uses nothing
- * later than the given slot.
+ * Compares rows, or sums of `span` rows, with earlier slots: the same hour of the week in up to 8 weeks, smoothed with
+ * the same hour on all days of the same kind. With less than 4 weeks of history, uses the same hour on up to 14 days.
+ * Uses only data from before the given slot.
  */
 export class Baseline {
   private readonly roots: SlotRing
@@ -59,14 +59,14 @@ export class Baseline {
     this.samples = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
   }
 
-  /** `regular`: the season explains the series. The count is NaN when unknown. */
+  /** `regular`: true when the season explains the series. The count is NaN when unknown. */
   compare(slot: number, count: number, regular: boolean): Compared {
     const basis = this.comparableRoot(slot, regular)
     const root = Number.isNaN(basis) ? this.anyDayMedian(slot) : basis
     return { count, root, residual: anscombe(count) - basis }
   }
 
-  /** Returns the root of a slot's baseline; NaN while there is no history for it. */
+  /** Returns the root of a slot's baseline; NaN when there is no history for the slot. */
   expected(slot: number, regular: boolean): number {
     const basis = this.comparableRoot(slot, regular)
     return Number.isNaN(basis) ? this.anyDayMedian(slot) : basis
@@ -80,15 +80,15 @@ export class Baseline {
     this.samples.set(block, Number.isNaN(residual) ? residual : root)
   }
 
-  /** Returns the median residual of the day before a block; null while there are too few. */
+  /** Returns the median residual of the day before a block; null when there are too few residuals. */
   levelBefore(block: number): number | null {
     const size = this.residuals.collect(block - this.calendar.dayBlocks, block, scratch)
     return size < MIN_LEVEL_VALUES ? null : medianOf(scratch, size)
   }
 
   /**
-   * Returns the spread of the four weeks before a block; null while there are too few residuals. `cluster`: number of events
-   * that occur together.
+   * Returns the spread in the four weeks before a block; null when there are too few residuals. `cluster`: number of
+   * events that occur together.
    */
   spreadBefore(block: number, cluster: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
@@ -120,14 +120,15 @@ export class Baseline {
     if (slot < seasonFrom) return Number.NaN
     const like = this.medianOfSameDayKind(slot, HISTORY_DAYS)
     if (Number.isNaN(like) || regular) return like
-    // In a bursty series a median of few days varies more than days of two kinds differ, unless they clearly do.
+    // In a bursty series, a median over few days varies more than the two kinds of day differ, unless they differ
+    // clearly.
     const any = this.anyDayMedian(slot)
     return this.noise !== null && Math.abs(like - any) > MIN_DAY_KIND_DIFFERENCE * this.noise.at(any) ? like : any
   }
 
   /**
-   * Shrinks a median of few weeks, which is unstable, halfway towards that of the same hour on all days of its kind. The
-   * amount is limited, so that a weekday with a distinct shape keeps it.
+   * Shrinks a median over few weeks, which is unstable, halfway towards the median for the same hour on all days of the
+   * same kind. The amount is limited, so that a weekday with a distinct shape is preserved.
    */
   private shrunk(slot: number, weekly: number): number {
     const like = this.medianOfSameDayKind(slot, historyRoots.length)
@@ -141,7 +142,7 @@ export class Baseline {
     return slot < seasonFrom ? Number.NaN : this.medianAtDistance(slot, day, HISTORY_DAYS)
   }
 
-  /** Returns the median of up to `times` values that are `apart` slots from each other; NaN when there are too few. */
+  /** Returns the median of up to `times` values at intervals of `apart` slots; NaN when there are too few values. */
   private medianAtDistance(slot: number, apart: number, times: number): number {
     let found = 0
     for (let back = 1; back <= times; back++) {
@@ -151,7 +152,7 @@ export class Baseline {
     return found < MIN_HISTORY_VALUES ? Number.NaN : medianOf(historyRoots, found)
   }
 
-  /** As `medianBack`, for days whose first and last row are on the same kind of day, a weekend or not. */
+  /** As `medianAtDistance`, for days whose first and last rows are both on weekends or both on weekdays. */
   private medianOfSameDayKind(slot: number, times: number): number {
     const [back, { day }] = [this.span - 1, this.calendar]
     const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]
@@ -175,7 +176,7 @@ export class SlotRing {
     this.values = new Float32Array(size).fill(Number.NaN)
   }
 
-  /** Slots come in ascending order; a slot in the buffer may be overwritten. */
+  /** Slots must be set in ascending order. A slot that is still in the buffer may be overwritten. */
   set(slot: number, value: number): void {
     const size = this.values.length
     if (slot > this.newest) {
@@ -192,7 +193,7 @@ export class SlotRing {
     return this.values[slot % size] ?? Number.NaN
   }
 
-  /** Copies the values of `from <= slot < to` that exist to `into`; returns how many. */
+  /** Copies the existing values in `from <= slot < to` to `into`. Returns their number. */
   collect(from: number, to: number, into: Float64Array): number {
     let found = 0
     for (let slot = Math.max(0, from); slot < to; slot++) {

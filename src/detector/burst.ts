@@ -1,33 +1,35 @@
 const BIN = 0.02
-/** Up to e^22, 3.6 billion events a row. */
+/** The bins cover up to e^22, 3.6 billion, events per row. */
 const BINS = 1100
 const LAST_BIN = BINS - 1
-/** Minimum number of rows; with fewer, no row can be called one in 500. */
+/** Minimum number of rows; with fewer rows, a frequency of one in 500 can't be estimated. */
 const LEARNING_ROWS = 500
 const QUANTILE = 0.99
-/** Beyond the quantile a row is one in 10^2. */
+/** Rows above the quantile are one in 10^2. */
 const DECADES = 2
 const DECADES_PER_K = 0.675
 const MIN_SLOPE = 0.05
 
 /**
- * Estimates how rare a level is, from the series' own last rows: the counts above their 99 % quantile follow a power
- * law, whose exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247). Few rows give an
- * uncertain exponent, so the share of higher rows is averaged over its possible values: for `n` rows above the quantile
- * and a level `x` slopes beyond it, (1 + x/n)^−n instead of e^−x.
+ * Estimates how rare a level is from the recent rows of the series. Counts above their 99 % quantile are assumed to
+ * follow a power law, whose exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247). With
+ * few rows the exponent is uncertain, so the share of higher rows is averaged over its possible values. For `n` rows
+ * above the quantile and a level `x` slopes beyond it, that gives (1 + x/n)^−n instead of e^−x.
  */
 export class Burst {
   private readonly bins = new Uint32Array(BINS)
   private readonly ring: Uint16Array
   private rows = 0
-  /** No bin above this one contains a row. */
+  /** Index of the highest bin that contains a row. */
   private top = 0
   private quantile = Number.NaN
   private slope = Number.NaN
-  /** Number of rows that the slope is estimated from. */
+  /** Number of rows from which the slope is estimated. */
   private above = 0
 
-  /** `width`: number of rows that a judged count sums up. `memory`: number of rows from which the tail is estimated. */
+  /**
+   * `width`: number of rows summed in an evaluated count. `memory`: number of rows from which the tail is estimated.
+   */
   constructor(
     private readonly width: number,
     memory: number,
@@ -36,8 +38,8 @@ export class Burst {
   }
 
   /**
-   * Returns the rarity in deviations, k: each is 4.7 times rarer, and 4 is one row in 500. NaN while there are too few
-   * rows.
+   * Returns the rarity in deviations, k. Each deviation is 4.7 times rarer than the previous one; 4 is one row in 500.
+   * NaN when there are too few rows.
    */
   score(sum: number): number {
     this.fit()
@@ -47,7 +49,7 @@ export class Burst {
   }
 
   /**
-   * Returns the smallest sum that would have scored `k` at the last call of `score`; NaN while there were too few rows.
+   * Returns the smallest sum that would have scored `k` at the last call of `score`; NaN when there were too few rows.
    */
   sumAt(k: number): number {
     const rarity = Math.LN10 * (k * DECADES_PER_K - DECADES)
@@ -55,7 +57,7 @@ export class Burst {
     return this.width * Math.max(0, Math.exp(this.quantile + this.slope * beyond) - 1)
   }
 
-  /** Adds a row to the history. To be called after it was judged. */
+  /** Adds a row to the history. To be called after the row has been evaluated. */
   remember(sum: number): void {
     const bin = Math.min(LAST_BIN, Math.round(this.levelOf(sum) / BIN))
     const place = this.rows % this.ring.length
@@ -78,7 +80,7 @@ export class Burst {
     this.bins[bin] = (this.bins[bin] ?? 0) + change
   }
 
-  /** Computes quantile and slope of the rows so far; they stay NaN while there are too few. */
+  /** Computes the quantile and the slope from the rows so far. They remain NaN while there are too few rows. */
   private fit(): void {
     const rows = Math.min(this.rows, this.ring.length)
     if (rows <= LEARNING_ROWS) return
@@ -87,7 +89,7 @@ export class Burst {
     let left = this.above
     let weight = 0
     let bin = this.top
-    // Rows in the quantile's own bin exceed it by 0 and are counted all the same: small counts have many ties.
+    // Rows in the quantile's own bin exceed it by 0 but are still counted, because small counts have many ties.
     for (let here = this.bins[bin] ?? 0; here <= left; here = this.bins[bin] ?? 0) {
       left -= here
       weight += here * bin

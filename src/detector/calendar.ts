@@ -3,20 +3,22 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 const WEEK_MS = 7 * DAY_MS
 const SCALE_DAYS = 28
 const SCALE_ROWS = 84
-/** Three days of hours, minus those lost when a sum extends into a day of another kind. */
+/** Three days of hourly rows, minus those lost when a sum extends into a day of another kind. */
 const MIN_RESIDUALS = 60
 const MIN_DAYS = 3
 
-/** Lengths in rows, for a row length. A block has one residual: an hour, or a longer row. */
+/**
+ * Lengths in rows, derived from the row length. A block has one residual and is an hour, or one row if rows are longer.
+ */
 export interface Calendar {
   day: number
   week: number
   block: number
-  /** In blocks: a day, the period from which scales are estimated, and the minimum for that. */
+  /** In blocks: a day, the period from which scales are estimated, and its minimum. */
   dayBlocks: number
   scaleBlocks: number
   minBlocks: number
-  /** The slot from which there is a daily season. */
+  /** The first slot with a daily season. */
   seasonFrom: number
 }
 
@@ -32,5 +34,5 @@ export function calendarOf(stepMs: number): Calendar {
   }
 }
 
-/** Maximum number of blocks from which scales are estimated: rows of 40 minutes have 36 blocks a day. */
+/** Maximum number of blocks from which scales are estimated. With rows of 40 minutes there are 36 blocks a day. */
 export const MAX_SCALE_BLOCKS = 36 * SCALE_DAYS

@@ -1,27 +1,27 @@
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 
 /**
- * Poisson noise of events that occur in clusters: a page sends several at once, and a visit has several pages. Clusters
- * are independent, so counts deviate like counts of clusters.
+ * Poisson noise for events that occur in clusters: a page sends several events at once, and a visit has several pages.
+ * Clusters are independent, so counts vary like counts of clusters.
  */
 export class Clusters {
-  /** `size`: events per cluster, all of equal size; 1 for independent events. */
+  /** `size`: events per cluster, the same for all clusters; 1 for independent events. */
   constructor(readonly size: number) {}
 
   /**
-   * Returns clusters of one size that give counts the same variance as clusters with geometrically distributed sizes of
-   * this mean, at least 1.
+   * Returns equal-sized clusters that give counts the same variance as clusters with geometrically distributed sizes
+   * and this mean, at least 1.
    */
   static of(mean: number): Clusters {
     return new Clusters(2 * mean - 1)
   }
 
-  /** Returns the deviations of a root from its baseline; negative below it. */
+  /** Returns the number of deviations of a root from its baseline; negative below the baseline. */
   deviations(root: number, expected: number): number {
     return this.rootIn(root) - this.rootIn(expected)
   }
 
-  /** Returns the count that deviates from the baseline root by this many deviations. */
+  /** Returns the count that is this many deviations from the baseline root. */
   countAt(expected: number, deviations: number): number {
     return this.size * inverseAnscombe(this.rootIn(expected) + deviations)
   }

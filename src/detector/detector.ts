@@ -3,36 +3,37 @@ import { HOUR_MS } from '../core/clock.ts'
 import { Alarm, type Judgement } from './alarm.ts'
 import { type Reading, RowStatistics, type SeriesShape } from './row-statistics.ts'
 
-/** The state of a series at a row. */
+/** The state of a series at the end of a row. */
 export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
 
 /** The verdict on a row, at one sensitivity. */
 export interface Verdict {
-  /** The baseline as a count; null before the second row. */
+  /** The baseline as a count; null until the second row. */
   expected: number | null
-  /** The band: counts that are no anomaly, ends included. Null while unknown. */
+  /** The band: counts that are not an anomaly, bounds included. Null while unknown. */
   low: number | null
   high: number | null
-  /** How far above and below the baseline, in deviations, k; at least 0. */
+  /** Deviations above and below the baseline, k; at least 0. */
   up: number
   down: number
-  /** At least the sensitivity exactly when `alarm`. */
+  /** At least the sensitivity if and only if `alarm` is true. */
   score: number
   /** True for each row that deviates by at least the sensitivity. */
   anomaly: boolean
   /**
-   * True exactly when a new alarm is raised: none of the same direction for 12 hours, unless a burst becomes 2 k worse.
+   * True if and only if a new alarm is raised: no alarm in the same direction was raised in the last 12 hours, or a
+   * burst has become 2 k worse.
    */
   alarm: boolean
-  /** From an alarm until two rows within half the sensitivity. */
+  /** True from an alarm until two rows are within half the sensitivity. */
   open: boolean
-  /** Never an anomaly while `learning`; bursts and silences are found before it ends. */
+  /** A row in state `learning` is not an anomaly. Bursts and silences can already be detected before learning ends. */
   state: SeriesState
-  /** When the season of the series will be known, as far as can be estimated; null when it is known. */
+  /** Estimated time at which the season of the series will be known; null when it is known. */
   learningUntil: Instant | null
 }
 
-/** Judges each row of a count series by the rows before it, at several sensitivities in one pass. */
+/** Evaluates each row of a count series against the preceding rows, at several sensitivities in one pass. */
 export class DetectorSet {
   private readonly measure: RowStatistics
   private readonly alarms: readonly Alarm[]
@@ -44,8 +45,8 @@ export class DetectorSet {
   }
 
   /**
-   * Returns the verdicts in the order of the sensitivities. `t` is the start of the row; rows come in
-   * chronological order, and a missing or null row is unknown, not zero. `quietRuns` as for `RowStatistics.take`.
+   * Returns the verdicts in the order of the sensitivities. `t` is the start of the row. Rows must be passed in
+   * chronological order; a missing or null row is unknown, not zero. `quietRuns` as for `RowStatistics.take`.
    */
   push(t: Instant, value: number | null, quietRuns: readonly number[] | null = null): Verdict[] {
     const row = this.measure.take(t, value, quietRuns)
@@ -70,12 +71,12 @@ export class DetectorSet {
     return this.measure.silenceGuard
   }
 
-  /** Returns the baseline of a row that starts at `t`; null while unknown. */
+  /** Returns the baseline for a row that starts at `t`; null while unknown. */
   expectedAt(t: Instant): number | null {
     return orNull(this.measure.expectedAt(t))
   }
 
-  /** Memory of its arrays in bytes: 42 kB for hourly rows, 160 kB for rows of 5 minutes. */
+  /** Memory used by the arrays in bytes: 42 kB for hourly rows, 160 kB for rows of 5 minutes. */
   get bytes(): number {
     return this.measure.bytes
   }
@@ -103,7 +104,7 @@ export class DetectorSet {
   }
 }
 
-/** Judges each row of a count series by the rows before it. */
+/** Evaluates each row of a count series against the preceding rows. */
 export class Detector {
   private readonly set: DetectorSet
 
@@ -124,7 +125,7 @@ export class Detector {
     return this.set.silenceAt(now, lastEventAt)
   }
 
-  /** Memory of its arrays in bytes. */
+  /** Memory used by the arrays in bytes. */
   get bytes(): number {
     return this.set.bytes
   }
@@ -138,12 +139,12 @@ function stateOf(judgement: Omit<Judgement, 'silent'>, silent: boolean, learning
 
 const orNull = (value: number) => (Number.isNaN(value) ? null : value)
 
-/** The step is the median of this many differences. */
+/** Maximum number of differences from which the step is computed. */
 const MAX_DIFFERENCES = 48
 
 /**
- * Judges a series with an unknown step, which is the median difference of the rows so far, up to the first 48. When a row
- * changes it, earlier rows are judged again, so that a verdict never depends on later rows.
+ * Evaluates a series with an unknown step. The step is the median difference between the rows so far, up to the first
+ * 48. When a row changes the step, earlier rows are re-evaluated, so that a verdict never depends on later rows.
  */
 export class InferredStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []

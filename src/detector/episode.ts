@@ -2,45 +2,46 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { REST_MS } from './alarm.ts'
 import type { Verdict } from './detector.ts'
 
-/** A drop that recurs within this time is the same one. Longer than any row, so that rows alone continue it. */
+/**
+ * A drop that recurs within this time is considered the same drop. Longer than any row, so that rows alone can continue
+ * it.
+ */
 const QUIET_MS = 2 * HOUR_MS
 
-/** The verdict on a silence between rows depends on this much time before it. */
+/** A verdict on a silence between rows depends on data from this time before it. */
 export const EPISODE_MEMORY_MS = REST_MS + QUIET_MS
 
-/**
- * The rows that show a recovery must have this many expected events; at least two rows, at most half a day.
- */
+/** Number of expected events that the rows showing a recovery must cover: at least two rows, at most half a day. */
 const MIN_RECOVERY_EVENTS = 30
 const MIN_RECOVERY_ROWS = 2
 const MAX_RECOVERY_ROWS = 12
-/** Shares of the baseline at which a series has recovered; at `DEVIATING` it deviates again. */
+/** Shares of the baseline at which a series has recovered. At `DEVIATING` it deviates again. */
 const RECOVERED = { low: 0.85, high: 1.2 }
 const DEVIATING = { low: 0.7, high: 1.5 }
 
 /** The state of an episode at the end of a row or tick. */
 export interface EpisodeState {
   alarm: boolean
-  /** The open deviation according to the rows so far; null when there is none. */
+  /** The open deviation according to the rows so far; null when no deviation is open. */
   deviation: 'high' | 'low' | null
 }
 
 /**
- * Combines the verdicts on rows and the silences found between them into one incident. A dead tag is reported before
+ * Combines the verdicts on rows and the silences detected between them into one incident. A dead tag is reported before
  * its hour ends, and not again when the hour's count confirms it. The episode ends when the last rows are normal again,
- * although sums of half a day still contain the outage.
+ * even if sums over half a day still contain the outage.
  */
 export class Episode {
   private isOpen = false
   private direction: 'high' | 'low' = 'high'
-  /** True when the latest rows show that it is over, regardless of the sums. */
+  /** True when the latest rows show that the deviation has ended, regardless of the sums. */
   private hasRecovered = false
   private readonly rows: { count: number; expected: number }[] = []
   private fellAt = Number.NEGATIVE_INFINITY
-  /** When a silence reported this drop. */
+  /** Time at which a silence reported this drop. */
   private reportedAt = Number.NEGATIVE_INFINITY
 
-  /** `row`: the row that ends now with its verdict; null inside a row, and for an unknown row. */
+  /** `row`: the row that ends now, with its verdict. Null inside a row, and for an unknown row. */
   judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): EpisodeState {
     const isRaised = row !== null && this.takeRow(row)
     const deviation = this.isOpen && !this.hasRecovered ? this.direction : null
@@ -71,7 +72,7 @@ export class Episode {
     this.rows.push({ count, expected: expected ?? Number.NaN })
   }
 
-  /** True when enough of the last rows are on this side of their baseline. */
+  /** True when enough of the last rows are on the given side of their baseline. */
   private isLike(share: typeof RECOVERED): boolean {
     const sum = { count: 0, expected: 0 }
     for (let rows = 1; rows <= this.rows.length; rows++) {

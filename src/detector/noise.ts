@@ -1,7 +1,7 @@
 import { MAX_SCALE_BLOCKS } from './calendar.ts'
 import { medianOf, quantileOf } from './quantile.ts'
 
-/** Median absolute deviation to standard deviation, for a normal distribution. */
+/** Ratio of standard deviation to median absolute deviation in a normal distribution. */
 const MAD_TO_SD = 1.4826
 /** The 95 % quantile of the absolute value of a normal distribution. */
 const NORMAL_P95 = 1.96
@@ -9,19 +9,20 @@ const NORMAL_P95 = 1.96
 const scratch = new Float64Array(MAX_SCALE_BLOCKS)
 
 /**
- * The spread of the roots of counts around their baseline: the Poisson deviation plus a share of the root, for influences
- * that make a whole hour busier or quieter. So counts have the variance of a negative binomial distribution.
+ * The spread of the roots of counts around their baseline: the Poisson deviation plus a share of the root, for
+ * influences that make a whole hour busier or quieter. Counts then have the variance of a negative binomial
+ * distribution.
  */
 export class Noise {
-  /** `chance`: Poisson deviation of roots; 1 for independent events, more for events in clusters. */
+  /** `chance`: Poisson deviation of the roots; 1 for independent events, larger for events in clusters. */
   private constructor(
     private readonly share: number,
     private readonly chance: number,
   ) {}
 
   /**
-   * Estimates the noise from the first `size` distances of roots from the median, each with the root of its baseline,
-   * so that half of the distances are as large as in a normal distribution. `cluster`: number of events that occur
+   * Estimates the noise from the first `size` distances of roots from the median, each with the root of its baseline.
+   * Half of the distances are then as large as in a normal distribution. `cluster`: number of events that occur
    * together. `heavy`: factor by which the tails are heavier, at least 1.
    */
   static of(
@@ -31,7 +32,7 @@ export class Noise {
     cluster = 1,
   ): { noise: Noise; heavy: number } {
     for (let at = 0; at < size; at++) {
-      // The square of the share for which this distance would be the median.
+      // Square of the share for which this distance would be the median.
       scratch[at] = ((MAD_TO_SD * (distances[at] ?? 0)) ** 2 - cluster) / (expected[at] ?? 1) ** 2
     }
     const noise = new Noise(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))
@@ -45,8 +46,8 @@ export class Noise {
   }
 
   /**
-   * Returns the deviations of a root from its baseline; negative below it. Noise is smaller for fewer events, so a drop is
-   * compared with the noise integrated along the way down.
+   * Returns the number of deviations of a root from its baseline; negative below the baseline. Noise is smaller for
+   * fewer events, so for a drop the noise is integrated from the baseline down to the root.
    */
   deviations(root: number, expected: number): number {
     if (root >= expected) return (root - expected) / this.at(expected)
@@ -61,7 +62,7 @@ export class Noise {
     return { low, high: expected + above * this.at(expected) }
   }
 
-  /** Returns the root on a scale with constant noise: the integral of its inverse. */
+  /** Returns the root on a scale with constant noise: the integral of 1/noise. */
   private levelled(root: number): number {
     const { share, chance } = this
     return share > 0 ? Math.asinh((share * root) / chance) / share : root / chance

@@ -1,35 +1,39 @@
-/** The scale is estimated from this many of the longest spells, or from all when there are fewer, at least `MIN_SPELLS`. */
+/**
+ * Maximum number of spells, longest first, from which the scale is estimated. All spells are used when there are fewer;
+ * at least `MIN_SPELLS` are required.
+ */
 const MAX_SPELLS = 50
 const MIN_SPELLS = 20
-/** Share of the learned sums that decays per day; half is left after 9 days. */
+/** Share of the learned sums that decays per day; half remains after 9 days. */
 const DAILY_DECAY = 1 / 14
-/** Levels of missing events: below 1/2, and then from each power of 2 to the next. */
+/** Number of levels of missing events: below 1/2, and then from each power of 2 to the next. */
 const LEVELS = 20
 
 const levelOf = (missing: number) => Math.min(LEVELS - 1, missing < 0.5 ? 0 : Math.floor(Math.log2(missing)) + 2)
 
 /**
- * The quiet spells between minutes with events, measured in missing events. For independent events (Poisson), the chance
- * that a spell continues decreases by a factor of e with each missing event. But a page sends several events at once, and a
- * visit has several pages, so it decreases by e with each missing cluster. The number of events per cluster is estimated
- * like a lifetime (Kaplan and Meier 1958, https://doi.org/10.1080/01621459.1958.10501452): missing events per ended spell,
- * from the longest spells only, because a visit contains many short ones.
+ * The quiet spells between minutes with events, measured in missing events. For independent events (Poisson), the
+ * probability that a spell continues decreases by a factor of e with each missing event. But a page sends several
+ * events at once, and a visit has several pages, so the probability decreases by e with each missing cluster. The
+ * number of events per cluster is estimated like a lifetime (Kaplan and Meier 1958,
+ * https://doi.org/10.1080/01621459.1958.10501452): missing events per ended spell, from the longest spells only,
+ * because a visit contains many short spells.
  */
 export class QuietSpells {
-  /** Missing events since the last minute with events; NaN before the first one, and after unknown rows. */
+  /** Missing events since the last minute with events. NaN before the first such minute and after unknown rows. */
   private missing = Number.NaN
   /**
-   * By the level at which a minute began: the baselines of minutes without events, the number of minutes that ended a spell, and
-   * their baselines.
+   * By the level at which a minute began: the sum of the baselines of minutes without events, the number of minutes
+   * that ended a spell, and the sum of their baselines.
    */
   private readonly missed = new Float64Array(LEVELS)
   private readonly ended = new Float64Array(LEVELS)
   private readonly minutes = new Float64Array(LEVELS)
 
   /**
-   * Adds the minutes of a row. `quietRuns`: lengths of the runs of minutes without events, before, between and after minutes
-   * with events. `expected`: the baseline of a minute; NaN while unknown. A spell with `most` or more missing events is an
-   * outage, from which nothing is learned.
+   * Adds the minutes of a row. `quietRuns`: lengths of the runs of minutes without events before, between and after
+   * minutes with events. `expected`: the baseline of a minute; NaN while unknown. A spell with `most` or more missing
+   * events is an outage and is not learned from.
    */
   take(quietRuns: readonly number[], expected: number, most: number): void {
     if (Number.isNaN(expected)) return this.interrupt()
@@ -47,7 +51,7 @@ export class QuietSpells {
     this.missing = Number.NaN
   }
 
-  /** Decays the learned sums. To be called once a day. */
+  /** Decays the learned sums. Call once a day. */
   decay(): void {
     for (const sums of [this.missed, this.ended, this.minutes]) {
       for (let level = 0; level < LEVELS; level++) sums[level] = (sums[level] ?? 0) * (1 - DAILY_DECAY)
@@ -55,8 +59,8 @@ export class QuietSpells {
   }
 
   /**
-   * Returns the number of further missing events that make a long spell e times rarer; 1 for a Poisson process. Null while
-   * there are too few spells.
+   * Returns the number of additional missing events that make a long spell e times rarer; 1 for a Poisson process. Null
+   * while there are too few spells.
    */
   scale(): number | null {
     let [missed, ended, minutes] = [0, 0, 0]
@@ -66,7 +70,7 @@ export class QuietSpells {
       minutes += this.minutes[level] ?? 0
     }
     if (ended < MIN_SPELLS || missed === 0) return null
-    // Only whole minutes are counted, so spells are longer than measured.
+    // Only whole minutes are counted, so actual spells are longer than measured.
     return minutes > 0 ? minutes / ended / Math.log1p(minutes / missed) : missed / ended
   }
 
@@ -83,7 +87,7 @@ export class QuietSpells {
   }
 
   private endSpell(expected: number, most: number): void {
-    // When nothing is expected, a spell without missing events carries no information.
+    // When no events are expected, a spell without missing events carries no information.
     if (!(this.missing < most && this.missing + expected > 0)) return
     const level = levelOf(this.missing)
     this.ended[level] = (this.ended[level] ?? 0) + 1

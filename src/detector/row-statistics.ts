@@ -9,44 +9,48 @@ import { Silence } from './silence.ts'
 const BURST_MS = 15 * MINUTE_MS
 const BURST_DAYS = 21
 const BURST_ROWS = 1344
-/** Sums continue across at most this many slots without a row. */
+/** Maximum number of consecutive missing slots that a sum may span. */
 const MAX_SKIPPED_SLOTS = 3
 const SHORT_SUM_ROWS = 3
-/** Maximum length of a silence after the last row that is taken into account. */
+/** Maximum length of a silence after the last row that is considered. */
 const MAX_SILENCE_MS = 7 * DAY_MS
 
 /** The settings of a series. */
 export interface SeriesShape {
-  /** Row length in ms; a second when it is less. */
+  /** Row length in ms; values below one second are treated as one second. */
   stepMs: number
-  /** The time zone of the season's hours and weekdays; UTC when absent. */
+  /** The time zone for the season's hours and weekdays; UTC when absent. */
   timezone?: string
-  /** Lengths, in rows, of the sliding sums that are judged in addition to each row; from `sumsFor` when absent. */
+  /**
+   * Lengths, in rows, of the sliding sums that are evaluated in addition to each row. When absent, `sumsFor` determines
+   * them.
+   */
   sums?: readonly number[]
 }
 
 /**
- * Returns the lengths of the sums for a row length. Three rows show a fault within three rows. Half a day shows small
- * changes: a drop by half at 20 events an hour, or silence at 2; rows shorter than an hour serve to detect fast changes.
+ * Returns the lengths of the sums for a row length. A sum of three rows detects a fault within three rows. A sum over
+ * half a day detects small changes: a drop by half at 20 events an hour, or silence at 2 events an hour. Rows shorter
+ * than an hour serve to detect fast changes.
  */
 export function sumsFor(stepMs: number): number[] {
   const halfDay = stepMs < HOUR_MS ? 0 : Math.round(DAY_MS / 2 / stepMs)
   return halfDay > SHORT_SUM_ROWS ? [SHORT_SUM_ROWS, halfDay] : [SHORT_SUM_ROWS]
 }
 
-/** A row with its baseline and all measures that do not depend on the sensitivity. */
+/** A row with its baseline and all measures that are independent of the sensitivity. */
 export interface Reading {
   t: Instant
-  /** The row, and the sums that end with it, with their baselines; counts are NaN while there are too few rows. */
+  /** The row, and the sums that end with it, with their baselines. Counts are NaN while there are too few rows. */
   compared: readonly Compared[]
-  /** The root of the row's baseline; NaN while there is no history for it. */
+  /** The root of the row's baseline; NaN when there is no history for the row. */
   root: number
   scale: Scale | null
-  /** Medians of the last day's residuals, at the first row of an hour. */
+  /** Medians of the last day's residuals, for the first row of an hour; otherwise null. */
   levels: readonly number[] | null
-  /** The mean of the last rows before this one; NaN before the first. */
+  /** The mean of the most recent rows before this one; NaN for the first row. */
   recent: number
-  /** In deviations; NaN while there are too few rows. */
+  /** The burst in deviations; NaN while there are too few rows. */
   burst: number
   /** The silence, in deviations. */
   silence: number
@@ -63,7 +67,7 @@ interface Row {
   afterGap: boolean
 }
 
-/** Measures the rows of one series, which come in the order of time. */
+/** Computes statistics for the rows of one series, which must be added in chronological order. */
 export class RowStatistics {
   readonly stepMs: number
   private readonly slots: LocalTimeSlots
@@ -92,9 +96,9 @@ export class RowStatistics {
   }
 
   /**
-   * Adds a row with start `t`; rows come in chronological order. `value` is null, or not finite, for a row whose count is
-   * unknown. `quietRuns`: lengths of the runs of minutes without events, before, between and after minutes with events; null
-   * when unknown.
+   * Adds a row with start `t`. Rows must be added in chronological order. `value` is null, or not finite, for a row
+   * with an unknown count. `quietRuns`: lengths of the runs of minutes without events before, between and after minutes
+   * with events; null when unknown.
    */
   take(t: Instant, value: number | null, quietRuns: readonly number[] | null = null): Reading | null {
     if (Number.isNaN(this.first)) this.first = t
@@ -105,7 +109,7 @@ export class RowStatistics {
     }
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
     if (missing >= MAX_SKIPPED_SLOTS) this.burstSum.restart()
-    // When clocks change, a sum contains other hours than in earlier weeks.
+    // When clocks change, a sum contains different hours than in earlier weeks.
     const isTorn = missing >= MAX_SKIPPED_SLOTS || this.slots.offset !== this.lastOffset
     if (isTorn) for (const sum of this.sums) sum.restart()
     this.lastOffset = this.slots.offset
@@ -114,13 +118,15 @@ export class RowStatistics {
     return this.read({ t, slot, count: value, quietRuns, afterGap: missing > 0 })
   }
 
-  /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
+  /** Returns the baseline for a row that starts at `t`, as a count; NaN while unknown. */
   expectedAt(t: Instant): number {
     const root = this.season.expected(this.slots.slotOf(t))
     return Number.isNaN(root) ? root : inverseAnscombe(root)
   }
 
-  /** Returns when the season and its scale will be known, if no row is missing; null when they are. */
+  /**
+   * Returns the time at which the season and its scale will be known if no row is missing; null when they are known.
+   */
   learningUntil(t: Instant): Instant | null {
     if (this.season.scale) return null
     const at = Number.isNaN(this.first) ? t : this.first
@@ -130,13 +136,14 @@ export class RowStatistics {
   }
 
   /**
-   * Returns the baseline of a row; before its season is known, the mean of the rows before it. NaN at the first row.
+   * Returns the baseline of a row. Until the season of the row is known, this is the mean of the preceding rows. NaN
+   * for the first row.
    */
   expectedOf({ root, recent }: Reading): number {
     return Number.isNaN(root) ? recent : inverseAnscombe(root)
   }
 
-  /** Returns the count from which rows like the last one are a burst of `k`; NaN while unknown. */
+  /** Returns the minimum count at which a row like the last one is a burst of `k`; NaN while unknown. */
   burstFrom(k: number, { root }: Reading): number {
     const own = this.burst.sumAt(k)
     const poisson = Number.isNaN(root) ? 0 : inverseAnscombe(anscombe(this.burstRows * inverseAnscombe(root)) + k)
@@ -144,14 +151,14 @@ export class RowStatistics {
   }
 
   /**
-   * Returns how unusual the silence at `now` is, in deviations; `now` may lie between rows. `lastEventAt`: time of the last
-   * event, if known more precisely than by row; otherwise the end of its row is used.
+   * Returns the rarity of the silence at `now`, in deviations. `now` may be between rows. `lastEventAt`: time of the
+   * last event, if known more precisely than by row; otherwise the end of the last row with events is used.
    */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.silence.scoreOf(this.missingAt(now, lastEventAt))
   }
 
-  /** Returns the number of events expected during the silence at `now`; parameters as in `silenceAt`. */
+  /** Returns the number of events expected during the silence at `now`. Parameters as in `silenceAt`. */
   missingAt(now: Instant, lastEventAt: Instant | null = null): number {
     if (Number.isNaN(this.last)) return 0
     const end = this.last + this.stepMs
@@ -164,7 +171,10 @@ export class RowStatistics {
     return this.silence.missing + more
   }
 
-  /** Factor by which more events must be missing than for a Poisson process for a silence to be as unusual. */
+  /**
+   * Factor by which the number of missing events must exceed that of a Poisson process for a silence to be equally
+   * unusual.
+   */
   get silenceGuard(): number {
     return this.silence.guard
   }
@@ -182,7 +192,7 @@ export class RowStatistics {
     const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
     const root = compared[0]?.root ?? Number.NaN
     this.silence.add(count, inverseAnscombe(root))
-    // Quiet spells are learned from the first day, before there is a baseline.
+    // Quiet spells are learned from the first day, before a baseline exists.
     const expected = Number.isNaN(root) ? recent : inverseAnscombe(root)
     if (quietRuns) this.silence.takeMinutes(quietRuns, (expected * MINUTE_MS) / this.stepMs)
     if (count > 0) this.lastEventRow = t
@@ -226,7 +236,7 @@ export class SlidingSum {
     this.rows = new Float64Array(width)
   }
 
-  /** Returns the sum that ends with this row; NaN until there are enough. */
+  /** Returns the sum that ends with this row; NaN until there are enough rows. */
   add(value: number): number {
     this.rows[this.count++ % this.width] = value
     return this.count < this.width ? Number.NaN : this.total()
@@ -237,7 +247,7 @@ export class SlidingSum {
     return this.total() / Math.min(this.count, this.width)
   }
 
-  /** Drops all rows: rows that are far apart are not summed. */
+  /** Discards all rows, because rows that are far apart must not be summed. */
   restart(): void {
     this.count = 0
   }
@@ -258,8 +268,8 @@ export class SlidingSum {
 const FIRST_WEEKDAY = 4
 
 /**
- * Numbers the slots of a series by local time, from 0 at the first instant. So the same hour of the week is always the
- * same number of slots apart; when clocks go forward slots are skipped, and when they go back slots repeat.
+ * Numbers the slots of a series by local time, from 0 at the first instant. The same hour of the week is therefore
+ * always the same number of slots apart. When clocks go forward, slots are skipped; when clocks go back, slots repeat.
  */
 export class LocalTimeSlots {
   private origin = Number.NaN

@@ -4,23 +4,23 @@ import { type Calendar, calendarOf } from './calendar.ts'
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8
 /**
- * Residuals hardly wider than Poisson noise, with tails as light, are pure noise: there is nothing left for a season to
- * explain. Poisson noise has a median absolute deviation of 0.67.
+ * Residuals hardly wider than Poisson noise, and with equally light tails, are pure noise that no season can explain.
+ * Poisson noise has a median absolute deviation of 0.67.
  */
 const POISSON_DEVIATION = 0.88
 const POISSON_TAIL = 1.1
 
-/** How far a series deviates from its season. */
+/** The spread of a series around its season. */
 export interface Scale {
   /**
-   * Spreads of the row and of each sum; null while unknown. Those of the row and the first sum are never null.
+   * Spreads of the row and of each sum; null while unknown. The spreads of the row and the first sum are never null.
    */
   spreads: readonly (Spread | null)[]
-  /** True when the season explains the series, so that the residuals may be judged. */
+  /** True when the season explains the series, so that the residuals can be evaluated. */
   regular: boolean
 }
 
-/** The weekly or daily season of a series: of its rows, and of sliding sums of them. */
+/** The weekly or daily season of a series, for its rows and for their sliding sums. */
 export class Season {
   readonly calendar: Calendar
   private readonly comparisons: readonly Baseline[]
@@ -30,8 +30,8 @@ export class Season {
   private learned: number | null = null
 
   /**
-   * `spans`: the number of rows of each comparison; the first is 1, and the second decides whether the series is
-   * regular.
+   * `spans`: the number of rows in each comparison. The first span is 1, and the second determines whether the series
+   * is regular.
    */
   constructor(
     stepMs: number,
@@ -42,14 +42,14 @@ export class Season {
     this.comparisons = spans.map((span) => new Baseline(span, this.calendar, isWeekend))
   }
 
-  /** Null until there are residuals of three days. */
+  /** Null until there are three days of residuals. */
   get scale(): Scale | null {
     return this.found
   }
 
   /**
-   * The slot from which the scale is known, when no row is missing: three days that could be compared with similar
-   * ones.
+   * The slot from which the scale is known when no row is missing: after three days that could be compared with similar
+   * days.
    */
   get learnedFrom(): number {
     if (this.learned === null) {
@@ -62,8 +62,9 @@ export class Season {
   }
 
   /**
-   * To be called with the slot of a row before it is compared. `cluster`: number of events that occur together. `isNewDay`: the row is the first of a day; `levels`: the
-   * medians of the last day's residuals at the first row of an hour, when there are enough, else null.
+   * To be called with the slot of a row before the row is compared. `cluster`: number of events that occur together.
+   * `isNewDay`: true for the first row of a day. `levels`: medians of the last day's residuals, for the first row of an
+   * hour and when there are enough residuals; otherwise null.
    */
   begin(slot: number, cluster: number): { isNewDay: boolean; levels: readonly number[] | null } {
     const day = Math.floor(slot / this.calendar.day)
@@ -74,13 +75,13 @@ export class Season {
     return { isNewDay, levels: block > this.block ? this.levelsBefore(block) : null }
   }
 
-  /** Compares the row of a slot and the sums that end with it, in the order of `spans`; NaN for unknown counts. */
+  /** Compares the row in a slot and the sums that end with it, in the order of `spans`. Unknown counts are NaN. */
   compare(slot: number, counts: readonly number[]): Compared[] {
     const regular = this.found?.regular ?? false
     return this.comparisons.map((comparison, at) => comparison.compare(slot, counts[at] ?? Number.NaN, regular))
   }
 
-  /** Returns the root of a row's baseline; NaN while there is no history for it. */
+  /** Returns the root of a row's baseline; NaN when there is no history for the row. */
   expected(slot: number): number {
     return this.comparisons[0]?.expected(slot, this.found?.regular ?? false) ?? Number.NaN
   }
@@ -110,7 +111,7 @@ export class Season {
     return row && sum ? { spreads, regular: this.isRegular(sum) } : null
   }
 
-  /** True when there are enough days of the same kind before that of a slot. */
+  /** True when there are enough days of the same kind before the day of a slot. */
   private hasHistory(slot: number): boolean {
     const { day } = this.calendar
     let found = 0

@@ -5,28 +5,31 @@ import { tailDeviations } from './tail-deviations.ts'
 
 const MAX_ROW_SPELLS = 500
 const MIN_ROW_SPELLS = 20
-/** Minimum factor by which more events must be missing than for a Poisson process, because events come in clusters. */
+/**
+ * Minimum factor by which the number of missing events must exceed that of a Poisson process, because events occur in
+ * clusters.
+ */
 const MIN_GUARD = 1.5
 const GUARD_MARGIN = 1.25
-/** A spell with more missing events than this many times the factor is an outage; nothing is learned beyond. */
+/** A spell with more missing events than this multiple of the factor is an outage and is not learned from. */
 const OUTAGE_FACTOR = 20
 
 const scratch = new Float64Array(MAX_ROW_SPELLS)
 
-/** Counts the missing events since the last event, and returns how unusual that is for this series. */
+/** Counts the missing events since the last event, and returns the rarity of this silence for the series. */
 export class Silence {
   /** Number of events expected since the last one. */
   missing = 0
   private readonly spells = new QuietSpells()
-  /** Quiet spells of whole rows, used when minutes are unknown. */
+  /** Quiet spells in whole rows, used when minutes are unknown. */
   private readonly rowSpells = new Float32Array(MAX_ROW_SPELLS)
   private ended = 0
-  /** Factor by which more events must be missing than for a Poisson process. */
+  /** Factor by which the number of missing events must exceed that of a Poisson process. */
   guard = MIN_GUARD
   /** The clustering of events, estimated from quiet spells. */
   clusters = new Clusters(1)
 
-  /** `expected`: the baseline of the row; NaN when unknown, which adds nothing. */
+  /** `expected`: the baseline of the row; when it is NaN (unknown), no missing events are added. */
   add(value: number, expected: number): void {
     if (value <= 0) {
       if (expected > 0) this.missing += expected
@@ -55,7 +58,7 @@ export class Silence {
     return tailDeviations(missing / this.guard)
   }
 
-  /** To be called once a day: a series that is often silent needs longer silences. */
+  /** Call once a day. A series that is often silent requires longer silences. */
   learn(): void {
     const size = this.spells.scale()
     if (size !== null) this.clusters = Clusters.of(Math.max(1, size))
@@ -68,12 +71,12 @@ export class Silence {
     return this.spells.bytes + this.rowSpells.byteLength
   }
 
-  /** Returns the scale of quiet spells of whole rows; null while there are too few. */
+  /** Returns the scale of quiet spells in whole rows; null while there are too few spells. */
   private scaleOfRows(): number | null {
     const size = Math.min(this.ended, MAX_ROW_SPELLS)
     if (size < MIN_ROW_SPELLS) return null
     scratch.set(this.rowSpells.subarray(0, size))
-    // These quantiles of an exponential distribution, that of silences in a Poisson process, are ln 5 scales apart.
+    // Silences in a Poisson process have an exponential distribution, in which these quantiles are ln 5 scales apart.
     return (quantileOf(scratch, size, 0.9) - quantileOf(scratch, size, 0.5)) / Math.log(5)
   }
 }

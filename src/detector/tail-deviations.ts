@@ -1,10 +1,10 @@
-/** The table has this many entries for each unit of k. */
+/** Number of table entries per unit of k. */
 const STEPS_PER_K = 20
 const MAX_K = 40
 
 /**
- * Returns −ln of the share of a normal distribution more than `k` deviations above its mean, for k >= 1, by the
- * continued fraction of Laplace (https://dlmf.nist.gov/7.9.E1).
+ * Returns −ln of the share of a normal distribution that is more than `k` deviations above its mean, for k >= 1, using
+ * the continued fraction of Laplace (https://dlmf.nist.gov/7.9.E1).
  */
 function tailOf(k: number): number {
   let fraction = k
@@ -14,15 +14,16 @@ function tailOf(k: number): number {
 
 let table: Float64Array | null = null
 
-/** `tailOf` from 1 to `MAX_K`, computed on first use so that startup does not pay for it. */
+/** `tailOf` from 1 to `MAX_K`, computed on first use to keep startup fast. */
 function tails(): Float64Array {
   table ??= Float64Array.from({ length: (MAX_K - 1) * STEPS_PER_K + 1 }, (_, at) => tailOf(1 + at / STEPS_PER_K))
   return table
 }
 
 /**
- * Returns the number of standard deviations whose one-sided normal tail is as rare as no event when `expected` events were
- * expected (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; never above 40.
+ * Returns the number of standard deviations whose one-sided normal tail has the same probability as no event when
+ * `expected` events were expected (e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; at most
+ * 40.
  */
 export function tailDeviations(expected: number): number {
   const known = tails()

@@ -3,12 +3,15 @@ import { type Query, query } from '../warehouse/query.ts'
 import { OTHER } from '../warehouse/relations.ts'
 import type { Span } from './series.ts'
 
-/** An event name with this many events in a week is a signal. */
+/** Minimum number of events in a week for an event name to become a signal. */
 const MIN_WEEKLY_EVENTS = 100
 const WEEK_DAYS = 7
-/** It remains a signal this long after its last such week, so that the issue of a dead tag is not resolved automatically. */
+/**
+ * Time for which a name remains a signal after its last such week, so that the issue of a dead tag is not resolved
+ * automatically.
+ */
 const RETENTION_DAYS = 28
-/** Maximum number of signals of a domain; those with the most traffic are used. */
+/** Maximum number of signals per domain. The signals with the most traffic are used. */
 export const MAX_SIGNALS = 500
 
 /** One event of one vendor. */
@@ -17,7 +20,7 @@ export interface SignalName {
   event: string
 }
 
-/** Events of one name by day; days are counted from 1970. */
+/** Events with one name by day. Days are counted from 1970. */
 export interface DailyEvents extends SignalName {
   domainId: string
   days: number[]
@@ -52,8 +55,8 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 }
 
 /**
- * Returns the signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the
- * last four weeks, the day itself excluded. Most traffic first; at most 500.
+ * Returns the signals of one domain on a UTC day: names with at least 100 events in one of the weeks that ended on a
+ * day of the last four weeks, excluding the given day. Most traffic first, at most 500.
  */
 export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

@@ -1,7 +1,7 @@
 import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { RowNumbers, SeriesPoint } from './verdict-row.ts'
 
-/** Fields of one bucket in every series. */
+/** The fields of one bucket in every series. */
 export const pointFields = {
   start: InstantSchema,
   observed: Int({ description: 'Weighted count, rounded to whole events' }),
@@ -21,15 +21,15 @@ export const pointFields = {
   }),
 }
 
-/** The values that a count is compared with. */
+/** The values with which a count is compared. */
 type BoundsOfCount = Omit<RowNumbers, 'observed'>
 
 const PointObject = Type.Object(pointFields)
 export type ChartPoint = Static<typeof PointObject>
 
 /**
- * Returns the point rounded for display: whole events, and bounds to the hundredth, so that the same whole counts lie
- * between them.
+ * Returns the point rounded for display: events to whole numbers, and bounds to hundredths, so that the same whole
+ * counts lie within the bounds.
  */
 export function roundPoint({ start, observed, partial, ...bounds }: SeriesPoint): ChartPoint {
   return { start, observed: roundEvents(observed), ...roundBounds(bounds), partial }
@@ -46,7 +46,7 @@ export function roundBounds({ expected, low, high }: BoundsOfCount): BoundsOfCou
 }
 
 /**
- * Rounds a sum of weights, which may be fractional because a sampled event counts as several. Rounds to 6 decimals first:
- * the last digits of a sum depend on the order of addition, and must not decide the rounding.
+ * Rounds a sum of weights, which may be fractional because a sampled event represents several events. Rounds to 6
+ * decimals first, because the last digits of a sum depend on the order of addition and must not affect the result.
  */
 export const roundEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

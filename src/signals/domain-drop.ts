@@ -5,24 +5,26 @@ import { rowStart, type Series, tickBefore } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /**
- * A series has dropped when it is at or below this share of its baseline, and the difference is at least this many
+ * A series has dropped when it is at or below this share of its baseline and the difference is at least this many
  * Poisson deviations.
  */
 const DROPPED_SHARE = 0.7
 const MIN_DEVIATIONS = 1.5
-/** Minimum deviations for a domain without the signals that were already down. */
+/** Minimum deviations for the domain's traffic excluding signals that were already down. */
 const MIN_DOMAIN_DEVIATIONS = 3
-/** With a smaller baseline, even a count of 0 may be chance. */
+/** Minimum baseline; below it, a count of 0 may be due to chance. */
 const MIN_EXPECTED = 2
-/** A longer silence concerns the whole domain, even if signals were already down. */
+/** A longer silence is attributed to the whole domain, even if signals were already down. */
 const LONG_SILENCE_MS = 2 * HOUR_MS
-/** A drop found at the end of a row lasts until the next row ends. */
+/** A drop detected at the end of a row lasts until the next row ends. */
 const DROP_LASTS_MS = HOUR_MS
-/** A signal that is still down this long after its domain recovered has another cause. */
+/** A signal that is still down this long after the recovery of its domain has another cause. */
 const RECOVERY_MS = 2 * HOUR_MS
-/** Maximum time that the alarm for a silent signal is delayed until the silence of its domain is detected or ends. */
+/**
+ * Maximum time by which the alarm for a silent signal is delayed while the silence of its domain may still be detected.
+ */
 export const MAX_WAIT_MS = HOUR_MS
-/** A signal's silence may be the domain's when the domain had no events for at least this share of it. */
+/** A signal's silence is attributed to the domain only if the domain had no events for at least this share of it. */
 const SHARED_SILENCE = 0.5
 
 /**
@@ -42,33 +44,33 @@ function hasDropped(observed: number, expected: number, beyond: number): boolean
   return observed <= DROPPED_SHARE * expected && anscombe(expected) - anscombe(observed) >= beyond
 }
 
-/** True when the series has dropped, as an anomaly or not. */
+/** True when the series has dropped, whether or not the drop is an anomaly. */
 function isBelowBaseline({ state, row }: Outcome): boolean {
   return state === 'silent' || (row !== null && hasDropped(row.observed, row.expected ?? 0, MIN_DEVIATIONS))
 }
 
-/** True when a drop would be visible. */
+/** True when a drop in the series would be detectable. */
 const isJudged = ({ state, row }: Outcome) =>
   state === 'silent' || (state !== 'learning' && row !== null && (row.expected ?? 0) >= MIN_EXPECTED)
 
 /** Sums over the signals of a domain at the end of a row or tick. */
 interface Tally {
-  /** Number of signals that are not learning. */
+  /** Number of signals that have finished learning. */
   followed: number
-  /** Numbers among the signals that were not already down. */
+  /** Numbers of signals that were not already down. */
   judged: number
   dropped: number
   /** Sums over the signals that were already down. */
   observed: number
   expected: number
-  /** Baseline of the signals that are down; at a tick, of those that were not down at the last row. */
+  /** Baseline of the signals that are down. At a tick: only of signals that were not down at the last row. */
   down: number
 }
 
 /**
- * Detects drops of all traffic of a domain: when the domain is low together with more than half of its judged signals, or
- * when it is silent. Signals that were already down do not count: when the largest signal is dead, the others are small
- * and often silent for a while. A drop of the domain explains the drops of its signals.
+ * Detects drops in all traffic of a domain: the domain is low together with more than half of its evaluated signals, or
+ * the domain is silent. Signals that were already down are ignored: when the largest signal is dead, the others are
+ * small and often silent for a while. A drop of the domain explains the drops of its signals.
  */
 export class DomainDropDetector {
   private readonly domainDownOutcomes: Outcome[] = []
@@ -78,7 +80,7 @@ export class DomainDropDetector {
   private readonly tallies = new Map<Instant, Tally>()
   private cachedDrops: Drop[] | null = null
 
-  /** `series`: row length and offset of all signals. `sensitivity`: that of the domain's total traffic. */
+  /** `series`: row length and offset of all signals. `sensitivity`: the sensitivity for the domain's total traffic. */
   constructor(
     private readonly series: Pick<Series, 'stepMs' | 'offsetMs'>,
     private readonly sensitivity: number,
@@ -91,7 +93,7 @@ export class DomainDropDetector {
     if (isOpenDown(outcome)) this.domainDownOutcomes.push(outcome)
   }
 
-  /** Adds an outcome of one signal. `last`: its previous outcome; `lastRow`: that of its last row. */
+  /** Adds an outcome of one signal. `last`: the signal's previous outcome; `lastRow`: the outcome of its last row. */
   addSignalOutcome(outcome: Outcome, last: Outcome | null, lastRow: Outcome | null): void {
     const { row, at } = outcome
     const tally = this.tallyAt(at)
@@ -111,7 +113,7 @@ export class DomainDropDetector {
     }
   }
 
-  /** Returns the drops of the domain, in order. To be called after all outcomes were added. */
+  /** Returns the drops of the domain in chronological order. To be called after all outcomes have been added. */
   drops(): readonly Drop[] {
     if (this.cachedDrops) return this.cachedDrops
     const drops: Drop[] = []
@@ -126,9 +128,10 @@ export class DomainDropDetector {
 
   /**
    * Returns a signal's open outcomes, given in chronological order. Outcomes during a drop of the domain are marked as
-   * explained; a signal that stays down after it raises an alarm. The alarm for a silence that may be the domain's is
-   * delayed until the domain has an event, at most by `MAX_WAIT_MS`. The size of event clusters is estimated separately
-   * for each series, so the silence of a signal may be detected some minutes before that of its domain.
+   * explained. A signal that stays down after the drop raises an alarm. The alarm for a silence that may be the
+   * domain's silence is delayed until the domain has an event, at most by `MAX_WAIT_MS`. The size of event clusters is
+   * estimated separately for each series, so the silence of a signal may be detected some minutes before the silence of
+   * its domain.
    */
   explain(outcomes: readonly Outcome[]): Outcome[] {
     let waiting: Outcome | null = null
@@ -136,7 +139,7 @@ export class DomainDropDetector {
       const judged = this.explained(outcome)
       if (judged.explained || !isOpenDown(judged)) waiting = null
       else if (judged.alarm) waiting = judged
-      // When the last outcome was long ago, the signal had recovered, and its next drop raises a new alarm.
+      // When the last outcome was long ago, the signal has recovered, and its next drop raises a new alarm.
       if (waiting === null || judged.at - waiting.at > RECOVERY_MS) return judged
       const isHeld = judged.at - waiting.at < MAX_WAIT_MS && this.isSharedSilence(judged)
       if (!isHeld) waiting = null
@@ -148,7 +151,7 @@ export class DomainDropDetector {
     if (!isOpenDown(outcome)) return outcome
     const sinceMs = outcome.at - this.lastDrop(outcome.at)
     if (sinceMs < DROP_LASTS_MS) return { ...outcome, alarm: false, explained: true }
-    // Reported only once, because exactly one row ends in this hour.
+    // Reported only once, because exactly one row ends within this hour.
     const isDue = outcome.row !== null && sinceMs > RECOVERY_MS && sinceMs <= RECOVERY_MS + HOUR_MS
     const isOnItsOwn = isDue && isBelowBaseline(outcome)
     return isOnItsOwn ? { ...outcome, alarm: true } : outcome
@@ -168,7 +171,7 @@ export class DomainDropDetector {
     return tally
   }
 
-  /** Returns the time of the last drop up to an instant; −Infinity when there was none. */
+  /** Returns the time of the last drop at or before an instant; −Infinity when there was none. */
   private lastDrop(instant: Instant): Instant {
     const drops = this.drops()
     let [low, high] = [0, drops.length]

@@ -13,26 +13,26 @@ import {
   truncateGaps,
 } from './gap-store.ts'
 
-/** Interval at which heartbeats are stored; after a crash, the end of the previous run is known with this precision. */
+/** Interval at which heartbeats are stored. After a crash, the end of the previous run is known with this precision. */
 const HEARTBEAT_MS = 30 * SECOND_MS
 
 export interface GapDetectorDeps {
   db: Db
   clock: Clock
-  /** Called once for every gap, when it is detected. */
+  /** Called once for every gap when the gap is detected. */
   onGap(gap: Gap): void
-  /** Called with errors of writing; writes are retried. */
+  /** Called with write errors. Failed writes are retried. */
   reportError(error: unknown, where: string): void
 }
 
 /**
- * Detects collection gaps, across restarts. Gaps that can't be written because the disk is full are kept in memory until
- * they can; if the process ends before, the next start detects the missing heartbeats.
+ * Detects collection gaps, including across restarts. Gaps that can't be written because the disk is full are kept in
+ * memory until they can be written. If the process ends first, the next start detects the missing heartbeats.
  */
 export class GapDetector {
   /** The last gap. */
   private latest: Gap | null
-  /** True from the first batch that could not be stored until the next that was. */
+  /** True from the first batch that could not be stored until the next batch that was stored. */
   private isRefusing = false
   private readonly unwritten = new Map<Instant, Gap>()
   private unwrittenJumps: TimeSpan[] = []
@@ -48,9 +48,9 @@ export class GapDetector {
   }
 
   /**
-   * To be called about every second; stored every 30 s. Two minutes without a call mean that the process was suspended,
-   * which is a gap, except for time before the clock was set back. Time that the clock shows twice is counted twice, and is
-   * a gap as well.
+   * Call about every second; a heartbeat is stored every 30 s. Two minutes without a call mean that the process was
+   * suspended, which is a gap, except for time before the clock was set back. Events in a time that the clock shows
+   * twice are counted twice, so this time is also a gap.
    */
   heartbeat(): void {
     const now = this.parts.clock.now()
@@ -69,11 +69,11 @@ export class GapDetector {
       }
     }
     this.aliveAt = now
-    // After the clock was set back, `now` stays below the last write for that long.
+    // After the clock was set back, `now` is below the last write for the length of the step.
     if (Math.abs(now - this.writtenAt) >= HEARTBEAT_MS) this.write(now)
   }
 
-  /** To be called when a batch received at `receivedAt` was stored. */
+  /** To be called when a batch received at `receivedAt` has been stored. */
   stored(receivedAt: Instant): void {
     if (!this.isRefusing) return
     this.isRefusing = false
@@ -81,7 +81,7 @@ export class GapDetector {
     this.write(this.aliveAt)
   }
 
-  /** To be called when a batch received at `receivedAt` could not be stored and was rejected. */
+  /** To be called when a batch received at `receivedAt` could not be stored and has been rejected. */
   refused(receivedAt: Instant): void {
     if (this.isRefusing) return
     this.isRefusing = true
@@ -94,13 +94,14 @@ export class GapDetector {
     return this.isRefusing
   }
 
-  /** Time since which batches can't be stored; null when they can. */
+  /** Time since which batches can't be stored; null when they can be stored. */
   get refusingSince(): Instant | null {
     return this.isRefusing ? (this.latest?.fromAt ?? null) : null
   }
 
   /**
-   * Returns the gaps that overlap `from <= t < to`, in order, without overlaps. A gap in progress ends now.
+   * Returns the gaps that overlap `from <= t < to`, in order and without overlaps. A gap in progress is cut off at the
+   * current time.
    */
   gapsOf(from: Instant, to: Instant): Gap[] {
     if (this.isRefusing) this.extend(this.parts.clock.now())
@@ -110,13 +111,13 @@ export class GapDetector {
     return mergeGaps([...written, ...others].sort((a, b) => a.fromAt - b.fromAt))
   }
 
-  /** Returns the time by which the age of data is judged. */
+  /** Returns the reference time for the age of data. */
   retentionNow(): Instant {
     const now = this.parts.clock.now()
     return retentionNow([...clockJumps(this.parts.db), ...this.unwrittenJumps], now)
   }
 
-  /** To be called when the program ends: stores a last heartbeat. */
+  /** To be called when the program stops. Stores a final heartbeat. */
   close(): void {
     this.write(this.parts.clock.now())
   }

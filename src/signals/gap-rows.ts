@@ -2,11 +2,11 @@ import type { Instant } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
 import { rowStart, type Series } from './series.ts'
 
-/** The rows of one length that collection gaps touch. */
+/** The rows of one length that overlap collection gaps. */
 export class GapRows {
   private readonly starts = new Set<Instant>()
 
-  /** The gaps are in order and do not overlap. */
+  /** The gaps must be in order and must not overlap. */
   constructor(
     private readonly gaps: readonly Gap[],
     { stepMs, offsetMs = 0 }: Pick<Series, 'stepMs' | 'offsetMs'>,
@@ -16,14 +16,14 @@ export class GapRows {
     }
   }
 
-  /** True when a gap touches the row that begins at `start`, so that its count is unknown. */
+  /** True when a gap overlaps the row that begins at `start`, so that its count is unknown. */
   touches(start: Instant): boolean {
     return this.starts.has(start)
   }
 
   /**
-   * Returns the end of the last gap that began before `instant`, or `instant` when it lies in that gap; null when there
-   * was none.
+   * Returns the end of the last gap that began before `instant`, or `instant` when that gap contains it; null when
+   * there was no gap.
    */
   endBefore(instant: Instant): Instant | null {
     const last = this.gaps.findLast(({ fromAt }) => fromAt < instant)

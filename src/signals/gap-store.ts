@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Gap, TimeSpan } from './gap.ts'
 
-/** Stores a gap, or updates the stored one with the same beginning. */
+/** Stores a gap, replacing a stored gap with the same start. */
 export function saveGap(db: Db, gap: Gap): void {
   db.prepare(
     `INSERT INTO pipelineGap (fromAt, toAt, cause) VALUES (@fromAt, @toAt, @cause)
@@ -26,7 +26,7 @@ export function lastGap(db: Db, by: Instant): Gap | null {
   )
 }
 
-/** Truncates gaps at `at`. To be called when the clock was wrong and is set back. */
+/** Truncates gaps at `at`. To be called when a wrong clock is set back. */
 export function truncateGaps(db: Db, at: Instant): void {
   db.prepare('UPDATE pipelineGap SET toAt = @at WHERE fromAt < @at AND toAt > @at').run({ at })
   db.prepare('DELETE FROM pipelineGap WHERE fromAt = @at AND toAt > @at').run({ at })
@@ -40,12 +40,14 @@ export function gapTotals(db: Db): { count: number; totalMs: number } {
   return totals.get() ?? { count: 0, totalMs: 0 }
 }
 
-/** Stores that the clock skipped `fromAt < t < toAt`, because the program did not run or the clock was set forward. */
+/**
+ * Records that the clock skipped `fromAt < t < toAt`, because the program was not running or the clock was set forward.
+ */
 export function saveClockJump(db: Db, { fromAt, toAt }: TimeSpan): void {
   db.prepare('INSERT OR REPLACE INTO clockJump (fromAt, toAt) VALUES (?, ?)').run(fromAt, toAt)
 }
 
-/** Returns the clock jumps, in order. */
+/** Returns the clock jumps in chronological order. */
 export function clockJumps(db: Db): TimeSpan[] {
   return db.prepare<[], TimeSpan>('SELECT fromAt, toAt FROM clockJump ORDER BY toAt').all()
 }
@@ -56,7 +58,7 @@ export function removeOldGaps(db: Db, now: Instant): void {
   db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(now - RECORD_RETENTION_MS)
 }
 
-/** Returns when the program was last known to run; null before the first start. */
+/** Returns the time at which the program was last known to be running; null before the first start. */
 export function lastHeartbeat(db: Db): Instant | null {
   return db.prepare<[], number>('SELECT at FROM heartbeat').pluck().get() ?? null
 }

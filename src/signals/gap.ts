@@ -1,28 +1,31 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /**
- * `down`: the program did not run. `refused`: the collector could not store events and rejected them. `clock`: the clock
- * showed this time twice, so counts include both.
+ * `down`: the program was not running. `refused`: the collector could not store events and rejected them. `clock`: the
+ * clock showed this time twice, so counts include both periods.
  */
 type GapCause = 'down' | 'refused' | 'clock'
 
-/** A collection gap: counts of `fromAt <= t < toAt` are unreliable because of this server. */
+/** A collection gap: counts in `fromAt <= t < toAt` are unreliable because of this server. */
 export interface Gap {
   fromAt: Instant
   toAt: Instant
-  /** The cause at its beginning. */
+  /** The cause at the start of the gap. */
   cause: GapCause
 }
 
 export type TimeSpan = Pick<Gap, 'fromAt' | 'toAt'>
 
-/** A shorter pause is not a gap, because senders retry. Gaps closer to each other than this are merged. */
+/**
+ * Minimum length of a gap; shorter pauses are ignored, because senders retry. Gaps separated by less than this are
+ * merged.
+ */
 export const MIN_GAP_MS = 2 * MINUTE_MS
 
-/** A window is not judged when gaps cover this share of it or more. */
+/** A window is not evaluated when gaps cover this share of it or more. */
 const MAX_COVERED_SHARE = 0.05
 
-/** Returns the message to the operator about a gap, sent once. */
+/** Returns the one-time message to the operator about a gap. */
 export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text: string } {
   const since = new Date(fromAt).toISOString()
   if (cause === 'refused') {
@@ -37,13 +40,13 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
   }
 }
 
-/** Returns the earlier gap extended by the later one; null when they stay separate. */
+/** Returns the earlier gap extended by the later one; null when they remain separate. */
 export function joinGaps(earlier: Gap, later: Gap): Gap | null {
   if (later.fromAt < earlier.fromAt || later.fromAt - earlier.toAt > MIN_GAP_MS) return null
   return { ...earlier, toAt: Math.max(earlier.toAt, later.toAt) }
 }
 
-/** Returns gaps in order, overlapping ones merged: gaps recorded while the clock was wrong may overlap others. */
+/** Returns gaps in order, with overlapping gaps merged. Gaps recorded while the clock was wrong may overlap others. */
 export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   const merged: Gap[] = []
   for (const gap of gaps) {
@@ -54,19 +57,19 @@ export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   return merged
 }
 
-/** A clock jump counts towards the age of data only after the program has run this long since. */
+/** A clock jump is included in the age of data only after the program has run this long since the jump. */
 const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
- * Returns the time by which the age of data is judged: a jump may be a wrong clock, so it does not count until the
- * program has run for 7 days after it. `jumps`: of the clock, in order.
+ * Returns the reference time for the age of data. A jump may be caused by a wrong clock, so it is ignored until the
+ * program has run for 7 days after it. `jumps`: the jumps of the clock, in chronological order.
  */
 export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant {
   let at = now
   let ranMs = 0
   let ranUntil = now
   for (const { fromAt, toAt } of jumps.toReversed()) {
-    // The clock was set back since: the jump is void.
+    // The clock has been set back since then, so the jump is void.
     if (toAt > ranUntil) continue
     ranMs += ranUntil - toAt
     if (ranMs >= CLOCK_TRUSTED_AFTER_MS) break
@@ -76,7 +79,7 @@ export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant 
   return at
 }
 
-/** Returns the parts of a time range that none of the others covers, in order. The others may be in any order. */
+/** Returns the parts of a time range that none of the other ranges covers, in order. The others may be in any order. */
 export function subtractSpans(time: TimeSpan, others: readonly TimeSpan[]): TimeSpan[] {
   let pieces = [time]
   for (const { fromAt, toAt } of others) {
@@ -90,13 +93,13 @@ export function subtractSpans(time: TimeSpan, others: readonly TimeSpan[]): Time
   return pieces
 }
 
-/** True when gaps cover 5 % of the window or more, so that its count is not judged. The gaps do not overlap. */
+/** True when gaps cover 5 % of the window or more, so that its count is not evaluated. The gaps must not overlap. */
 export function exceedsMaxCoverage(gaps: readonly Gap[], window: { from: Instant; to: Instant }): boolean {
   const covered = coveredMs(gaps, window)
   return covered > 0 && covered >= (window.to - window.from) * MAX_COVERED_SHARE
 }
 
-/** Returns how many milliseconds of the window lie in gaps, which do not overlap. */
+/** Returns the number of milliseconds of the window that are covered by gaps. The gaps must not overlap. */
 export function coveredMs(gaps: readonly Gap[], { from, to }: { from: Instant; to: Instant }): number {
   return gaps.reduce((sum, { fromAt, toAt }) => sum + Math.max(0, Math.min(toAt, to) - Math.max(fromAt, from)), 0)
 }

@@ -2,7 +2,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { Series, Span } from './series.ts'
 
-/** Minutes with events are stored as bits: this many in each of two numbers per row. */
+/** Number of bits in each of the two numbers per row that store the minutes with events. */
 const BITS = 30
 
 /** The counts of one series by row. */
@@ -24,25 +24,25 @@ export class RowCounts {
   }
 
   set(row: number, { weight, events, early, late }: Bucket): void {
-    // Rounded: the last digits of a sum depend on the order of addition.
+    // Rounded, because the last digits of a sum depend on the order of addition.
     this.weights[row] = Math.round(weight * 1e6) / 1e6
     this.counts[row] = events
     this.early[row] = early
     this.late[row] = late
   }
 
-  /** Returns the weighted events of the row that begins at `start`; 0 when there are none. */
+  /** Returns the weighted number of events in the row that begins at `start`; 0 when there are none. */
   weightAt(start: Instant): number {
     return this.weights[this.rowOf(start)] ?? 0
   }
 
-  /** Returns the stored events of the row that begins at `start`, without weights. */
+  /** Returns the number of stored events in the row that begins at `start`, without weights. */
   eventsAt(start: Instant): number {
     return this.counts[this.rowOf(start)] ?? 0
   }
 
   /**
-   * Returns the end of the last minute with events in the row that begins at `start`, before `end`; null when there is
+   * Returns the end of the last minute with events before `end` in the row that begins at `start`; null when there is
    * none.
    */
   lastEventAt(start: Instant, end: Instant): Instant | null {
@@ -75,7 +75,7 @@ export class RowCounts {
   }
 }
 
-/** Returns the highest bit that is set among the first `count`; -1 when there is none. */
+/** Returns the position of the highest bit set among the first `count` bits; -1 when there is none. */
 function highestBit(bits: number, count: number): number {
   if (count <= 0) return -1
   return 31 - Math.clz32(count >= BITS ? bits : bits & ((1 << count) - 1))
@@ -84,16 +84,16 @@ function highestBit(bits: number, count: number): number {
 interface Bucket {
   weight: number
   events: number
-  /** Bits of the first 30 minutes of the row, and of the others; set when the minute has events. */
+  /** Bits of the first 30 minutes of the row and of the remaining minutes; set when the minute has events. */
   early: number
   late: number
 }
 
-/** The rows of one series, column by column; rows without events are omitted, the others are in no particular order. */
+/** The rows of one series in columnar form. Rows without events are omitted; the others are in no particular order. */
 interface Answer {
-  /** Index among the queried series. */
+  /** Index of the series among the queried series. */
   place: number
-  /** Indexes of the rows, from the first queried one. */
+  /** Indexes of the rows, counted from the first queried row. */
   rows: number[]
   weights: number[]
   counts: number[]
@@ -101,12 +101,12 @@ interface Answer {
   late: number[]
 }
 
-/** The columns that identify a series of each kind; other columns are ignored. */
+/** The columns that identify a series of each kind. Other columns are ignored. */
 const KINDS = [['domainId'], ['domainId', 'vendor'], ['domainId', 'vendor', 'event']] as const
 
 /**
- * Returns the query for the rows of many series: of one organization, with rows of one length and offset. `span` begins
- * at a row start; the row in which it ends is counted up to the end.
+ * Returns the query for the rows of many series of one organization, with the same row length and offset. `span` begins
+ * at the start of a row; the row in which it ends is counted up to the end.
  */
 export function rowCountsQuery(series: readonly [Series, ...Series[]], { from, to }: Span): Query {
   const [{ orgId }] = series
@@ -128,7 +128,7 @@ function rowCountsSql(series: readonly [Series, ...Series[]], from: Instant, bin
     const values = wanted.map(
       ({ one, place }) => `(${[place, ...names.map((name) => binder.bind(one[name] ?? ''))].join(', ')})`,
     )
-    // The engine skips parts of files by the domain alone.
+    // The engine can skip parts of files only by domain.
     const domains = binder.among('domainId', [...new Set(wanted.map(({ one }) => one.domainId))])
     return `SELECT place, ${quotient(into, stepMs)} AS "row", weight, events, minute FROM counts
       JOIN (VALUES ${values.join(', ')}) AS wanted(place, ${names.join(', ')}) USING (${names.join(', ')})
@@ -146,7 +146,10 @@ function rowCountsSql(series: readonly [Series, ...Series[]], from: Instant, bin
 
 const kindOf = ({ vendor, event }: Series) => (vendor === null ? 0 : event === null ? 1 : 2)
 
-/** Returns the counts of each series from the result of `rowCountsQuery`, in their order; null where there are none. */
+/**
+ * Returns the counts of each series from the result of `rowCountsQuery`, in the order of the series; null for series
+ * without events.
+ */
 export function readRowCounts(
   answers: readonly Answer[],
   series: readonly [Series, ...Series[]],

@@ -4,10 +4,10 @@ import type { Outcome } from './verdict-row.ts'
 
 /** Eight days of hourly rows. */
 const MAX_ROWS = 192
-/** End, observed, expected, low, high, and whether a gap touches the row; null as NaN. */
+/** Values per row: end, observed, expected, low, high, and whether a gap overlaps the row. Null is stored as NaN. */
 const CELLS = 6
 
-/** The last rows of one series with their baselines, stored compactly. */
+/** The most recent rows of one series with their baselines, stored compactly. */
 export class RowHistory {
   private readonly cells = new Float64Array(MAX_ROWS * CELLS)
   private next = 0
@@ -27,7 +27,7 @@ export class RowHistory {
     this.size = Math.min(MAX_ROWS, this.size + 1)
   }
 
-  /** True when it has every row that ended after `from`. */
+  /** True when all rows that ended after `from` are available. */
   reaches(from: Instant): boolean {
     return this.size > 0 && (this.cells[this.oldest * CELLS] ?? 0) - this.stepMs <= from
   }

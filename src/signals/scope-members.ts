@@ -8,15 +8,15 @@ import type { ScopeMember } from './verdict-table.ts'
 interface ConfiguredSignal {
   name: SignalName
   mode: SignalMode
-  /** Null: the scope's. */
+  /** Null to use the scope's sensitivity. */
   sensitivity: number | null
-  /** Days on which it has enough traffic; null when a setting makes it a signal on every day. */
+  /** Days on which the signal has enough traffic; null when a setting makes it a signal on every day. */
   days: ReadonlySet<number> | null
 }
 
 /**
- * Returns the series that a scope covers. `sensitivities`: those to try; null for the scope's. A signal with its own
- * sensitivity keeps it. `found`: the signals of each domain.
+ * Returns the series that a scope covers. `sensitivities`: the sensitivities to evaluate; null to use the scope's. A
+ * signal with its own sensitivity keeps that sensitivity. `found`: the signals of each domain.
  */
 export function scopeMembers(
   scope: SeriesScope,
@@ -41,7 +41,7 @@ export function scopeMembers(
   return [{ scope, series: whole, role: 'whole', muted: false, sensitivities: wanted }, ...signals]
 }
 
-/** Returns the signals of a scope `*`, by vendor and event, including those that are off. */
+/** Returns the signals that a scope `*` covers, sorted by vendor and event, including those with mode `off`. */
 export function currentSignals(
   scope: SeriesScope,
   found: ReadonlyMap<string, SignalsByDay>,
@@ -76,5 +76,5 @@ function configuredSignals(
   return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, signal]) => signal)
 }
 
-/** Joins with NUL, which no name contains and which sorts before everything. */
+/** Joined with NUL, which no name contains and which sorts before all other characters. */
 const keyOf = ({ vendor, event }: SignalName) => `${vendor}\0${event}`

@@ -24,27 +24,34 @@ import { isQuietTick, type Outcome } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
 /**
- * Enough for the trackers of 1,400 series with hourly rows; more on larger machines, because relearning takes far
+ * Enough for the trackers of 1,400 series with hourly rows. More on larger machines, because relearning takes far
  * longer.
  */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
-/** The monitor for past ranges gets this fraction (1/n) of the memory. */
+/** The monitor for past time ranges gets this fraction (1/n) of the memory. */
 const HISTORY_MEMORY_SHARE = 4
-/** Maximum number of series, and approximate maximum of rows, per turn; waiting callers are served between turns. */
+/**
+ * Maximum number of series, and approximate maximum number of rows, per turn. Waiting callers are served between turns.
+ */
 const MAX_SERIES_AT_ONCE = 500
 const MAX_ROWS_AT_ONCE = 10_000
 
 export interface SeriesMonitorDeps extends ReaderDeps {
   settingsOf(orgId: string): readonly SignalSetting[]
-  /** Maximum memory for cached trackers in bytes; 0 disables the cache. */
+  /** Maximum memory for cached trackers in bytes. 0 disables the cache. */
   memoryBytes?: number
 }
 
-/** Options for judging windows. */
+/** Options for evaluating windows. */
 export interface VerdictOptions {
-  /** Returns whether an instant counts; ticks and rows are represented by their last instant. All count when absent. */
+  /**
+   * Returns false for instants to ignore. Ticks and rows are represented by their last instant. When absent, no
+   * instants are ignored.
+   */
   counts?(instant: Instant): boolean
-  /** Passed by background callers, which give way to others; when it is aborted, the call fails with its reason. */
+  /**
+   * Passed by background callers, which let other callers go first. When it is aborted, the call fails with its reason.
+   */
   stopping?: AbortSignal
 }
 
@@ -52,12 +59,12 @@ export interface VerdictOptions {
 export interface SignalScope {
   orgId: string
   domainId: string
-  /** For signals that do not set a sensitivity. */
+  /** Sensitivity for signals without a sensitivity setting. */
   sensitivity: number
   timezone: string
 }
 
-/** The fields of a signal that are known without judging its counts. */
+/** The fields of a signal that are known without evaluating its counts. */
 export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
 
 /** The series of one tracker in a call. */
@@ -66,19 +73,19 @@ interface MonitoredSeries {
   sensitivities: readonly number[]
   emits: Emit[]
   onEnd?(tracker: SeriesTracker, counts: RowCounts | null): void
-  /** True when only rows are needed, and ticks only at the end of the span. */
+  /** True when only rows are needed, and ticks only at the end of the time range. */
   rowsSuffice?: boolean
 }
 
 /**
- * Follows series of counts and returns their state. The result depends on the counts alone, never on when the monitor
- * was created or what was queried before: it caches the trackers of recently queried series, and relearns others from
- * the counts.
+ * Monitors series of counts and returns their state. The result depends only on the counts, never on when the monitor
+ * was created or what was queried before. The monitor caches the trackers of recently queried series, and relearns
+ * others from the counts.
  */
 export class SeriesMonitor {
   private trackers: TrackerCache
   private readonly signalCache: SignalCache
-  /** Calls run one after the other, because they advance the same trackers. */
+  /** Calls run one at a time, because they advance the same trackers. */
   private readonly lock = new PriorityLock()
   private historyMonitor: SeriesMonitor | null = null
 
@@ -88,9 +95,10 @@ export class SeriesMonitor {
   }
 
   /**
-   * Returns one row for each series, for each window in order; of the signals that a `*` covers, only those that were
-   * open. Windows are in order and don't overlap; for a window that has not ended, `to` is the end of its last tick.
-   * All scopes are of one organization. Fails with `unavailable` when the warehouse does.
+   * Returns one row per series for each window, in order. For signals that a `*` covers, returns only those that were
+   * open. Windows must be in order and must not overlap; for a window that has not ended, `to` is the end of its last
+   * tick. All scopes must belong to one organization. Throws `AppError('unavailable')` when the warehouse is
+   * unavailable.
    */
   async verdicts(
     scopes: readonly SeriesScope[],
@@ -101,7 +109,7 @@ export class SeriesMonitor {
     return rows
   }
 
-  /** Like `verdicts`, at several sensitivities, in their order; signals that set a sensitivity keep it. */
+  /** Like `verdicts`, at several sensitivities, in the given order. Signals with their own sensitivity keep it. */
   verdictsAtSensitivities(
     scopes: readonly SeriesScope[],
     sensitivities: readonly number[],
@@ -112,9 +120,9 @@ export class SeriesMonitor {
   }
 
   /**
-   * Returns the rows that begin in `from <= start < to` and before `now`, each with its baseline at that time. `now`:
-   * up to when counts are known (`watermark`). The scope is one series, not `*`; vendor and event null: all events.
-   * Fails with `unavailable` when the warehouse does.
+   * Returns the rows that begin in `from <= start < to` and before `now`, each with the baseline at that time. `now`:
+   * time up to which counts are known (`watermark`). The scope is one series, not `*`; a null vendor and event select
+   * all events. Throws `AppError('unavailable')` when the warehouse is unavailable.
    */
   async chart(scope: SeriesScope, range: Span, now: Instant): Promise<SeriesChart> {
     const [chart] = await this.charts([scope], range, now)
@@ -122,7 +130,7 @@ export class SeriesMonitor {
     return chart
   }
 
-  /** As `chart`, for several series of one organization, in their order. */
+  /** As `chart`, for several series of one organization, in the given order. */
   async charts(scopes: readonly SeriesScope[], range: Span, now: Instant): Promise<SeriesChart[]> {
     const drafts = scopes.map((scope) => chartOf(scope, range, now))
     for (const group of Map.groupBy(drafts, ({ span }) => `${span.from} ${span.to}`).values()) {
@@ -137,10 +145,10 @@ export class SeriesMonitor {
   }
 
   /**
-   * Returns the signals of domains of one organization with their current state, for each domain by vendor and event,
-   * including those that are off. `now`: up to when counts are known. `isWanted` is called for each signal in that
-   * order; unwanted signals are left out, and their counts are not read. Fails with `unavailable` when the warehouse
-   * does.
+   * Returns the signals of domains of one organization with their current state, sorted by vendor and event within each
+   * domain, including those with mode `off`. `now`: time up to which counts are known. `isWanted` is called for each
+   * signal in that order; unwanted signals are omitted, and their counts are not read. Throws `AppError('unavailable')`
+   * when the warehouse is unavailable.
    */
   async signals(
     of: readonly SignalScope[],
@@ -176,21 +184,23 @@ export class SeriesMonitor {
     )
   }
 
-  /** Bytes of the cached trackers. */
+  /** Size of the cached trackers in bytes. */
   get bytes(): number {
     return this.trackers.bytes
   }
 
   /**
-   * A separate monitor for queries about the distant past, which have to relearn much: it has its own cache and lock, so
-   * that queries about the present don't wait for them. Returns the same results.
+   * A separate monitor for queries about the distant past, which require much relearning. It has its own cache and
+   * lock, so that queries about the present don't wait for it. Returns the same results.
    */
   get forHistory(): SeriesMonitor {
     this.historyMonitor ??= new SeriesMonitor({ ...this.deps, memoryBytes: this.memoryBytes / HISTORY_MEMORY_SHARE })
     return this.historyMonitor
   }
 
-  /** Drops all trackers. To be called when the clock was set back, because they would be ahead of it. */
+  /**
+   * Discards all trackers. To be called when the clock was set back, because the trackers would be ahead of the clock.
+   */
   reset(): void {
     this.trackers = this.newCache()
     this.historyMonitor?.reset()
@@ -244,7 +254,7 @@ export class SeriesMonitor {
     }
   }
 
-  /** Advances as many series as fit in a turn, from the first; returns their number. */
+  /** Advances as many series as fit in a turn, starting with the first. Returns their number. */
   private async monitorSome(followed: readonly MonitoredSeries[], span: Span, stopping?: AbortSignal): Promise<number> {
     stopping?.throwIfAborted()
     const tracks: (TrackerRun & { key: string })[] = []
@@ -291,7 +301,7 @@ export class SeriesMonitor {
   }
 }
 
-/** Returns the series to monitor for a chart, the span, and a function that returns the chart afterwards. */
+/** Returns the series to monitor for a chart, the time range, and a function that returns the chart afterwards. */
 function chartOf(
   scope: SeriesScope,
   range: Span,
@@ -341,7 +351,7 @@ class LatestState {
     this.last = outcome
   }
 
-  /** Returns the state at the end of a tick; ticks inside a row have outcomes only in a silence. */
+  /** Returns the state at the end of a tick. Ticks inside a row have outcomes only during a silence. */
   at(tick: Instant): Pick<Signal, 'learningUntil' | 'observed' | 'expected' | 'silentSince'> & {
     state: NonNullable<Signal['state']>
   } {

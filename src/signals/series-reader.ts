@@ -7,26 +7,26 @@ import type { Series, Span } from './series.ts'
 import type { Emit, SeriesTracker } from './series-tracker.ts'
 import type { CachedTracker } from './tracker-cache.ts'
 
-/** Approximate maximum number of rows in the result of one query. */
+/** Approximate maximum number of rows in one query result. */
 const MAX_ROWS_PER_QUERY = 150_000
-/** Histories that begin within this time of each other are read by one query. */
+/** Histories whose starts are within this time of each other are read by one query. */
 const MAX_START_DISTANCE_MS = 7 * DAY_MS
-/** The event loop is released after this many rows, about 5 ms. */
+/** Number of rows after which the event loop is released, about 5 ms. */
 const ROWS_PER_TURN = 400
 
 export interface ReaderDeps {
   warehouse: History
-  /** Returns the collection gaps; in order, without overlaps. */
+  /** Returns the collection gaps, in order and without overlaps. */
   gapsOf(from: Instant, to: Instant): readonly Gap[]
 }
 
 /** A tracker to be advanced to an instant. */
 export interface TrackerRun {
   cached: CachedTracker
-  /** All outcomes that end after `from` are emitted, or only its rows. */
+  /** All outcomes that end after `from` are emitted, or only the rows. */
   from: Instant
   to: Instant
-  /** Called in chronological order, also with cached outcomes. */
+  /** Called in chronological order, including for cached outcomes. */
   emit: Emit
   /** The run for the previous block, which is replayed first. */
   before: TrackerRun | null
@@ -44,12 +44,12 @@ function replay(track: TrackerRun, replayed: Replayed): void {
   track.cached.replay(track, track.emit)
 }
 
-/** Returns the number of rows to judge. */
+/** Returns the number of rows to evaluate. */
 export const rowsAhead = ({ cached, to }: TrackerRun) => Math.max(0, rowsTo(cached.tracker, to))
 
 /**
- * Reads the counts that trackers of one organization, with the same row length and offset, need, and advances them.
- * Fails when the warehouse does, and with the signal's reason when that is aborted.
+ * Reads the counts needed by trackers of one organization with the same row length and offset, and advances the
+ * trackers. Fails when the warehouse is unavailable, and with the signal's reason when the signal is aborted.
  */
 export async function advance(tracks: readonly TrackerRun[], parts: ReaderDeps, signal?: AbortSignal): Promise<void> {
   const replayed: Replayed = new Set()
@@ -86,7 +86,7 @@ async function readAndAdvance(
 
 const startOf = ({ cached }: TrackerRun) => cached.tracker.rowStart
 
-/** Returns the span of the next query: from the earliest position up to the start of runs that are far ahead. */
+/** Returns the time range of the next query: from the earliest position up to the start of runs that are far ahead. */
 function nextSpan(open: readonly TrackerRun[], stepMs: number): Span {
   const starts = open.map(startOf)
   const from = Math.min(...starts)

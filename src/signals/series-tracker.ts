@@ -7,32 +7,32 @@ import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**
- * Called with each row, with each tick inside a row at which there is a silence, and for a domain's total traffic also
- * with each quiet tick (`isQuietTick`). `place`: index of the sensitivity.
+ * Called for each row, for each tick inside a row at which there is a silence, and for a domain's total traffic also
+ * for each quiet tick (`isQuietTick`). `place`: index of the sensitivity.
  */
 export type Emit = (place: number, outcome: Outcome) => void
 
 /**
- * Judges one series from the beginning of a block's history, row by row and tick by tick, at several sensitivities in
+ * Evaluates one series from the start of a block's history, row by row and tick by tick, at several sensitivities in
  * one pass.
  */
 export class SeriesTracker {
   private readonly detectors: DetectorSet
   private readonly episodes: readonly Episode[]
-  /** Ticks inside rows are judged from here on. */
+  /** Time from which ticks inside rows are evaluated. */
   private readonly ticksFrom: Instant
-  /** Start of the current row: earlier counts are not needed again. */
+  /** Start of the current row. Earlier counts are not needed again. */
   rowStart: Instant
-  /** Everything that ends by this time has been judged. */
+  /** Everything that ends by this time has been evaluated. */
   position: Instant
-  /** End of the last row that touches no gap; only gaps after it matter. */
+  /** End of the last row that overlaps no gap. Only gaps after it are relevant. */
   knownUntil: Instant
-  /** Number of events that one stored event of the series represents; NaN before the first. */
+  /** Number of events that one stored event of the series represents; NaN before the first event. */
   private weight = Number.NaN
   private lastEventAt: Instant | null = null
   private learningUntil: Instant | null = null
 
-  /** `judgedFrom`: outcomes of everything that ends later are emitted. */
+  /** `judgedFrom`: outcomes are emitted for everything that ends after this time. */
   constructor(
     readonly series: Series,
     readonly block: Block,
@@ -49,8 +49,9 @@ export class SeriesTracker {
   }
 
   /**
-   * Judges everything up to `to`. `counts`: counts of the current and later rows; null when they have no events. For a row
-   * that has not ended by `to`, only the ticks are judged, and its counts must be passed again.
+   * Evaluates everything up to `to`. `counts`: counts of the current and later rows; null when these rows have no
+   * events. For a row that has not ended by `to`, only the ticks are evaluated, and the row's counts must be passed
+   * again.
    */
   advance(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
     const { stepMs } = this.series
@@ -64,14 +65,14 @@ export class SeriesTracker {
     this.position = Math.max(this.position, to)
   }
 
-  /** Returns the count of the current row so far, and the baseline of the whole row; null before the first events. */
+  /** Returns the count of the current row so far, and the baseline for the whole row; null before the first events. */
   running(counts: RowCounts | null): { observed: number; expected: number | null } {
     const observed = counts?.weightAt(this.rowStart) ?? 0
     if (!this.hasEvents) return { observed, expected: null }
     return { observed, expected: this.weighted(this.detectors.expectedAt(this.rowStart)) }
   }
 
-  /** Memory of its arrays in bytes. */
+  /** Memory used by the arrays in bytes. */
   get bytes(): number {
     return this.detectors.bytes
   }
@@ -83,7 +84,7 @@ export class SeriesTracker {
 
   /**
    * Returns the start of the silence: the last event, or the end of a later collection gap, in which events may have
-   * been missed. Rows after a gap are known, and everything before it is in the detector.
+   * been missed. Rows after a gap are known, and everything before it has been passed to the detector.
    */
   private silenceStart(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
     const gapEnd = gaps.endBefore(at)
@@ -125,7 +126,7 @@ export class SeriesTracker {
     if (!touchesGap) this.knownUntil = end
     const since = this.silenceStart(this.lastEventAt, gaps, end)
     const count = observed / this.weight
-    // No counts: the row has no events.
+    // Without counts, the row has no events.
     const quietRuns = counts?.quietRunsAt(start) ?? [this.series.stepMs / MINUTE_MS]
     const verdicts = this.detectors.push(start, touchesGap ? null : count, quietRuns)
     const score = this.detectors.silenceAt(end, since)
@@ -164,7 +165,7 @@ export class SeriesTracker {
   ): Shown {
     const state = trouble ?? (learningUntil === null ? 'normal' : 'learning')
     const { lastEventAt } = this
-    // Sums that still include a deviation that is over do not count.
+    // Sums that still include an ended deviation are ignored.
     const score = anomaly && trouble === null ? 0 : Math.max(up, down)
     return {
       ...{ at, since: this.rowStart, ...row, state, learningUntil },
@@ -180,7 +181,7 @@ export class SeriesTracker {
     }
   }
 
-  /** The detector counts in events of the first sampling rate; outcomes are in weighted events. */
+  /** The detector counts events at the first sampling rate; outcomes use weighted events. */
   private weighted(count: number | null): number | null {
     return count === null ? null : count * this.weight
   }

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Length of a tick; silences are judged at the end of each. Rows are whole ticks, or shorter. */
+/** Length of a tick. Silences are evaluated at the end of each tick. Rows are whole numbers of ticks, or shorter. */
 export const TICK_MS = 5 * MINUTE_MS
 /** The row length of signals. */
 export const SIGNAL_STEP_MS = HOUR_MS
@@ -13,35 +13,35 @@ export interface Span {
   to: Instant
 }
 
-/** One count over time, in rows. */
+/** A count over time, in rows. */
 export interface Series {
   orgId: string
   domainId: string
-  /** Null: all vendors. */
+  /** Null for all vendors. */
   vendor: string | null
-  /** Null: all events of the vendor. */
+  /** Null for all events of the vendor. */
   event: string | null
   /** Length of a row. */
   stepMs: number
-  /** Rows begin at multiples of their length plus this; 0 when absent. */
+  /** Rows begin at multiples of their length plus this offset; 0 when absent. */
   offsetMs?: number
-  /** The time zone of the season's hours and weekdays. */
+  /** The time zone for the season's hours and weekdays. */
   timezone: string
 }
 
 /**
- * A series to follow, with its sensitivity. The vendor may be `*`: each event of each vendor that is a signal,
- * separately, and all events of the domain together, in hourly rows.
+ * A series to monitor, with its sensitivity. The vendor may be `*`: each signal (an event of a vendor) separately, and
+ * all events of the domain together, in hourly rows.
  */
 export interface SeriesScope extends Series {
-  /** Deviations, 2 to 8. For `*`: for signals that do not set a sensitivity. */
+  /** Deviations, 2 to 8. For `*`: applies to signals without a sensitivity setting. */
   sensitivity: number
 }
 
-/** Minutes; the row length is the longest that divides the period. */
+/** Row lengths in minutes. The longest one that divides the period is used. */
 const ROW_MINUTES = [60, 30, 15, 10, 5, 1]
 
-/** Returns the row length for judging windows of this length. */
+/** Returns the row length for evaluating windows of this length. */
 export function stepMsFor(periodMs: number): number {
   return (ROW_MINUTES.find((minutes) => periodMs % (minutes * MINUTE_MS) === 0) ?? 1) * MINUTE_MS
 }
@@ -51,33 +51,33 @@ export function seriesKey({ orgId, domainId, vendor, event }: Omit<Series, 'step
   return JSON.stringify([orgId, domainId, vendor, event])
 }
 
-/** Returns the start of the row that contains an instant; rows are counted from 1970. */
+/** Returns the start of the row that contains an instant. Rows are counted from 1970. */
 export function rowStart({ stepMs, offsetMs = 0 }: Pick<Series, 'stepMs' | 'offsetMs'>, instant: Instant): Instant {
   return Math.floor((instant - offsetMs) / stepMs) * stepMs + offsetMs
 }
 
 export const tickBefore = (instant: Instant) => Math.floor(instant / TICK_MS) * TICK_MS
 
-/** Rows of this length or longer are learned over a longer time. */
+/** Minimum row length for the longer learning time. */
 const LONG_STEP_MS = 15 * MINUTE_MS
 const WEEK_MS = 7 * DAY_MS
 
 /**
- * A period after which the learned state of a series is discarded: 4 weeks (1 week where rows are short). It is
- * relearned from the 8 (4) weeks before the block. So a verdict depends only on the counts and the end of its row, never on
- * when the program began to monitor the series.
+ * A period of 4 weeks (1 week for short rows), after which the learned state of a series is discarded. The state is
+ * relearned from the 8 (4) weeks before the block. So a verdict depends only on the counts and the end of its row,
+ * never on when the program began to monitor the series.
  */
 export interface Block {
   /** Rows and ticks that end in `from <= t < to`. */
   from: Instant
   to: Instant
-  /** Start of its history, at the start of a row. */
+  /** Start of the block's history, at the start of a row. */
   anchor: Instant
 }
 
 /**
- * Returns the block of the rows and ticks that end at `instant`. Each series has its own block boundaries, so that
- * blocks do not end all at once.
+ * Returns the block that contains the rows and ticks ending at `instant`. Each series has its own block boundaries, so
+ * that blocks do not end all at once.
  */
 export function blockAt(series: Series, instant: Instant): Block {
   const [blockMs, historyMs] = series.stepMs >= LONG_STEP_MS ? [4 * WEEK_MS, 8 * WEEK_MS] : [WEEK_MS, 4 * WEEK_MS]
@@ -86,7 +86,7 @@ export function blockAt(series: Series, instant: Instant): Block {
   return { from, to: from + blockMs, anchor: rowStart(series, from - historyMs) }
 }
 
-/** Returns the blocks of the rows and ticks that end in `from < t <= to`, in order. */
+/** Returns the blocks that contain the rows and ticks ending in `from < t <= to`, in order. */
 export function blocksOf(series: Series, { from, to }: Span): Block[] {
   const blocks: Block[] = []
   for (let at = from + 1; at <= to; ) {

@@ -5,36 +5,34 @@ import type { History } from '../warehouse/warehouse.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
 import type { SeriesMonitor } from './series-monitor.ts'
 
-/** Minimum number of domains; fewer can drop at once by chance. */
+/** Minimum number of domains; fewer domains can drop at once by chance. */
 const MIN_DOMAINS = 3
 
-/** Domains that dropped this long before the last one are ignored: they dropped for other reasons. */
+/** Domains that dropped more than this long before the last one are ignored, because they dropped for other reasons. */
 const MAX_SPREAD_MS = 3 * HOUR_MS
 
 /** The state of one domain's total traffic. */
 export interface DomainState {
   domainId: string
   state: SeriesState
-  /** True when it is low or silent. */
+  /** True when the traffic is low or silent. */
   down: boolean
-  /** Start of the state: of the row, or the end of the last minute with events. */
+  /** Start of the state: the start of the row, or the end of the last minute with events. */
   since: Instant
 }
 
-/** Domains that dropped at once, certainly or possibly. */
+/** Domains that certainly or possibly dropped at the same time. */
 export interface CommonDrop {
-  /** When the last of the domains that certainly dropped did so. */
+  /** Time at which the last of the certainly dropped domains dropped. */
   since: Instant
-  /**
-   * Domains that may or may not have dropped; an event of one of them after `since` shows that the server is not the cause.
-   */
+  /** Domains that may have dropped. An event in one of them after `since` shows that the server is not the cause. */
   uncertain: string[]
 }
 
 /**
  * Returns the common drop when the server, not the domains, may be the cause: of at least three domains with known
- * traffic, half or more dropped within three hours. The others may have too little traffic for a silence to be visible yet.
- * Otherwise returns null.
+ * traffic, half or more dropped within three hours. The others may have too little traffic for a silence to be
+ * detectable yet. Otherwise returns null.
  */
 export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
   const known = domains.filter(({ state }) => state !== 'learning')
@@ -58,7 +56,8 @@ export interface ServerOutageDeps {
 }
 
 /**
- * Decides whether the server itself, not the domains, caused a drop of all traffic; then only the operator is notified.
+ * Decides whether the server, rather than the domains, caused a drop in all traffic; in that case only the operator is
+ * notified.
  */
 export class ServerOutageDetector {
   private last: { at: Instant; answer: Promise<boolean> } | null = null
@@ -72,8 +71,8 @@ export class ServerOutageDetector {
   }
 
   /**
-   * Returns whether all traffic had dropped at the tick that ends at `tickAt`. Ticks may be repeated, in any order. Fails with
-   * `unavailable` when the warehouse does.
+   * Returns whether all traffic had dropped at the tick that ends at `tickAt`. Ticks may be queried repeatedly and in
+   * any order. Throws `AppError('unavailable')` when the warehouse is unavailable.
    */
   isSuspectedAt(tickAt: Instant): Promise<boolean> {
     if (this.last?.at === tickAt) return this.last.answer
@@ -94,7 +93,7 @@ export class ServerOutageDetector {
     )
   }
 
-  /** Resets the state. To be called when the clock was set back, because it would be ahead of it. */
+  /** Resets the state. To be called when the clock was set back, because the state would be ahead of the clock. */
   reset(): void {
     this.last = null
     this.isSuspected = false
@@ -126,7 +125,7 @@ export class ServerOutageDetector {
   }
 }
 
-/** Returns the query for any event of these domains, at least one, of all organizations. */
+/** Returns the query for any event in these domains of any organization. Requires at least one domain. */
 export function trafficQuery(domainIds: readonly string[], window: Span): Query {
   return query('signals.traffic', {
     over: 'counts',

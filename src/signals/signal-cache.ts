@@ -2,20 +2,21 @@ import type { History } from '../warehouse/warehouse.ts'
 import { activeSignalsOn, type DailyEvents, dailyEventsQuery, dayOf, type SignalName } from './active-signals.ts'
 import type { Span } from './series.ts'
 
-/** By the UTC day, counted from 1970. */
+/** Signals by UTC day, counted from 1970. */
 export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
 
-/** Recent days are cached, because they are queried repeatedly. */
+/** Number of recent days that are cached, because they are queried repeatedly. */
 const CACHED_DAYS = 2
 
-/** Caches the active signals of domains; queries them once a day. */
+/** Caches the active signals of domains, which are queried once a day. */
 export class SignalCache {
   private readonly known = new Map<string, SignalsByDay>()
 
   constructor(private readonly warehouse: History) {}
 
   /**
-   * Returns the signals of domains of one organization on each day of `from < t <= to`. Fails when the warehouse does.
+   * Returns the signals of domains of one organization on each day of `from < t <= to`. Fails when the warehouse is
+   * unavailable.
    */
   async find(orgId: string, domainIds: readonly string[], { from, to }: Span): Promise<Map<string, SignalsByDay>> {
     const first = dayOf(from + 1)

@@ -1,15 +1,15 @@
 import { ALL_SIGNALS, type SeriesScope } from './series.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-/** Detects when signals of a domain begin or cease to deviate. */
+/** Detects when signals of a domain begin or stop deviating. */
 export class SignalChanges {
-  /** By scope: the deviating signals and their states, as JSON. */
+  /** The deviating signals and their states, as JSON, by scope. */
   private readonly states = new Map<string, string>()
 
-  /** @param moved called with each domain whose signals changed state since the previous tick */
+  /** @param moved called for each domain in which a signal has changed state since the previous tick */
   constructor(private readonly moved: (orgId: string, domainId: string) => void) {}
 
-  /** Processes the verdicts of a tick; only scopes that cover every signal of a domain are considered. */
+  /** Processes the verdicts of a tick. Considers only scopes that cover every signal of a domain. */
   take(scopes: readonly SeriesScope[], rows: readonly VerdictRow[]): void {
     const byScope = Map.groupBy(rows, ({ scope }) => scope)
     for (const scope of scopes) {

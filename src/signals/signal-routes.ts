@@ -35,7 +35,7 @@ const SignalInputSchema = Closed(
   },
 )
 
-/** Settings of signals: `PUT /v1/auto/signals`. */
+/** Route for signal settings: `PUT /v1/auto/signals`. */
 export function signalRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

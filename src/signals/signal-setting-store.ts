@@ -3,10 +3,13 @@ import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { SignalSetting } from './signal.ts'
 
-/** Maximum number of signals with settings in a domain. */
+/** Maximum number of signals with settings per domain. */
 export const MAX_SETTINGS = 1000
 
-/** Returns all settings of the organization. Signals without one are `auto`, with the sensitivity of their alert. */
+/**
+ * Returns all signal settings of the organization. Signals without a setting are `auto`, with the sensitivity of their
+ * alert.
+ */
 export function settingsOf(db: Db, orgId: string): SignalSetting[] {
   return db
     .prepare<[string], SignalSetting>(
@@ -17,8 +20,9 @@ export function settingsOf(db: Db, orgId: string): SignalSetting[] {
 }
 
 /**
- * Stores the setting of a signal, known or not. An absent sensitivity stays; null resets it to the alert's. Fails with
- * `notFound` when the organization has no such domain, `conflict` when the domain has too many settings.
+ * Stores the setting of a signal, which may be unknown. An absent sensitivity is unchanged; null resets it to the
+ * alert's sensitivity. Throws `AppError('notFound')` when the organization does not have the domain, and
+ * `AppError('conflict')` when the domain has too many settings.
  */
 export function saveSetting(
   db: Db,

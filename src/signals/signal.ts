@@ -8,14 +8,14 @@ export type SignalMode = (typeof SIGNAL_MODES)[number]
 /** The sensitivity of automatic alerts, and of signals without a setting. */
 export const SIGNAL_SENSITIVITY = 5
 
-/** The setting of one signal: of an event of a vendor in a domain. */
+/** The setting of one signal: an event of a vendor in a domain. */
 export interface SignalSetting {
   domainId: string
   vendor: string
-  /** The event's name, which may be empty. */
+  /** The event name, which may be empty. */
   event: string
   mode: SignalMode
-  /** 2 to 8; null: the alert's. */
+  /** 2 to 8; null to use the alert's sensitivity. */
   sensitivity: number | null
 }
 
@@ -26,13 +26,13 @@ export interface Signal {
   event: string
   mode: SignalMode
   sensitivity: number
-  /** Null when it is not monitored. */
+  /** Null when the signal is not monitored. */
   state: SeriesState | null
-  /** While learning: the estimated end; else null. */
+  /** Estimated end of learning; null when the signal is not learning. */
   learningUntil: Instant | null
-  /** The last hour that ended: weighted events, and the baseline; null when unknown. */
+  /** Weighted events and baseline in the last hour that ended; null when unknown. */
   observed: number | null
   expected: number | null
-  /** Start of the silence: the end of the last minute with events. Null when it is not silent. */
+  /** Start of the silence: the end of the last minute with events. Null when the signal is not silent. */
   silentSince: Instant | null
 }

@@ -4,23 +4,23 @@ import { type Block, rowStart, type Series, type Span, seriesKey } from './serie
 import { type Emit, SeriesTracker } from './series-tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** Recent outcomes are cached this long, so that repeated queries and current states are answered from memory. */
+/** Retention of cached outcomes, so that repeated queries and current states are answered from memory. */
 const OUTCOME_RETENTION_MS = 10 * HOUR_MS
-/** The verdict on a window takes this much time before it into account. */
+/** A verdict on a window considers data from this time before it. */
 export const LEAD_MS = 7 * HOUR_MS
-/** Trackers that were not queried for this long are dropped. */
+/** Trackers that have not been queried for this time are discarded. */
 const IDLE_MS = HOUR_MS
 const MAX_OUTCOMES = 1000
-/** Bytes of a tracker in addition to its arrays, and of each cached outcome. */
+/** Size of a tracker in bytes in addition to its arrays, and of each cached outcome. */
 const OVERHEAD_BYTES = 5000
 const OUTCOME_BYTES = 350
 
 /** A tracker with its recent outcomes. */
 export class CachedTracker {
   private outcomes: { place: number; outcome: Outcome }[] = []
-  /** Present when there is one sensitivity: the rows for charts, which reach further back than outcomes. */
+  /** The rows for charts, which reach further back than outcomes. Present when there is one sensitivity. */
   private readonly log: RowHistory | null
-  /** All outcomes that ended later are cached. */
+  /** All outcomes that ended after this are cached. */
   private knownFrom: Instant
 
   private constructor(readonly tracker: SeriesTracker) {
@@ -28,7 +28,9 @@ export class CachedTracker {
     this.log = tracker.sensitivities.length === 1 ? new RowHistory(tracker.series.stepMs) : null
   }
 
-  /** Returns a tracker that has learned nothing yet; it will cache outcomes that end after `from`, and some before. */
+  /**
+   * Returns a tracker that has not learned yet. It will cache outcomes that end after `from`, and some earlier ones.
+   */
   static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
     const knownFrom = Math.max(block.from - 1, rowStart(series, from) - OUTCOME_RETENTION_MS)
     const cached = new CachedTracker(new SeriesTracker(series, block, sensitivities, knownFrom))
@@ -46,7 +48,7 @@ export class CachedTracker {
     return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
   }
 
-  /** Emits the cached outcomes that ended in `from < t <= to`; when only rows are cached, the rows. */
+  /** Emits the cached outcomes that ended in `from < t <= to`. Where only rows are cached, emits the rows. */
   replay({ from, to }: Span, emit: Emit): void {
     this.log?.replay({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
     for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
@@ -61,7 +63,7 @@ export class CachedTracker {
     return true
   }
 
-  /** Drops outcomes that are older than needed. */
+  /** Discards outcomes that are no longer needed. */
   trim(): void {
     const from = this.tracker.position - OUTCOME_RETENTION_MS
     if (from <= this.knownFrom) return
@@ -74,7 +76,7 @@ export class CachedTracker {
   }
 }
 
-/** Returns equal keys for series and sensitivities that share one tracker in each block. */
+/** Returns the same key for series and sensitivities that share one tracker per block. */
 export function trackerKey(series: Series, sensitivities: readonly number[]): string {
   const { stepMs, offsetMs = 0, timezone } = series
   return `${seriesKey(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
@@ -82,7 +84,7 @@ export function trackerKey(series: Series, sensitivities: readonly number[]): st
 
 const cacheKey = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
 
-/** Cache of trackers, up to a number of bytes. */
+/** Cache of trackers with a maximum size in bytes. */
 export class TrackerCache {
   private readonly entries = new Map<string, { cached: CachedTracker; bytes: number; usedAt: Instant }>()
   private used = 0
@@ -98,7 +100,10 @@ export class TrackerCache {
     return this.entries.get(cacheKey(key, block))?.cached ?? null
   }
 
-  /** Caches the tracker if there is room next to those that were queried recently. `at`: up to when it was queried. */
+  /**
+   * Caches the tracker if there is space in addition to the recently queried trackers. `at`: end of the queried time
+   * range.
+   */
   set(key: string, cached: CachedTracker, at: Instant): void {
     const { tracker } = cached
     const place = cacheKey(key, tracker.block)

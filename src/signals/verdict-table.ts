@@ -9,12 +9,12 @@ import { WindowAggregator, type WindowState } from './window-aggregator.ts'
 export interface ScopeMember {
   scope: SeriesScope
   series: Series
-  /** `one`: the scope is this series; of `*` the domain's `whole` traffic, and each `signal`. */
+  /** `one`: the only series of the scope. For `*`: the domain's `whole` traffic, and each `signal`. */
   role: 'one' | 'whole' | 'signal'
   muted: boolean
-  /** One for each queried sensitivity; all equal for a signal with its own sensitivity. */
+  /** One for each queried sensitivity. All are equal for a signal with its own sensitivity. */
   sensitivities: readonly number[]
-  /** Returns false for instants at which it is not a signal; always true when absent. */
+  /** Returns false for instants at which the member is not a signal. When absent, it always is. */
   isOn?(instant: Instant): boolean
 }
 
@@ -27,14 +27,14 @@ interface Column {
   fold: WindowAggregator
   /** The open outcomes of a signal, processed once the state of its domain is known. */
   open: Outcome[]
-  /** Index of the window that contains the last of them, or of the next one. */
+  /** Index of the window that contains the last open outcome, or of the next window. */
   window: number
-  /** The last outcome, and that of the last row. */
+  /** The last outcome, and the outcome of the last row. */
   last: Outcome | null
   lastRow: Outcome | null
   /** Time of the last alarm. */
   alarmAt: Instant
-  /** By window. */
+  /** States by window. */
   state: (WindowState | null)[]
 }
 
@@ -44,7 +44,8 @@ export class VerdictTable {
   private readonly dropDetectors = new Map<SeriesScope, DomainDropDetector[]>()
 
   /**
-   * `queriedSensitivities`: the queried sensitivities, null: the scopes' own. `counts`: returns false for instants that are left out.
+   * `queriedSensitivities`: the queried sensitivities; null to use the scopes' own. `counts`: returns false for
+   * instants to ignore.
    */
   constructor(
     private readonly windows: readonly Span[],
@@ -53,7 +54,8 @@ export class VerdictTable {
   ) {}
 
   /**
-   * Returns the `Emit` for a tracker of the member with these sensitivities; outcomes must come in chronological order.
+   * Returns the `Emit` for a tracker of the member with these sensitivities. Outcomes must be emitted in chronological
+   * order.
    */
   sink(member: ScopeMember, sensitivities: readonly number[]): Emit {
     const columns = member.sensitivities.map((sensitivity, sensitivityIndex) =>
@@ -102,7 +104,10 @@ export class VerdictTable {
     if (outcome.open && this.isNeeded(column, outcome)) open.push(outcome)
   }
 
-  /** A silence has the same outcome at every tick: one per row and window is needed, and all while its alarm may be delayed. */
+  /**
+   * A silence has the same outcome at every tick, so only one per row and window is needed; all are needed while its
+   * alarm may be delayed.
+   */
   private isNeeded(column: Column, { row, at }: Outcome): boolean {
     while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
     const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY

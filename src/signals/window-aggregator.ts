@@ -3,26 +3,26 @@ import { type Series, type Span, TICK_MS } from './series.ts'
 import { LEAD_MS } from './tracker-cache.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** The outcomes of one series in one window, merged. */
+/** The merged outcomes of one series in one window. */
 export interface WindowState {
-  /** The most significant one. */
+  /** The most significant outcome. */
   outcome: Outcome
   open: boolean
   alarm: boolean
-  /** True when it was open, and at all times explained. */
+  /** True when a deviation was open and always explained. */
   explained: boolean
 }
 
-/** Merges the outcomes of one series, at one sensitivity, by window. They must come in chronological order. */
+/** Merges the outcomes of one series, at one sensitivity, by window. Outcomes must be added in chronological order. */
 export class WindowAggregator {
   private index = 0
   private state: WindowState | null = null
-  /** The last row, for windows in which none ends. */
+  /** The last row, for windows in which no row ends. */
   private before: Outcome | null = null
 
   /**
-   * Windows are in order and don't overlap. `onEnd` is called for each, with null when nothing is known. `counts`:
-   * returns false for instants that are left out; a deviation that is open after them is reported as new.
+   * Windows must be in order and must not overlap. `onEnd` is called for each window, with null when its state is
+   * unknown. `counts`: returns false for instants to ignore; a deviation that is open after them is reported as new.
    */
   constructor(
     private readonly windows: readonly Span[],
@@ -37,11 +37,11 @@ export class WindowAggregator {
     }
     const window = this.windows[this.index]
     if (outcome.row) this.before = outcome
-    // Outcomes carry the end of their row or tick, whose last instant is before it.
+    // An outcome is timestamped with the end of its row or tick, whose last instant is earlier.
     if (window && outcome.at > window.from && this.counts(outcome.at - 1)) this.add(outcome)
   }
 
-  /** Ends all windows; to be called after the last outcome. */
+  /** Ends all windows. To be called after the last outcome. */
   endAll(): void {
     for (let window = this.windows[this.index]; window; window = this.windows[this.index]) this.end(window)
   }
@@ -68,7 +68,7 @@ export class WindowAggregator {
   }
 }
 
-/** Alarms rank above open deviations, these above normal rows, of which the latest ranks highest. */
+/** Alarms rank above open deviations, which rank above normal rows. Among normal rows, the latest ranks highest. */
 function rankOf({ open, alarm, score, touchesGap, at }: Outcome): number {
   if (open) return (alarm ? 2e9 : 1e9) + score
   return touchesGap ? 0 : at / 1e6
