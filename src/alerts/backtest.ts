@@ -12,7 +12,7 @@ import { alertTypeOf, alertTypes } from './types/index.ts'
 import { describeByType, kindsWith } from './types/type-descriptions.ts'
 import { wholeWindows } from './windows.ts'
 
-/** Maximum number of rows in a series; the newest are returned. */
+/** Maximum number of rows in a series. If there are more, the newest are returned. */
 const MAX_POINTS = 1000
 
 export const AlertBacktestInputSchema = Closed(
@@ -93,9 +93,9 @@ export const AlertBacktestSchema = Closed(
 export type AlertBacktest = Static<typeof AlertBacktestSchema>
 
 /**
- * Returns what the alert would have done in the last `days`: its whole windows that ended by `now`, judged as the
- * scheduler judges them. A bucket is a window, or an hour where windows are shorter. `sensitivities`: further ones to
- * try; fails with `invalid` for types without a sensitivity.
+ * Returns the results that the alert would have had in the last `days`: its whole windows that ended by `now`,
+ * evaluated with the same code as the scheduler's evaluations. A bucket is a window, or an hour where windows are
+ * shorter. `sensitivities`: additional sensitivities. Throws `AppError('invalid')` for types without a sensitivity.
  */
 export async function backtest(
   alert: Alert,
@@ -133,7 +133,7 @@ export async function backtest(
 }
 
 /**
- * Returns the rows of the last `days` with their expected values, including the current row: at most the newest
+ * Returns the rows of the last `days` with their expected values, including the current row; at most the newest
  * `MAX_POINTS`. Null for alerts that monitor no series or more than one.
  */
 export async function backtestSeries(

@@ -21,7 +21,7 @@ const SECTIONS: readonly DigestSection[] = [
   ...[ordersSection, trafficSection, newNamesSection, suggestionsSection],
 ]
 
-/** Sections shown first to each audience; the others follow in the default order. */
+/** Sections shown first to each audience. The other sections follow in the default order. */
 const FIRST: Readonly<Record<Audience, readonly DigestSection['id'][]>> = {
   executive: ['value', 'issues', 'orders'],
   marketing: ['traffic', 'news', 'orders'],
@@ -29,7 +29,7 @@ const FIRST: Readonly<Record<Audience, readonly DigestSection['id'][]>> = {
   privacy: ['compliance'],
 }
 
-/** Weight added to leads of the sections an audience sees first. */
+/** Weight added to leads from the sections that an audience sees first. */
 const OWN_WEIGHT = 10_000
 
 export interface BuildOptions {
@@ -37,7 +37,7 @@ export interface BuildOptions {
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   unsubscribeUrl: string | null
-  /** Why the recipient receives the digest: `You receive this …`. */
+  /** The reason for receiving the digest: `You receive this …`. */
   because: string
 }
 
@@ -45,7 +45,7 @@ interface Written extends SectionText {
   section: DigestSection
 }
 
-/** Builds the digest document for one recipient. Pure. */
+/** Builds the digest document for one recipient. Pure function. */
 export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDocument {
   const { publicUrl, unsubscribeUrl, because } = options
   const focus = parseContext(options.context, facts.names)
@@ -85,7 +85,7 @@ const MAX_OTHERS = 3
 
 const NOTHING: Lead = { weight: WEIGHT.usual, text: 'Everything is normal' }
 
-/** Orders leads: names in the recipient's context first, then sections of the audience, then by weight. */
+/** Sorts leads: first names in the recipient's context, then the audience's sections, then by weight. */
 function leadsOf(written: readonly Written[], audience: Audience | null): Lead[] {
   const own = audience ? FIRST[audience] : []
   const bonusOf = (id: DigestSection['id'], { weight }: Lead) => {
@@ -110,7 +110,7 @@ function toneOf({ weight }: Lead): Tone {
   return weight === WEIGHT.resolved || weight === WEIGHT.usual ? 'good' : 'plain'
 }
 
-/** Text of a digest without activity: confirms that digests work and reports the last event and open issues. */
+/** Text of a digest without activity. Confirms that digests work, and reports the last event and open issues. */
 function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
   const last =
     lastEventAt === null

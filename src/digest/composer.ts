@@ -20,9 +20,9 @@ interface ComposerDeps extends InsightParts {
 const PREVIEW_MS = 10 * MINUTE_MS
 /** Maximum number of cached previews, up to 100 kB each. */
 const MAX_PREVIEWS = 200
-/** Lifetime of cached facts, so that digests sent together agree. */
+/** Lifetime of cached facts, so that digests sent together are consistent. */
 const FACTS_MS = MINUTE_MS
-/** Time limit for expensive queries together; results that are late are omitted. */
+/** Total time limit for expensive queries; results that are not ready in time are omitted. */
 const BOUND_MS = 15 * SECOND_MS
 const RETRY_AFTER_S = 30
 
@@ -51,8 +51,8 @@ export class DigestComposer {
   constructor(private readonly deps: ComposerDeps) {}
 
   /**
-   * Returns the digest the caller would receive, at most 10 minutes old. Fails only with `unavailable`, if it cannot be
-   * composed.
+   * Returns the digest that the caller would receive, at most 10 minutes old. Fails only with `unavailable`, if the
+   * digest can't be composed.
    */
   async preview(principal: Principal, context: string, signal: AbortSignal): Promise<Preview> {
     const { clock, publicUrl } = this.deps
@@ -74,8 +74,8 @@ export class DigestComposer {
   }
 
   /**
-   * Returns the activity of an organization, at most a minute old; with `isWeekly` including last week's report. Fails
-   * like `preview`.
+   * Returns the activity of an organization, at most a minute old. If `isWeekly` is true, includes last week's report.
+   * Fails like `preview`.
    */
   async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts> {
     const { clock } = this.deps
@@ -88,7 +88,7 @@ export class DigestComposer {
     return facts
   }
 
-  /** Future times were recorded before the clock was set back. */
+  /** Times in the future were recorded before the clock was set back. */
   private isFresh(at: Instant, forMs: number): boolean {
     const now = this.deps.clock.now()
     return at <= now && now < at + forMs
@@ -99,7 +99,7 @@ export class DigestComposer {
     return { ...composed, refreshInSeconds: Math.max(0, Math.ceil(left / SECOND_MS)) }
   }
 
-  /** @param signal Cancels queries of the caller; null for a job. */
+  /** @param signal Cancels the caller's queries; null for a job. */
   private async gather(principal: Principal, { signal, at: now, isWeekly }: Gathering): Promise<DigestFacts> {
     const { orgId } = principal
     const bound = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(BOUND_MS)])
@@ -116,7 +116,7 @@ export class DigestComposer {
   }
 }
 
-/** Digests for all recipients are composed with the permissions of a viewer. */
+/** Digests for all recipients are composed with viewer permissions. */
 const systemOf = (orgId: string): Principal => ({
   ...{ via: 'session', userId: '', orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
 })

@@ -1,6 +1,9 @@
 import type { Instant } from '../core/clock.ts'
 
-/** Digest document, before it is rendered as HTML and plain text. Every text is a single masked line of plain text. */
+/**
+ * Digest document, before it is rendered as HTML and plain text. Every string is a single line of plain text with
+ * personal data masked.
+ */
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warn'
 
@@ -35,9 +38,9 @@ export interface Item {
 export type Block =
   | { kind: 'text'; text: string; tone?: Tone }
   | { kind: 'figures'; figures: readonly Figure[] }
-  /** Events by hour; `before` is null if the earlier week is unknown. */
+  /** Number of events by hour; `before` is null if the counts a week earlier are unknown. */
   | { kind: 'hours'; from: Instant; now: readonly number[]; before: readonly number[] | null }
-  /** The first column contains names, the others numbers. `more`: omitted rows; may be empty. */
+  /** The first column contains names, the others numbers. `more`: describes the omitted rows; may be empty. */
   | { kind: 'table'; head: readonly string[]; rows: readonly (readonly Cell[])[]; more: string }
   | { kind: 'items'; items: readonly Item[]; more: string }
 
@@ -46,9 +49,9 @@ export interface Section {
   blocks: readonly Block[]
 }
 
-/** The most important line of a section, understandable on its own. */
+/** The most important line of a section, understandable without the section. */
 export interface Lead {
-  /** Used to compare leads. */
+  /** Rank among the leads; higher is more important. */
   weight: number
   text: string
 }
@@ -58,17 +61,17 @@ export interface DigestDocument {
   /** Preview text shown next to the subject. */
   preview: string
   orgName: string
-  /** `24 hours to 2026-01-05 12:00 UTC, compared with the same hours a week earlier` */
+  /** The time range: `24 hours to 2026-01-05 12:00 UTC, compared with the same hours a week earlier` */
   period: string
   headline: string
   tone: Tone
   /** Leads after the headline, most important first; may be empty. */
   others: readonly string[]
   sections: readonly Section[]
-  /** Small print: omitted parts, and why this was sent. */
+  /** Small print: the omitted parts, and the reason for sending the digest. */
   notes: readonly string[]
-  /** Where the dashboard is. */
+  /** URL of the dashboard. */
   url: string
-  /** Where the reader ends it; null in a preview. */
+  /** URL for unsubscribing; null in a preview. */
   unsubscribeUrl: string | null
 }

@@ -10,14 +10,14 @@ import type { Nameable, Subject } from './reader-focus.ts'
 import type { DigestPeriod } from './schedule.ts'
 import type { Traffic } from './traffic.ts'
 
-/** An issue in a digest; texts are masked. */
+/** An issue in a digest, with personal data masked in all strings. */
 export interface DigestIssue extends Subject {
   id: string
   title: string
   status: IssueStatus
   severity: Severity
   domain: string | null
-  /** `42 events` */
+  /** Such as `42 events`. */
   occurrences: string
   value: number | null
   firstSeenAt: Instant
@@ -30,7 +30,7 @@ export interface DigestIssue extends Subject {
 export interface DigestChange extends Pick<Change, 'id' | 'title' | 'source' | 'status' | 'occurredAt'> {
   domainId: string
   domain: string
-  /** Effects, largest first, with the vendors and events concerned. */
+  /** Effects, largest first, with the affected vendors and events. */
   effects: readonly (Subject & { detail: string; harmful: boolean })[]
 }
 
@@ -39,7 +39,7 @@ export type DigestFinding = Pick<Finding, 'vendor' | 'key' | 'kind' | 'count' | 
 export interface DigestOrders {
   domainId: string
   domain: string
-  /** Orders paid in the 24 hours except the last 15 minutes. */
+  /** Orders paid in the 24 hours, excluding the last 15 minutes. */
   orders: number
   value: number
   /** Orders paid in the same hours a week earlier. */
@@ -57,7 +57,7 @@ export interface DigestFacts {
   at: Instant
   span: DigestPeriod
   orgName: string
-  /** Currency of values (ISO 4217); null: none. */
+  /** Currency of values (ISO 4217); null if none is configured. */
   currency: string | null
   domainNames: ReadonlyMap<string, string>
   traffic: Traffic
@@ -76,14 +76,16 @@ export interface DigestFacts {
   findings: { fresh: readonly DigestFinding[]; seen: readonly DigestFinding[] }
   orders: readonly DigestOrders[]
   suggestions: readonly DigestSuggestion[]
-  /** Report of the week before, on Mondays; null on other days. */
+  /** Report on the previous week, on Mondays; null on other days. */
   week: WeeklyReport | null
-  /** Time in which this server could not collect data, in the 24 hours and a week earlier. */
+  /**
+   * Time for which this server could not collect data, within the 24 hours and within the same hours a week earlier.
+   */
   gaps: { nowMs: number; beforeMs: number }
   lastEventAt: Instant | null
   /** Names that a context can refer to. */
   names: readonly Nameable[]
-  /** Names of parts omitted because their query took too long. */
+  /** Names of the parts that were omitted because their query took too long. */
   leftOut: readonly string[]
 }
 
@@ -92,13 +94,13 @@ export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { low: 0, mediu
 
 /**
  * True if there was activity: events in the 24 hours or a week earlier, an opened or resolved issue, a change, a
- * finding or an order. Issues that were open before do not count.
+ * finding or an order. Issues opened earlier are not considered.
  */
 export function hasData({ traffic, issues, changes, findings, orders }: DigestFacts): boolean {
   const lists = [traffic.names, issues.opened, issues.resolved, changes, findings.seen, orders]
   return lists.some((list) => list.length > 0)
 }
 
-/** `2.5 h`, `12 min`; at least 1 min. */
+/** Formats a duration: `2.5 h`, `12 min`; at least 1 min. */
 export const durationText = (ms: number): string =>
   ms >= HOUR_MS ? `${Number((ms / HOUR_MS).toFixed(1))} h` : `${Math.max(1, Math.round(ms / MINUTE_MS))} min`

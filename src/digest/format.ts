@@ -4,14 +4,14 @@ import type { Cell, Tone } from './document.ts'
 import type { Subject } from './reader-focus.ts'
 import { isNotable, moveOf } from './traffic.ts'
 
-/** Formats a sum of event weights as a whole number. */
+/** Formats a sum of event weights as an integer. */
 export const eventCount = (weight: number): string => countText(Math.round(weight))
 
-/** `1 event`, `2,000 events`, from a sum of event weights. */
+/** Formats a sum of event weights: `1 event`, `2,000 events`. */
 export const eventsOf = (weight: number): string =>
   `${eventCount(weight)} ${Math.round(weight) === 1 ? 'event' : 'events'}`
 
-/** `2 issues` */
+/** Formats a count with its noun: `2 issues`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`
 
@@ -53,13 +53,13 @@ export const SEVERITY_TONE: Readonly<Record<Severity, Tone>> = {
   ...{ critical: 'bad', high: 'bad', medium: 'warn', low: 'plain' },
 } as Readonly<Record<Severity, Tone>>
 
-/** `Google Analytics 4 purchase`; the vendor alone if the event has no name. At most 80 characters. */
+/** Name of an event: `Google Analytics 4 purchase`; only the vendor if the event has no name. At most 80 characters. */
 export const nameOf = ({ vendor, event }: Pick<Subject, 'vendor' | 'event'>): string =>
   shortened([vendor, event].filter((part) => part).join(' ')) || '(no name)'
 
 /** Truncates external names to 80 characters. */
 export const shortened = (text: string): string => cutText(text, 80, '…')
 
-/** Number of omitted items: `and 12 more`; empty if there are none. */
+/** Phrase for the number of omitted items: `and 12 more`; empty if there are none. */
 export const moreText = (all: number, shown: number, what = ''): string =>
   all > shown ? `and ${countText(all - shown)} more${what === '' ? '' : ` ${what}`}` : ''

@@ -30,9 +30,9 @@ const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7
 
 /**
- * Gathers all facts of an organization's digest. Fails with `unavailable` if the history does not answer. Expensive
- * queries use `bounded`, the same sources with a time limit, and are omitted if they exceed it.
- * @param isWeekly Includes the report of the week before.
+ * Gathers all facts for an organization's digest. Fails with `unavailable` if the event history is unavailable.
+ * Expensive queries use `bounded` (the same sources with a time limit), and are omitted if they exceed the limit.
+ * @param isWeekly Includes the report on the previous week.
  */
 export async function gatherFacts(
   sources: Sources,
@@ -58,7 +58,7 @@ export async function gatherFacts(
       return none
     }
   }
-  // Traffic is required: without it no digest is composed.
+  // Traffic is required; without it no digest is composed.
   const traffic = maskedTraffic(await trafficOf(history, orgId, watched, span), mask)
   const [scored, parameters, orders, drafts, week] = await Promise.all([
     orNone('scores', scores.answer(bounded, {}, caller), null),
@@ -89,7 +89,7 @@ export async function gatherFacts(
   }
 }
 
-/** Weekly report with masked titles. */
+/** Weekly report with personal data masked in titles. */
 async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask): Promise<WeeklyReport> {
   const report = await reportOf(sources, orgId, { domainIds: null, from: lastWeek(now), now })
   return { ...report, worst: report.worst.map((issue) => ({ ...issue, title: mask(issue.title) })) }
@@ -97,7 +97,7 @@ async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask)
 
 const PARTS = ['availability', 'accuracy', 'compliance'] as const
 
-/** Masks external text and reduces it to a single line. */
+/** Masks personal data in external text and converts the text to a single line. */
 const textMask =
   (mask: Mask): Mask =>
   (text, key) =>
@@ -116,7 +116,7 @@ function domainsIn({ db }: Sources, orgId: string, mask: Mask) {
   }
 }
 
-/** Merges names that are equal after masking. */
+/** Merges names that are identical after masking. */
 function maskedTraffic({ names, fresh, hours }: Traffic, mask: Mask): Traffic {
   const masked = (list: readonly NameCount[]): NameCount[] => {
     const joined = new Map<string, NameCount>()
@@ -173,7 +173,7 @@ function digestIssue(issue: IssueRecord, domains: ReadonlyMap<string, string>, m
 }
 
 const MAX_SAMPLE_ROWS = 12
-/** Technical fields of a sample, and fields shown elsewhere. */
+/** Technical fields of a sample, and fields shown elsewhere in the digest. */
 const TECHNICAL = [
   'seq',
   'id',

@@ -4,22 +4,22 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** A parameter seen now and not in the 7 days before. */
+/** A parameter that occurs in the last 24 hours but not in the 7 days before them. */
 export interface NewParameter {
   domainId: string
   vendor: string
   event: string
   key: string
-  /** Sum of weights of events with the parameter. */
+  /** Sum of weights of the events with the parameter. */
   events: number
 }
 
-/** Parameter names are external input; with more new names than this, none are reported. */
+/** Maximum number of new names; above it none are reported, because parameter names are external input. */
 const MAX_KEYS = 40
-/** Margin at the edge of a time range, because names are listed per file of up to an hour. */
+/** Margin at the boundaries of a time range, because names are stored per file, which covers up to an hour. */
 const EDGE_MS = 2 * HOUR_MS
 
-/** Returns parameters of the last 24 hours that are new to the organization, most events first. */
+/** Returns the parameters from the last 24 hours that are new to the organization, most events first. */
 export async function newParameters(
   history: History,
   orgId: string,
@@ -28,7 +28,7 @@ export async function newParameters(
   const namesIn = async (span: Query['window']) =>
     (await history.query<{ name: string }>(parameterNamesQuery(orgId, span))).map(({ name }) => name)
   const [now, before] = await Promise.all([namesIn(window), namesIn({ from: days.from, to: days.to - EDGE_MS })])
-  // Without earlier events every name would be new.
+  // Without earlier events, every name would be new.
   if (before.length === 0) return []
   const seen = new Set(before)
   const keys = [...new Set(now)].filter((name) => name !== '' && !seen.has(name)).sort()
@@ -48,7 +48,7 @@ function usesOf(rows: readonly NameRow[], key: string, at: number): NewParameter
   })
 }
 
-/** Query for the parameter names in a time range. */
+/** Returns the query for the parameter names in a time range. */
 export function parameterNamesQuery(orgId: string, window: Query['window']): Query {
   return query('digest.parameter-names', {
     ...{ over: 'names' as const, orgId, window },
@@ -56,7 +56,10 @@ export function parameterNamesQuery(orgId: string, window: Query['window']): Que
   })
 }
 
-/** Query for the weights of events with each key, by event name: since `from` (`now…`) and before it (`before…`). */
+/**
+ * Returns the query for the weights of events with each key, by event name: since `from` (`now…`) and before it
+ * (`before…`).
+ */
 export function parameterUseQuery(
   orgId: string,
   keys: readonly string[],

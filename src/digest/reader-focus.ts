@@ -1,28 +1,31 @@
 import { wholeWord } from '../core/text.ts'
 
-/** Audiences; each decides the order of sections and some of the wording. */
+/** Audiences. Each audience determines the order of sections and some of the wording. */
 export const AUDIENCES = ['executive', 'marketing', 'developer', 'privacy'] as const
 export type Audience = (typeof AUDIENCES)[number]
 
-/** A name that a context can refer to. `members`: the events it stands for, as in a label; absent for a domain. */
+/**
+ * A name that a context can refer to. `members`: the events that the name represents, as for a label; absent for a
+ * domain.
+ */
 export interface Nameable {
   kind: 'domain' | 'vendor' | 'event' | 'label'
   name: string
   /** Set for a domain. */
   domainId?: string
-  /** Set for other kinds. A null vendor means any vendor; a null event means every event of the vendor. */
+  /** Set for names other than domains. A null vendor means any vendor; a null event means every event of the vendor. */
   members?: readonly { vendor: string | null; event: string | null }[]
 }
 
 /** Parsed context, in order of appearance. */
 export interface Focus {
-  /** Without duplicates; the first decides the wording. */
+  /** Without duplicates. The first audience determines the wording. */
   audiences: readonly Audience[]
   /** Without duplicates. */
   named: readonly Nameable[]
 }
 
-/** Subject of an item in a digest; null: none or unknown. */
+/** Subject of an item in a digest. Null if there is none or it is unknown. */
 export interface Subject {
   domainId: string | null
   vendor: string | null
@@ -38,9 +41,9 @@ interface Word {
 const folded = (text: string) => text.normalize('NFC').toLowerCase()
 
 /**
- * Parses a context. Names match as whole words in any case, longest first; text of a matched name is not matched again.
- * Of equal names, domains come before labels, vendors and events. Audiences also match in the plural. Other text is
- * ignored.
+ * Parses a context. Names match as whole words, case-insensitively, longest first; the text of a matched name is not
+ * matched again. Among equal names, domains precede labels, vendors and events. Audiences also match in the plural.
+ * Other text is ignored.
  */
 export function parseContext(context: string, names: readonly Nameable[]): Focus {
   let rest = folded(context)
@@ -51,7 +54,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
     const place = pattern.exec(rest)
     if (!place) continue
     found.push({ at: place.index, word })
-    // Replaces matched text with a filler of the same length, which no name contains.
+    // Replaces matched text with a filler of the same length that no name contains.
     rest = rest.replaceAll(pattern, (whole) => '\0'.repeat(whole.length))
   }
   const inOrder = found.toSorted((a, b) => a.at - b.at).map(({ word }) => word.meant)
@@ -63,7 +66,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
 
 const KINDS: readonly Nameable['kind'][] = ['domain', 'label', 'vendor', 'event']
 
-/** Longest first; of equal texts only the first is used. */
+/** Longest first. For equal strings, only the first is used. */
 function wordsOf(names: readonly Nameable[]): Word[] {
   const audiences = AUDIENCES.flatMap((audience): Word[] =>
     [audience, `${audience}s`].map((text) => ({ text, meant: { audience } })),
@@ -90,7 +93,7 @@ export function matches({ domainId, members }: Nameable, about: Subject): boolea
   )
 }
 
-/** Index of the first name that a subject matches; the number of names if none matches. */
+/** Index of the first name that a subject matches, or the number of names if none matches. */
 export function focusRank({ named }: Focus, about: Subject): number {
   const place = named.findIndex((one) => matches(one, about))
   return place < 0 ? named.length : place

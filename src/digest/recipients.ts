@@ -9,18 +9,18 @@ import type { Unsubscription } from './unsubscribe.ts'
 /** A recipient of digests. */
 export interface Recipient {
   orgId: string
-  /** Stable id: a user id, or the integration id and a hash of the address separated by a space. */
+  /** Stable id: a user id, or the integration id and a hash of the e-mail address, separated by a space. */
   reader: string
-  /** The integration; null for a member who subscribed. */
+  /** The integration; null for a subscribed member. */
   integrationId: string | null
   address: string
   context: string
   hourUtc: number
-  /** Subscription ended by the unsubscribe link. */
+  /** The subscription that the unsubscribe link cancels. */
   unsubscription: Unsubscription
 }
 
-/** Returns all current recipients: subscribed members and addresses of integrations. */
+/** Returns all current recipients: subscribed members, and e-mail addresses in integrations. */
 export function recipients(db: Db): Recipient[] {
   return [
     ...subscribers(db).map(
@@ -38,13 +38,13 @@ export function recipients(db: Db): Recipient[] {
   ]
 }
 
-/** Stored records contain no addresses. */
+/** Stored records contain no e-mail addresses. */
 const hashOf = (address: string) => createHash('sha256').update(address.toLowerCase()).digest('hex').slice(0, 32)
 
 /** A recipient whose digest is due and has not been started. */
 export interface DueRecipient extends Recipient {
   day: number
-  /** True if it is sent even without activity. */
+  /** True if the digest is sent even without activity. */
   isWeekly: boolean
 }
 

@@ -8,8 +8,8 @@ const INK: Readonly<Record<Tone, ThemeClass>> = { plain: 'ink', good: 'goodInk',
 export const MAX_HTML_BYTES = 100_000
 
 /**
- * Renders the digest as an HTML page below 100 kB without external resources. If it would be larger, sections at the
- * end are omitted and a note says so.
+ * Renders the digest as an HTML page smaller than 100 kB, without external resources. If the page would be larger, the
+ * last sections are omitted and a note says so.
  */
 export function htmlOf(digest: DigestDocument): string {
   for (let count = digest.sections.length; ; count--) {
@@ -75,7 +75,10 @@ function blockOf(block: Block): string {
 const moreOf = (more: string) =>
   more === '' ? '' : `<p ${themed('muted', 'margin:-4px 0 12px;font-size:13px')}>${escapeHtml(more)}</p>\n`
 
-/** Tiles side by side: two on a phone, all on a desktop. No white space between them, so that they fit. */
+/**
+ * Side-by-side tiles: two per row on a phone, all in one row on a desktop. No white space between them, so that they
+ * fit.
+ */
 function figuresOf(figures: readonly Figure[]): string {
   const width = Math.floor(CONTENT_WIDTH / figures.length)
   const tile = ({ label, value, note, tone }: Figure) =>
@@ -90,7 +93,7 @@ const CONTENT_WIDTH = 592
 const BARS_HEIGHT = 56
 
 /**
- * Bar chart by hour with the same hour a week earlier. Built from coloured table cells, because many clients block
+ * Bar chart by hour, next to the same hour a week earlier. Built from coloured table cells, because many clients block
  * images.
  */
 function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
@@ -114,7 +117,7 @@ function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): stri
 }
 
 function tableOf({ head, rows, more }: Extract<Block, { kind: 'table' }>): string {
-  // Phones have no room for three number columns: the earlier count is hidden.
+  // Phones have no room for three number columns, so the earlier count is hidden there.
   const wide = (column: number) => `${column === 0 ? '' : ' num'}${head.length === 4 && column === 2 ? ' wide' : ''}`
   const border = 'border-bottom-width:1px;border-bottom-style:solid'
   const side = (column: number) =>
@@ -139,7 +142,7 @@ function tableOf({ head, rows, more }: Extract<Block, { kind: 'table' }>): strin
 ${moreOf(more)}`
 }
 
-/** Adds the border colour, and the class of cells shown on wide screens only. */
+/** Adds the border colour, and the class for cells that are shown only on wide screens. */
 function withLine(attributes: string, wide: string): string {
   const line = /style="([^"]*)"/.exec(themed('line'))?.[1] ?? ''
   return attributes.replace('class="', `class="line${wide} `).replace('style="', `style="${line};`)

@@ -4,7 +4,7 @@ import type { Block, Cell, DigestDocument, Item, Section } from './document.ts'
 
 const WIDTH = 78
 
-/** Renders the digest as plain text with the same content and order as the HTML. */
+/** Renders the digest as plain text, with the same content and order as the HTML. */
 export function textOf(digest: DigestDocument): string {
   const { orgName, period, headline, others, sections, notes, url, unsubscribeUrl } = digest
   const parts = [
@@ -56,7 +56,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly Cell[])[]): s
   const first = Math.min(room, Math.max(...texts.map(([name = '']) => name.length)))
   const line = ([name = '', ...numbers]: readonly string[]) => {
     const columns = numbers.map((number, at) => `  ${number.padStart(widths[at] ?? 0)}`).join('')
-    // A long name gets its own line, so that numbers stay aligned.
+    // A long name is placed on its own line, so that numbers stay aligned.
     return name.length > first ? `${wrapped(name)}\n${' '.repeat(first)}${columns}` : `${name.padEnd(first)}${columns}`
   }
   const [heading = '', ...lines] = texts.map(line)
@@ -75,7 +75,7 @@ function itemOf({ title, badge, note, lines, rows, url }: Item): string {
   return all.join('\n')
 }
 
-/** Wraps lines between words. */
+/** Wraps text at word boundaries. */
 function wrapped(text: string, indent = ''): string {
   let line = 0
   return text

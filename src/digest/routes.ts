@@ -90,7 +90,7 @@ const SubscribedSchema = Closed(
   { $id: 'DigestSubscribed', examples: [{ ok: true, subscribed: true }] },
 )
 
-/** Routes of the digest: preview, the caller's subscription, and unsubscribing. */
+/** Digest routes: the preview, the caller's subscription, and unsubscribing. */
 export function digestRoutes(deps: DigestRouteDeps): Route[] {
   const { db, composer } = deps
   return [

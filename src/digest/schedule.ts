@@ -1,13 +1,13 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Time from its hour in which an unsent digest is due. */
+/** Time after its scheduled hour in which an unsent digest is due. */
 export const DUE_MS = 2 * HOUR_MS
-/** Day of the week on which a digest is sent without activity: Monday (0 is Sunday). */
+/** Weekday on which a digest is sent even without activity: Monday (0 is Sunday). */
 const WEEKLY_DAY = 1
 /** Weekday of 1 January 1970: Thursday. */
 const FIRST_DAY = 4
 
-/** Digest of a UTC day: days since the Unix epoch, and when it becomes due. */
+/** The digest of one UTC day: days since the Unix epoch, and the time at which it becomes due. */
 interface DigestDay {
   day: number
   from: Instant
@@ -15,7 +15,7 @@ interface DigestDay {
 
 const dayAt = (day: number, hourUtc: number): DigestDay => ({ day, from: day * DAY_MS + hourUtc * HOUR_MS })
 
-/** Most recent day whose hour has passed. At hour 23 the two hours end on the next day. */
+/** Most recent day whose hour has passed. If the hour is 23, the two hours end on the next day. */
 function latestDay(hourUtc: number, now: Instant): DigestDay {
   return dayAt(Math.floor((now - hourUtc * HOUR_MS) / DAY_MS), hourUtc)
 }
@@ -26,12 +26,12 @@ export function dueDay(hourUtc: number, now: Instant): DigestDay | null {
   return now < latest.from + DUE_MS ? latest : null
 }
 
-/** Returns when the next digest is due; `now` while one is due and not started. */
+/** Returns the time at which the next digest is due; `now` while a digest is due and not started. */
 export function nextDue(hourUtc: number, now: Instant, isBegun: (day: number) => boolean): Instant {
   const due = dueDay(hourUtc, now)
   if (due && !isBegun(due.day)) return now
   let next = dayAt(latestDay(hourUtc, now).day + 1, hourUtc)
-  // After the clock or the hour was set back, later days may already have been sent.
+  // After the clock or the hour has been set back, digests for later days may already have been sent.
   while (isBegun(next.day)) next = dayAt(next.day + 1, hourUtc)
   return next.from
 }

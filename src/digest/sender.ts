@@ -39,17 +39,20 @@ const UNSUBSCRIBED = 'the recipient has unsubscribed'
 /** Longest delay between attempts, including jitter. */
 const MAX_WAIT_MS = 2 * Math.max(...RETRY_DELAYS_MS)
 
-/** Sends due digests, each once per recipient and day. One instance per process. */
+/** Sends due digests, once per recipient and day. One instance per process. */
 export class DigestSender {
   private readonly inFlight = new Map<string, Promise<unknown>>()
 
   constructor(private readonly deps: DigestSenderDeps) {}
 
-  /** Starts due digests and sends started ones while slots are free. Waits for queries, not for the mail server. */
+  /**
+   * Starts due digests, and sends started digests while slots are free. Waits for queries, but not for the mail server.
+   */
   async run(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.deps
     const { mailConfigured, clock } = dispatcher.deps
-    // Without a mail server no digest is started; it is sent if one is configured within the two hours.
+    // Without a mail server, no digest is started. The digest is still sent if a mail server is configured within the
+    // two hours.
     if (!mailConfigured) return
     for (const [orgId, due] of Map.groupBy(dueRecipients(db, clock.now()), ({ orgId }) => orgId)) {
       if (stopping?.aborted) return
@@ -69,7 +72,7 @@ export class DigestSender {
     for (const reader of due) if (happened || reader.isWeekly) startMail(db, reader, dispatcher.deps.clock.now())
   }
 
-  /** Null if unavailable; the next run tries again. */
+  /** Null if the facts are unavailable; the next run retries. */
   private async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts | null> {
     try {
       return await this.deps.composer.factsOf(orgId, isWeekly)
@@ -80,7 +83,7 @@ export class DigestSender {
     }
   }
 
-  /** Waits for a slot only while its own mails occupy some, so that other deliveries get theirs. */
+  /** Waits for a slot only while the sender's own mails occupy slots, so that other deliveries are not starved. */
   private async sendSome(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.deps
     const { clock } = dispatcher.deps
@@ -139,7 +142,7 @@ export class DigestSender {
     }
   }
 
-  /** Retries failed writes, so that a mail that was sent is not sent again. */
+  /** Retries failed writes, so that a sent mail is not sent again. */
   private record(mail: PendingMail, { integrationId }: Recipient, outcome: Outcome): Promise<void> {
     const { db, dispatcher } = this.deps
     return dispatcher.writeWithRetry(() => {

@@ -3,7 +3,7 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
-/** A user of an organization. */
+/** Identifies a user in an organization. */
 export interface MemberId {
   orgId: string
   userId: string
@@ -29,7 +29,7 @@ export function subscriptionOf(db: Db, { orgId, userId }: MemberId): Subscriptio
 }
 
 /**
- * Stores a subscription; omitted fields are unchanged. Returns false and stores nothing if the user is not a member.
+ * Stores a subscription; omitted fields are unchanged. Returns false, and stores nothing, if the user is not a member.
  */
 export function subscribe(
   db: Db,
@@ -60,12 +60,12 @@ const SUBSCRIBERS = `SELECT digestSubscription.orgId, digestSubscription.userId,
   FROM digestSubscription JOIN member USING (orgId, userId) JOIN user ON user.id = digestSubscription.userId
   WHERE subscribed = 1 AND inviteHash IS NULL AND email <> ''`
 
-/** Returns all subscribers, of all organizations. */
+/** Returns all subscribers in all organizations. */
 export function subscribers(db: Db): Subscriber[] {
   return prepared<[], Subscriber>(db, `${SUBSCRIBERS} ORDER BY orgId, userId`).all()
 }
 
-/** A mail that was started and not yet sent. */
+/** A mail that has been started but not yet sent. */
 export interface PendingMail {
   orgId: string
   reader: string
@@ -74,24 +74,24 @@ export interface PendingMail {
   dueAt: Instant
 }
 
-/** True if the digest of the day was started, with any outcome. */
+/** True if the digest for the day has been started, with any outcome. */
 export function isStarted(db: Db, { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): boolean {
   const sql = 'SELECT 1 FROM digestMail WHERE orgId = ? AND reader = ? AND day = ?'
   return prepared<[string, string, number]>(db, sql).get(orgId, reader, day) !== undefined
 }
 
-/** Returns keys (`orgId day reader`) of digests started for this day or later. */
+/** Returns the keys (`orgId day reader`) of digests started for this day or later. */
 export function startedSince(db: Db, day: number): Set<string> {
   const sql = 'SELECT orgId, reader, day FROM digestMail WHERE day >= ?'
   const rows = prepared<[number], Pick<PendingMail, 'orgId' | 'reader' | 'day'>>(db, sql).all(day)
   return new Set(rows.map(keyOf))
 }
 
-/** Key of a recipient's digest of a day. */
+/** Key of a recipient's digest for a day. */
 export const keyOf = ({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string =>
   `${orgId} ${day} ${reader}`
 
-/** Starts a recipient's digest of a day, due immediately. Does nothing if it was already started. */
+/** Starts a recipient's digest for a day, due immediately. Does nothing if it has already been started. */
 export function startMail(
   db: Db,
   { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>,
@@ -105,8 +105,8 @@ export function startMail(
 }
 
 /**
- * Returns up to `limit` due mails. Organizations take turns; within one, the longest due comes first. Mails that would
- * wait longer than `longestMs` were scheduled before the clock was set back and are due.
+ * Returns up to `limit` due mails. Organizations take turns; within an organization, the longest overdue comes first.
+ * Mails that would wait longer than `longestMs` were scheduled before the clock was set back, and are treated as due.
  */
 export function dueMails(db: Db, now: Instant, longestMs: number, limit: number): PendingMail[] {
   return prepared<[object], PendingMail>(
@@ -136,7 +136,7 @@ export function removeOldDigests(db: Db, now: Instant): void {
   db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORD_RETENTION_MS) / DAY_MS))
 }
 
-/** Local part of the Message-ID: unique per recipient and day, without revealing either. */
+/** Local part of the Message-ID. Unique per recipient and day, without revealing either. */
 export function messageIdOf({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string {
   const hash = createHash('sha256').update(`digest\0${orgId}\0${reader}\0${day}`).digest('hex')
   return `digest-${hash.slice(0, 40)}`

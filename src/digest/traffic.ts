@@ -6,29 +6,29 @@ import { OTHER } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** Sum of weights of one event of one vendor in one domain. */
+/** Sum of weights for one event of one vendor in one domain. */
 export interface NameCount {
   domainId: string
   vendor: string
   event: string
   now: number
-  /** In the same hours a week earlier; null if the domain was created after they began. */
+  /** The count in the same hours a week earlier; null if the domain was created after these hours began. */
   before: number | null
 }
 
 export interface Traffic {
   /** Most events first. */
   names: NameCount[]
-  /** Names seen now and not in the 7 days before, in domains that had events in those days. */
+  /** Names that occur now but not in the 7 days before, in domains that had events in those days. */
   fresh: NameCount[]
-  /** All events by hour, oldest first; `before` is null if it is not known for all domains. */
+  /** Number of events by hour, oldest first. `before` is null unless it is known for all domains. */
   hours: { now: number[]; before: number[] | null }
 }
 
 type TotalRow = { domainId: string; vendor: string; event: string; weight: number }
 const keyOf = ({ domainId, vendor, event }: Omit<TotalRow, 'weight'>) => `${domainId}\0${vendor}\0${event}`
 
-/** Queries the counts of all domains of an organization. */
+/** Queries the counts for all domains of an organization. */
 export async function trafficOf(
   history: History,
   orgId: string,
@@ -56,7 +56,7 @@ export async function trafficOf(
   }
 }
 
-/** Joins current and earlier counts. `known`: domains that existed a week earlier. */
+/** Joins current and earlier counts. `known`: domains that already existed a week earlier. */
 function compared(rows: readonly TotalRow[], rowsBefore: readonly TotalRow[], known: ReadonlySet<string>): NameCount[] {
   const beforeOf = new Map(rowsBefore.map((row) => [keyOf(row), row.weight]))
   const nowOf = new Map(rows.map((row) => [keyOf(row), row.weight]))
@@ -78,7 +78,10 @@ function freshOf(names: readonly NameCount[], rowsOfDays: readonly TotalRow[]): 
   )
 }
 
-/** Change of a count. `share`: relative to the earlier count, at least -1; null if that is zero or unknown. */
+/**
+ * Change in a count. `share`: change relative to the earlier count, at least -1; null if the earlier count is zero or
+ * unknown.
+ */
 export interface Move {
   kind: 'rise' | 'fall' | 'new' | 'stopped' | 'same' | 'unknown'
   share: number | null
@@ -92,10 +95,13 @@ export function moveOf(now: number, before: number | null): Move {
   return { kind: Math.abs(share) < 0.005 ? 'same' : share > 0 ? 'rise' : 'fall', share }
 }
 
-/** Minimum number of events in either period, and minimum relative change, of a notable change. */
+/** Thresholds of a notable change: minimum number of events in either period, and minimum relative change. */
 const MIN_EVENTS = 20
 const MIN_SHARE = 0.2
-/** Minimum significance in standard deviations. Counts of independent events vary by the square root of their sum. */
+/**
+ * Minimum significance in standard deviations. The difference of counts of independent events has a standard deviation
+ * of the square root of their sum.
+ */
 const MIN_DEVIATIONS = 4
 
 /** Significance of a change in standard deviations; 0 if unknown. */
@@ -108,13 +114,13 @@ export function isNotable(now: number, before: number | null): boolean {
   return (share === null || Math.abs(share) >= MIN_SHARE) && surenessOf(now, before) > MIN_DEVIATIONS
 }
 
-/** Counts of several names added up. */
+/** Sums of the counts of several names. */
 export interface Sum {
   now: number
   before: number | null
 }
 
-/** Adds counts; `before` is null if it is unknown for one of them. */
+/** Adds up counts. `before` is null if it is unknown for any of the names. */
 export function sumOf(names: readonly Pick<NameCount, 'now' | 'before'>[]): Sum {
   const isKnown = names.length > 0 && names.every(({ before }) => before !== null)
   return {

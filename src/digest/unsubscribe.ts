@@ -29,7 +29,7 @@ const CREDENTIAL: OwnCredential = {
   scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token from the link in a digest' },
 }
 
-/** Allows inline styles and the one form of the page, which posts back to it. */
+/** Allows inline styles, and the page's only form, which posts to the page itself. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -37,7 +37,7 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 }
 
-/** Unsubscribing without sign-in: one-click POST by mail clients (RFC 8058), and a confirmation page for people. */
+/** Unsubscribing without sign-in: one-click POST by mail clients (RFC 8058), and a confirmation page for browsers. */
 export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] {
   const shared = {
     ...{ path: UNSUBSCRIBE_PATH, tag: 'Notifications', query: ByToken, answer: Page },
@@ -108,7 +108,7 @@ const page = (title: string, html: string) =>
     body: `<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${escapeHtml(title)}</h1>\n${html}`,
   })
 
-/** The subscription that an unsubscribe link ends: a member's, or that of an address in an integration. */
+/** The subscription that an unsubscribe link cancels: a member's, or that of an e-mail address in an integration. */
 export type Unsubscription =
   | { kind: 'digest'; orgId: string; userId: string }
   | { kind: 'digest'; orgId: string; integrationId: string; address: string }
@@ -120,12 +120,12 @@ const UnsubscriptionSchema = Type.Union([
 ])
 const parse = parser(UnsubscriptionSchema)
 
-/** Capability token of the unsubscribe link: it can end this subscription and nothing else, and never expires. */
+/** Capability token of the unsubscribe link. It can only cancel this subscription, and never expires. */
 export function unsubscribeToken(box: SecretBox, unsubscription: Unsubscription): string {
   return box.seal(JSON.stringify(unsubscription)).toString('base64url')
 }
 
-/** Fails with `unauthorized` for a token not issued by this data folder. */
+/** Fails with `unauthorized` for a token that was not issued by this data folder. */
 function parseUnsubscribeToken(box: SecretBox, token: string): Unsubscription {
   try {
     return parse(JSON.parse(box.open(Buffer.from(token, 'base64url'))))
@@ -134,7 +134,7 @@ function parseUnsubscribeToken(box: SecretBox, token: string): Unsubscription {
   }
 }
 
-/** Ends the subscription. Returns false if it had already ended. */
+/** Cancels the subscription. Returns false if it was already cancelled. */
 function unsubscribe(db: Db, unsubscription: Unsubscription): boolean {
   if ('userId' in unsubscription) {
     return tx(

@@ -25,9 +25,7 @@ import { skipImported } from './skip-imported.ts'
 export interface EvaluateSeriesDeps extends CommitDeps {
   spool: Pick<Spool, 'watermark'>
   seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
-  /**
-   * Returns true when all traffic had dropped at the tick that ends at `tickAt`, so that the server may be the cause.
-   */
+  /** Returns true if all traffic had dropped at the tick that ends at `tickAt`, so that the server may be the cause. */
   suspected(tickAt: Instant): Promise<boolean>
   /** Receives the verdicts of every tick. */
   signalChanges?: Pick<SignalChanges, 'take'>
@@ -36,9 +34,9 @@ export interface EvaluateSeriesDeps extends CommitDeps {
 const SERIES_TYPES = alertTypes.filter(({ series }) => series)
 
 /**
- * Evaluates the alerts that monitor series, at every tick. Separate from other alerts, which must not wait for the
- * relearning after a start. An alert that fails is retried in the next round; the promise then rejects at the end. Ends
- * early when the program stops: the remaining alerts are due at the next start.
+ * Evaluates the alerts that monitor series, at every tick. Runs separately, because other alerts must not wait for the
+ * relearning after a start. If an alert fails, it is retried in the next round, and the promise rejects at the end.
+ * Returns early when the program stops; the remaining alerts are due at the next start.
  */
 export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
@@ -51,7 +49,7 @@ export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: Abort
   )
   const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
     const hours = alert.runWindows ? JSON.stringify([alert.runWindows, alert.timezone]) : ''
-    // Ticks and rows end with a minute, so windows that begin in the same minute contain the same ones.
+    // Ticks and rows end on whole minutes, so windows that begin in the same minute contain the same ticks and rows.
     const minute = Math.floor(window.from / MINUTE_MS)
     return [alert.orgId, minute, window.to, window.complete, hours].join(' ')
   })
@@ -62,7 +60,7 @@ export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: Abort
   if (failures.length > 0) throw failureOf(failures)
 }
 
-/** Returns the result of each task; all of them have the same organization, window and run windows. */
+/** Returns the result of each task. All tasks must have the same organization, window and run windows. */
 async function resultsOf(
   parts: EvaluateSeriesDeps,
   group: readonly EvaluationTask[],
@@ -98,13 +96,13 @@ export interface MonitorSeriesDeps extends Omit<EvaluateSeriesDeps, 'suspected'>
   serverOutage: ServerOutageDetector
 }
 
-/** Evaluates the alerts that monitor series, soon after a tick or a short row has ended. */
+/** Evaluates the alerts that monitor series, soon after a tick or a short row ends. */
 export async function monitorSeries(
   { serverOutage, ...parts }: MonitorSeriesDeps,
   stopping?: AbortSignal,
 ): Promise<void> {
   await evaluateSeries({ ...parts, suspected: (tickAt) => serverOutage.isSuspectedAt(tickAt) }, stopping)
   if (stopping?.aborted) return
-  // Without drops, the evaluation does not check whether the outage is still suspected.
+  // When nothing dropped, the evaluation above does not check whether the outage is still suspected.
   if (serverOutage.suspected) await serverOutage.isSuspectedAt(tickBefore(parts.spool.watermark()))
 }

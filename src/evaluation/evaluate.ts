@@ -37,17 +37,23 @@ export interface EvaluateDeps extends CommitDeps {
   privacyOf(orgId: string): Privacy
 }
 
-/** While an alert has an open issue, further violations are only counted: once per UTC minute, for all alerts together. */
+/**
+ * Interval at which further violations are counted while an alert has an open issue: once per UTC minute, for all
+ * alerts together.
+ */
 const COUNT_EVERY_MS = MINUTE_MS
 
-/** Alerts violated by arriving events, by domain. The collector adds to it, the evaluation takes from it. */
+/** Alerts violated by incoming events, by domain. The collector adds alerts, and the evaluation removes them. */
 export class WokenAlerts {
-  /** When the latest violating event was received, by alert and domain. */
+  /** Time at which the latest violating event was received, by alert and domain. */
   private readonly violatedAt = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
-  /** Emitted for a violation that may be a new issue; not for further violations that are only counted. */
+  /** Emits when a violation may open a new issue, but not for further violations that are only counted. */
   readonly emitter = new Emitter()
-  /** True in the first round: violations from shortly before a stop are only in the history, so all alerts are evaluated. */
+  /**
+   * True in the first round. Violations from shortly before a stop are only in the history, so all alerts are
+   * evaluated.
+   */
   private all = true
   /** True when a violation was received too late for this round. */
   private isMore = false
@@ -62,15 +68,15 @@ export class WokenAlerts {
     if (isNew) this.emitter.emit()
   }
 
-  /** Returns the ids of the alerts for which `take` may return true; null: all alerts. */
+  /** Returns the ids of the alerts for which `take` may return true; null for all alerts. */
   candidates(): string[] | null {
     return this.all ? null : [...this.failed, ...this.violatedAt.keys()]
   }
 
   /**
-   * Returns whether the alert is to be evaluated before its window ends: it has no active issue yet in one of the
-   * domains, or was last evaluated in an earlier minute. Alerts that are not taken remain for a later round, as do events
-   * received at `watermark` or later, which are not visible yet.
+   * Returns true if the alert must be evaluated before its window ends: it has no active issue yet in one of the
+   * domains, or it was last evaluated in an earlier minute. Alerts that are not taken remain for a later round, as do
+   * events received at or after `watermark`, which can't be queried yet.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.violatedAt.get(alertId) ?? [])]
@@ -87,7 +93,7 @@ export class WokenAlerts {
     return true
   }
 
-  /** To be called when the evaluation of a taken alert failed: it is evaluated again in the next round. */
+  /** To be called when the evaluation of a taken alert has failed, so that it is evaluated again in the next round. */
   retry(alertId: string): void {
     this.failed.add(alertId)
   }
@@ -99,14 +105,17 @@ export class WokenAlerts {
   }
 }
 
-/** True when a minute has ended since the last evaluation; also when the alert is deleted or disabled, to drop it. */
+/**
+ * True when a minute has ended since the last evaluation. Also true when the alert has been deleted or disabled, so
+ * that it is removed.
+ */
 function isCountDue(db: Db, alertId: string, watermark: Instant): boolean {
   const sql = 'SELECT evaluatedThrough FROM alert WHERE id = ? AND enabled = 1'
   const row = prepared<[string], { evaluatedThrough: Instant }>(db, sql).get(alertId)
   return !row || Math.floor(row.evaluatedThrough / COUNT_EVERY_MS) < Math.floor(watermark / COUNT_EVERY_MS)
 }
 
-/** True when there is an issue for which a further violation would only be counted. */
+/** True when there is an issue for which further violations would only be counted. */
 function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   const row = prepared(
     db,
@@ -120,9 +129,9 @@ function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
 const MEASURED = alertTypes.filter(({ series }) => !series)
 
 /**
- * Evaluates all due alerts, oldest windows first; alerts with the same window share one query. An alert that fails does
- * not affect the others and is retried in the next round; the promise then rejects at the end. Ends early when the program
- * stops: the remaining alerts are due at the next start.
+ * Evaluates all due alerts, oldest windows first. Alerts with the same window share one query. If an alert fails, the
+ * others are not affected; the alert is retried in the next round, and the promise rejects at the end. Returns early
+ * when the program stops; the remaining alerts are due at the next start.
  */
 export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Promise<void> {
   const watermark = parts.spool.watermark()
@@ -140,7 +149,7 @@ export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Pro
   if (failures.length > 0) throw failureOf(failures)
 }
 
-/** Returns the tasks of alerts that are due or woken by an event, without reading other alerts. */
+/** Returns the tasks for alerts that are due or woken by an event, without reading other alerts. */
 async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
@@ -171,7 +180,7 @@ function lateTasks(db: Db, spool: EvaluateDeps['spool']): EvaluationTask[] {
   )
 }
 
-/** Returns the result of each task of a group that shares a query. */
+/** Returns the result of each task in a group that shares a query. */
 async function resultsOf(parts: EvaluateDeps, group: readonly EvaluationTask[]): Promise<EvaluationResult[]> {
   const countsImported = includesImports(parts.db)
   const isLost = (task: EvaluationTask) => {
@@ -186,7 +195,7 @@ async function resultsOf(parts: EvaluateDeps, group: readonly EvaluationTask[]):
   return group.map((task) => ({ findings: findings.get(task) ?? [], isInconclusive: lost.has(task) }))
 }
 
-/** Returns the findings of each alert of a group, with samples. */
+/** Returns the findings for each alert in a group, with samples. */
 async function findingsOf(parts: EvaluateDeps, given: readonly EvaluationTask[]): Promise<Finding[][]> {
   const { db, warehouse } = parts
   const [first] = given
@@ -210,8 +219,8 @@ async function findingsOf(parts: EvaluateDeps, given: readonly EvaluationTask[])
 }
 
 /**
- * Returns the query for the total of similar events since their window began; null where windows differ, or are judged
- * a second time.
+ * Returns the query for the total number of similar events since the start of the window. Null when the group has
+ * different windows, or when a window is evaluated a second time.
  */
 function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], findings: readonly Finding[]): Query | null {
   const [first] = group
@@ -221,7 +230,7 @@ function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], finding
   return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
 }
 
-/** Returns one query for all tasks, from the earliest begin. */
+/** Returns one query for all tasks, starting at the earliest beginning. */
 function queryOf(
   type: AlertType,
   group: readonly EvaluationTask[],

@@ -27,14 +27,17 @@ export interface EvaluationTask {
   alert: Alert
   from: Cursor
   due: DueWindow
-  /** A late window to judge; absent: the task moves the alert's cursor. */
+  /** A late window to evaluate. When absent, the task advances the alert's cursor. */
   late?: LateWindow
 }
 
 /** The result of an evaluation. */
 export interface EvaluationResult {
   findings: Finding[]
-  /** True when the window can't be judged reliably, for example because of collection gaps; it then resolves no issues. */
+  /**
+   * True when the window can't be evaluated reliably, for example because of collection gaps. The evaluation then
+   * resolves no issues.
+   */
   isInconclusive: boolean
 }
 
@@ -54,7 +57,10 @@ export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWo
   return tasks
 }
 
-/** Returns the task for a late window, as a partial window: it opens and counts issues, and resolves none. */
+/**
+ * Returns the task for a late window. It is evaluated as a partial window: it opens issues and counts occurrences, but
+ * resolves no issues.
+ */
 export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): EvaluationTask {
   const { period, timezone } = scheduleOf(alert)
   const windowStartAt = windowAt(period, timezone, late.fromAt).start
@@ -62,7 +68,7 @@ export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Ev
   return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
 }
 
-/** Returns the tasks of many alerts; for alerts without tasks, stores when they are due next. */
+/** Returns the tasks of many alerts. For alerts without tasks, stores the time at which they are next due. */
 export function tasksOfAll(
   db: Db,
   found: readonly ActiveAlert[],
@@ -83,15 +89,15 @@ export function tasksOfAll(
   return tasks
 }
 
-/** Returns the groups by the end of their windows, earliest first. */
+/** Returns the groups sorted by the end of their windows, earliest first. */
 export function oldestFirst(groups: Iterable<readonly EvaluationTask[]>): (readonly EvaluationTask[])[] {
   const endOf = ([first]: readonly EvaluationTask[]): Instant => first?.due.window.to ?? 0
   return [...groups].sort((a, b) => endOf(a) - endOf(b))
 }
 
 /**
- * Evaluates tasks together and commits each. A task that can't be committed does not affect the others. Tasks that
- * remain when the program stops are not failures: they stay due. Returns the failures.
+ * Evaluates tasks together and commits each one. If a task can't be committed, the others are not affected. Tasks that
+ * remain when the program stops are not failures; they stay due. Returns the failures.
  */
 export async function evaluateGroup(
   parts: CommitDeps,
@@ -104,7 +110,7 @@ export async function evaluateGroup(
   try {
     if (stopping?.aborted) return []
     const evaluations = paired(group, await evaluated())
-    // Storing a batch takes several turns of the event loop, and may have to wait for a commit in each.
+    // Storing a batch takes several turns of the event loop, and each turn may have to wait for a commit.
     const yielder = new Yielder()
     while (committed < group.length && !stopping?.aborted) {
       const turn = commitTasks(parts, evaluations.slice(committed), yielder)
@@ -121,7 +127,10 @@ export async function evaluateGroup(
 
 type Evaluation = readonly [EvaluationTask, EvaluationResult]
 
-/** Throws unless there is one result per task: a missing result would count as clear and resolve issues. */
+/**
+ * Throws unless there is one result per task, because a missing result would be treated as no violation and resolve
+ * issues.
+ */
 function paired(tasks: readonly EvaluationTask[], results: readonly EvaluationResult[]): Evaluation[] {
   return tasks.map((task, index) => {
     const result = results[index]
@@ -133,8 +142,8 @@ function paired(tasks: readonly EvaluationTask[], results: readonly EvaluationRe
 }
 
 /**
- * Commits the tasks of one turn in one transaction, which costs one sync to disk; a task that fails is rolled back
- * alone.
+ * Commits the tasks of one turn in one transaction, which requires only one sync to disk. If a task fails, only that
+ * task is rolled back.
  */
 function commitTasks(
   parts: CommitDeps,
@@ -149,7 +158,7 @@ function commitTasks(
       try {
         savepoint(db, () => commitTask(parts, task, result))
       } catch (error) {
-        // A full disk ends the whole transaction.
+        // A full disk aborts the whole transaction.
         if (!db.inTransaction) throw error
         failures.push({ alert: task.alert, error })
       }
@@ -158,12 +167,12 @@ function commitTasks(
   })
 }
 
-/** Runs `work` in a part of the current transaction that is rolled back alone. */
+/** Runs `work` in a savepoint of the current transaction, which can be rolled back separately. */
 function savepoint(db: Db, work: () => void): void {
   db.transaction(work)()
 }
 
-/** Writes issue, history, outbox and cursor in the caller's transaction: all or none. */
+/** Writes issue, history, outbox and cursor in the caller's transaction, atomically. */
 function commitTask(
   { db, clock, enqueue, gapsOf }: CommitDeps,
   task: EvaluationTask,
@@ -190,12 +199,14 @@ function commitTask(
   )
 }
 
-/** Returns the judged window; for an alert that is evaluated at every tick, the last part covers the whole window. */
+/**
+ * Returns the evaluated window. For an alert that is evaluated at every tick, the last part covers the whole window.
+ */
 function judgedWindow({ alert, due: { window, windowStartAt } }: EvaluationTask): Window {
   return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
 }
 
-/** Returns the error of a round with failures. */
+/** Returns the error for a round with failures. */
 export function failureOf(failures: readonly Failure[]): AggregateError {
   const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
   return combinedError('evaluations', errors)

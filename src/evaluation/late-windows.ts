@@ -6,8 +6,8 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { narrowed, type Query } from '../warehouse/query.ts'
 
 /**
- * Events that an alert had not judged when the clock was set back: `fromAt <= receivedAt < toAt`, up to `lastSeq`, and
- * after the `lastSeq` of the previous clock step. Judged once, in addition to the regular windows.
+ * Events that an alert had not evaluated when the clock was set back: `fromAt <= receivedAt < toAt`, up to `lastSeq`,
+ * and after the `lastSeq` of the previous clock step. They are evaluated once, in addition to the regular windows.
  */
 export interface LateWindow {
   alertId: string
@@ -17,13 +17,13 @@ export interface LateWindow {
 }
 
 /**
- * Restarts every alert at the present time, because a cursor in the future would delay it. Unjudged events become a late
- * window; for types that judge whole windows only, the current window is dropped. To be called before the clock step is
- * stored. `lastReceivedAt`: the latest time of any event.
+ * Restarts every alert at the current time, because a cursor in the future would delay the alert. Unevaluated events
+ * become a late window. For types that evaluate only whole windows, the current window is dropped. To be called before
+ * the clock step is stored. `lastReceivedAt`: the latest `receivedAt` of any event.
  */
 export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: Instant): void {
   tx(db, () => {
-    // Without new events since the previous step, its late windows cover everything.
+    // Without new events since the previous step, the late windows of that step cover everything.
     const hasEvents = lastSeq > lastStepSeq(db)
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
     for (const { alert, cursor } of activeAlerts(db)) {
@@ -37,7 +37,7 @@ export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt
   })
 }
 
-/** Returns the `evaluatedThrough` of the most advanced enabled alert; 0 when none is enabled. */
+/** Returns the `evaluatedThrough` of the most advanced enabled alert; 0 when no alert is enabled. */
 export function judgedThrough(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(evaluatedThrough) FROM alert WHERE enabled = 1').pluck().get() ?? 0
 }
@@ -49,19 +49,22 @@ export function lateWindows(db: Db): Map<string, LateWindow[]> {
 }
 
 /**
- * Deletes a late window, in the transaction that writes the results of its evaluation. Returns false when it was
- * deleted with its alert.
+ * Deletes a late window, in the transaction that writes the results of its evaluation. Returns false when the late
+ * window was deleted with its alert.
  */
 export function dropLateWindow(db: Db, { alertId, lastSeq }: LateWindow): boolean {
   return db.prepare('DELETE FROM lateWindow WHERE alertId = ? AND lastSeq = ?').run(alertId, lastSeq).changes === 1
 }
 
-/** A window's query may read events this much older: sessions of journeys are read from their beginning. */
+/**
+ * Maximum age of the events that a window's query reads before the window, because journey sessions are read from their
+ * beginning.
+ */
 const BEFORE_MS = 24 * HOUR_MS
 
 /**
- * Returns the same query, restricted to events that no evaluation has judged: without those that were received before
- * the clock was set back and have a time after it; for a late window, those received between two steps.
+ * Returns the query restricted to events that have not been evaluated yet: without events that were received before the
+ * clock was set back but have a later timestamp. For a late window: only events received between two clock steps.
  */
 export function onlyUnjudged(db: Db, query: Query, late: LateWindow | null): Query {
   if (query.over === 'counts' || query.over === 'pages') return query

@@ -6,11 +6,11 @@ import type { Db } from '../store/database.ts'
 import type { EvaluationTask } from './evaluation-task.ts'
 
 /**
- * Imported events serve as history for learning and open no issues: counts that include imported events are not judged, and
- * neither are sessions that may include them.
+ * Imported events are used only for learning and open no issues. Counts that include imported events are not evaluated,
+ * nor are sessions that may include imported events.
  */
 
-/** Returns when the last imported event of the alert's domains was received; 0 when there is none. */
+/** Returns the time at which the last imported event of the alert's domains was received; 0 when there is none. */
 function importedBefore({ alert }: EvaluationTask, until: ReadonlyMap<string, Instant>): Instant {
   const watched = domainsOf(alert)
   const times = watched.length > 0 ? watched.map((id) => until.get(id) ?? 0) : [...until.values()]
@@ -27,7 +27,7 @@ function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
   }
 }
 
-/** Returns the tasks; those that may judge part of a window begin after the last imported event. */
+/** Returns the tasks. For types that can evaluate partial windows, windows begin after the last imported event. */
 export function skipImported(db: Db, tasks: readonly EvaluationTask[]): EvaluationTask[] {
   const untilOf = imports(db)
   return tasks.map((task) => {
@@ -42,7 +42,7 @@ export function skipImported(db: Db, tasks: readonly EvaluationTask[]): Evaluati
   })
 }
 
-/** Returns a function that is true for tasks whose counts include imported events. */
+/** Returns a predicate that is true for tasks whose counts include imported events. */
 export function includesImports(db: Db): (task: EvaluationTask) => boolean {
   const untilOf = imports(db)
   return (task) => {

@@ -76,8 +76,8 @@ function example() {
 }
 
 /**
- * Everything needed to assess an issue, in one response.
- * @param box Unseals targets of channels.
+ * Returns all data needed to assess an issue, in one response.
+ * @param box Decrypts channel targets.
  */
 export const issueEvidence = (box: SecretBox) =>
   insight({
@@ -125,12 +125,14 @@ export const issueEvidence = (box: SecretBox) =>
 
 const MAX_NAME_LENGTH = 200
 
-/** Input of the summary in addition to the issue. */
+/** Input for the summary in addition to the issue. */
 interface SummaryContext extends Pick<IssueDetail, 'domain'> {
   explainedBy: Explanation | null
 }
 
-/** Summarises the issue in one sentence: the problem, where, how often and since when in UTC, and what explains it. */
+/**
+ * Summarises the issue in one sentence: the problem, its hosts, its frequency, its start in UTC, and its explanation.
+ */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryContext): string {
   const { alertName, status } = issue
   const state = status === 'open' ? '' : `; it is ${status}`
@@ -166,7 +168,8 @@ function timesOf({ alertType, occurrences }: IssueRecord): string {
 }
 
 /**
- * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at …`, or `since …` for several occurrences.
+ * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`. Within one minute, returns `at …`, or `since …` for several
+ * occurrences.
  */
 function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
   const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]

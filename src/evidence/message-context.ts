@@ -15,8 +15,8 @@ import { seriesOf } from './series.ts'
 type MessageHistoryDeps = InsightParts & { clock: Clock }
 
 /**
- * Returns a function that fetches event history for messages: part of the issue's evidence. Each part is null if the
- * engine fails.
+ * Returns a function that fetches the event history for messages, which is a part of the issue's evidence. Each field
+ * is null if its query fails.
  */
 export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   return async ({ orgId, id }, signal) => {
@@ -45,7 +45,7 @@ export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   }
 }
 
-/** Null for expected errors, such as an engine that is closed or too slow. */
+/** Returns null on expected errors, such as an engine that is closed or too slow. */
 async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
@@ -55,7 +55,7 @@ async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Omits the current window while its count is below the expected count of a complete one. */
+/** Omits the current window while its count is below the expected count for a complete window. */
 function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
   return series
     .filter(({ partial, observed, expected }) => !partial || observed > (expected ?? -1))
@@ -67,7 +67,8 @@ function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
 }
 
 /**
- * Parameters used in the conditions of a rule, in order and without duplicates; without `*`, which is any parameter.
+ * Parameters used in a rule's conditions, in order and without duplicates. Excludes `*`, which stands for any
+ * parameter.
  */
 function fieldsOf(rule: Alert): string[] {
   const own = alertTypeOf(rule.alertType).ownConditions?.(rule) ?? []

@@ -18,20 +18,20 @@ export interface Problem extends EvidenceContext {
   /** Occurrences of the issue by day. */
   occurrences: IssueDetail['occurrenceSeries']
   /**
-   * The current alert. Null if it was deleted or now has another type; it is then unknown which events were in scope
-   * and which values the rule treated as personal.
+   * The current alert. Null if it was deleted or has another type now; it is then unknown which events were in scope
+   * and which values the rule treated as personal data.
    */
   rule: Alert | null
-  /** Series in which the rule found an anomaly; null for other types and without a rule. */
+  /** The series in which the rule found an anomaly; null for other types and if the rule is unknown. */
   followed: SeriesScope | null
-  /** Creation time of the issue's domain; 0 if it was deleted or the issue has none. */
+  /** Creation time of the issue's domain; 0 if the domain was deleted or the issue has no domain. */
   domainSince: Instant
   now: Instant
   /** Events received before this have been deleted. */
   retainedFrom: Instant
 }
 
-/** Fails with `notFound` if the organization has no such issue. */
+/** Fails with `notFound` if the issue does not exist in the organization. */
 export function problemOf(
   { db, privacy, retentionMs }: Pick<Sources, 'db' | 'privacy' | 'retentionMs'>,
   { id, occurrenceSeries }: Pick<IssueDetail, 'id' | 'occurrenceSeries'>,

@@ -8,7 +8,7 @@ import type { IssueRecord } from '../issues/issue.ts'
 import { FLOW_TEST } from '../issues/kinds.ts'
 import type { Db } from '../store/database.ts'
 
-/** Maximum number of events of a run. */
+/** Maximum number of events shown per run. */
 const MAX_SENT = 50
 
 export const EvidenceRunSchema = Closed(
@@ -52,8 +52,9 @@ export const EvidenceRunSchema = Closed(
 export type EvidenceRun = Static<typeof EvidenceRunSchema>
 
 /**
- * Returns the most recent run with this finding, with personal data masked; null if there is none or it was deleted.
- * @param seesPersonal Whether the caller may see screenshots.
+ * Returns the most recent run with this finding, with personal data masked; null if there is no such run or it was
+ * deleted.
+ * @param seesPersonal True if the caller may see screenshots.
  */
 export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPersonal: boolean): EvidenceRun | null {
   const { orgId, alertType, evidence } = issue
@@ -83,7 +84,7 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPer
   }
 }
 
-/** Null if it was deleted. */
+/** Returns null if the run was deleted. */
 function flowRun(db: Db, orgId: string, id: string) {
   try {
     return findRun(db, { orgId, id })

@@ -20,18 +20,18 @@ const MAX_CANDIDATES = 50
 
 /** Sample events, with personal data masked. */
 export interface Samples {
-  /** Violating events, newest first, at most 20; empty for types without any. */
+  /** Violating events, newest first, at most 20; empty for types without violating events. */
   events: EventWithoutOrg[]
-  /** Newest of `events`, else the sample stored with the last finding. */
+  /** Newest event in `events`, otherwise the sample stored with the last finding. */
   badSample: EventWithoutOrg | null
   /**
-   * Newest event that the alert type considers valid; if it requires so, with the vendor, event name and host of the
-   * violating one.
+   * Newest event that the alert type considers valid. If the type requires it, the event has the vendor, event name and
+   * host of the violating event.
    */
   goodSample: EventWithoutOrg | null
 }
 
-/** Returns events that violate the rule, and a valid one. */
+/** Returns events that violate the rule, and a valid event. */
 export async function samplesOf(problem: Problem, history: History): Promise<Samples> {
   const { rule, privacy } = problem
   const found = rule === null ? [] : await violatingEvents(problem, history)
@@ -43,8 +43,8 @@ export async function samplesOf(problem: Problem, history: History): Promise<Sam
 }
 
 /**
- * Returns a valid event, masked, to compare with the sample of the last finding. Null if there is none or the alert's
- * rule is unknown.
+ * Returns a valid event with personal data masked, to compare with the sample from the last finding. Null if there is
+ * no such event or the alert's rule is unknown.
  */
 export async function goodSampleOf(problem: Problem, history: History): Promise<EventWithoutOrg | null> {
   const { rule, privacy } = problem
@@ -61,7 +61,7 @@ async function violatingEvents(problem: Problem, history: History): Promise<Even
   if (!violating) return []
   const violations = query('evidence.violations', {
     orgId: issue.orgId,
-    // Events after the last evaluation also belong to the issue, unless it is resolved.
+    // Events after the last evaluation also belong to the issue, unless the issue is resolved.
     window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, retainedFrom),
     write(binder) {
       const { sql, ...reads } = violating(problem, binder)
@@ -71,7 +71,7 @@ async function violatingEvents(problem: Problem, history: History): Promise<Even
   return findEvents(issue.orgId, await history.query<EventPosition>(violations), history)
 }
 
-/** Returns the sample as masked when the issue fired; null if it cannot be shown. */
+/** Returns the stored sample, masked as it was when the issue fired; null if it can't be shown. */
 function storedSample({ issue }: Problem): EventWithoutOrg | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
@@ -86,7 +86,7 @@ function storedSample({ issue }: Problem): EventWithoutOrg | null {
 
 const readEvent = parser(EventSchema)
 
-/** Searches the last hour first, which usually contains one; searching weeks is slow. */
+/** Searches the last hour first, which usually contains a valid event, because searching weeks is slow. */
 async function goodEvent(
   problem: Ruled,
   bad: EventWithoutOrg | null,
@@ -132,7 +132,7 @@ async function goodEventSince(
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 
-/** Returns the window from an instant through another, inclusive. */
+/** Returns the window from one instant up to and including another. */
 function windowOf(from: Instant, through: Instant, retainedFrom: Instant): Query['window'] {
   return { from: Math.max(from, retainedFrom), to: through + 1 }
 }

@@ -12,14 +12,14 @@ import type { Problem } from './problem.ts'
 
 /** Maximum number of buckets. */
 export const MAX_BUCKETS = 400
-/** Number of buckets before the first occurrence, for comparison. */
+/** Number of buckets shown before the first occurrence, for comparison. */
 const LEAD_BUCKETS = 6
-/** Number of rows before an anomaly, for comparison. */
+/** Number of rows shown before an anomaly, for comparison. */
 const LEAD_ROWS = 48
-/** Maximum duration shown by hour; longer ones are shown by day. */
+/** Maximum duration shown by hour. Longer durations are shown by day. */
 const MAX_HOURLY_MS = 7 * DAY_MS
 
-/** Fields of a response with a series. */
+/** The fields of a response that contains a series. */
 export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
@@ -32,7 +32,7 @@ export const seriesFields = {
 
 export interface Series {
   series: ChartPoint[]
-  /** `day` if buckets are one or more days. */
+  /** `day` if each bucket is one or more days. */
 
   grain: 'hour' | 'day'
 }
@@ -40,7 +40,7 @@ export interface Series {
 /** Data sources of a series. */
 export interface SeriesSources {
   history: History
-  /** Chart of the series monitor, up to now. */
+  /** Returns a chart from the series monitor, up to now. */
   chart(scope: SeriesScope, range: Span): Promise<SeriesChart>
 }
 
@@ -79,7 +79,7 @@ export async function seriesOf(problem: Problem, sources: SeriesSources): Promis
   return { series: series.slice(all.length - buckets.length), grain: grainOf(period) }
 }
 
-/** Windows of the alert, or hours; days for a long issue. */
+/** Returns the windows of the alert, or hours; days for a long issue. */
 function gridOf({ issue, rule, now, retainedFrom }: Problem, { by, over }: CountedSeries): Grid {
   const own = by === 'windows' ? rule : null
   const hours = now - issue.firstSeenAt > MAX_HOURLY_MS ? '1d' : '1h'
@@ -102,7 +102,7 @@ function occurrencesByDay(problem: Problem): Series {
   return { series, grain: 'day' }
 }
 
-/** Returns evaluated rows instead of windows where their boundaries differ. */
+/** Returns evaluated rows instead of windows, where row and window boundaries differ. */
 async function followedRows(problem: Problem, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
   const { stepMs } = scope
   const rowAt = (instant: Instant) => {
@@ -126,7 +126,7 @@ function bucketsOf(problem: Problem, { period, timezone, retainedFrom }: Grid): 
   })
 }
 
-/** Bucket boundaries, and the time shown before the first occurrence. */
+/** Bucket boundaries, and the length of time shown before the first occurrence. */
 interface Cut {
   at(instant: Instant): PeriodWindow
   before(window: PeriodWindow): PeriodWindow
@@ -134,7 +134,10 @@ interface Cut {
   retainedFrom: Instant
 }
 
-/** Returns the buckets; if there are too many, the latest, or those at the end of the incident if it ended earlier. */
+/**
+ * Returns the buckets. If there are too many, returns the latest ones, or the ones at the end of the incident if it
+ * ended earlier.
+ */
 function bucketRanges({ issue, domainSince, now }: Problem, { at, before, leadMs, retainedFrom }: Cut): PeriodWindow[] {
   const upTo = (instant: Instant) => {
     const buckets: PeriodWindow[] = []

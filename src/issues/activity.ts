@@ -3,19 +3,19 @@ import { type Db, prepared } from '../store/database.ts'
 import type { HistoryKind, IssueRecord, IssueStatus } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
-/** Changes of an organization's issues in a time range. Issues have their current values. */
+/** Changes to an organization's issues in a time range. Issues have their current values. */
 interface IssueActivity {
   /** Opened or reopened in the range. */
   opened: IssueRecord[]
   /** Resolved in the range and still resolved at its end. */
   resolved: IssueRecord[]
-  /** Issues open or acknowledged at its end. */
+  /** Issues that are open or acknowledged at the end of the range. */
   open: IssueRecord[]
-  /** Time each of `resolved` had been open. */
+  /** For each issue in `resolved`, the time for which it had been open. */
   resolvedAfterMs: number[]
 }
 
-/** History entries that change the status, and that status. */
+/** History entries that change the status, with the new status. */
 const STATUS_OF: Partial<Record<HistoryKind, IssueStatus>> = {
   ...{ opened: 'open', reopened: 'open', unmuted: 'open' },
   ...{ acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
@@ -27,14 +27,14 @@ interface Entry {
   createdAt: Instant
 }
 
-/** Returns the changes with `from <= t < to`, for issues of these domains, or of all if null. */
+/** Returns the changes with `from <= t < to` for issues in these domains, or in all domains if null. */
 export function issueActivity(
   db: Db,
   orgId: string,
   { from, to }: TimeRange,
   domainIds: readonly string[] | null,
 ): IssueActivity {
-  // Issues resolved or muted before the range, and still so, did not change in it.
+  // Issues that were resolved or muted before the range, and still are, did not change within it.
   const meant = `issue.orgId = @orgId AND (statusAt >= @from OR status IN ('open', 'acknowledged'))
     AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))`
   const bound = { orgId, from, domainIds: domainIds && JSON.stringify(domainIds) }
@@ -61,7 +61,7 @@ export function issueActivity(
   return found
 }
 
-/** `status`: the last one; null if the history begins later. */
+/** `status`: the last status; null if the history begins later. */
 function replayHistory(entries: readonly Entry[], from: Instant) {
   let [wasOpened, statusAt, openedAt] = [false, 0, 0]
   let status: IssueStatus | null = null
@@ -104,7 +104,7 @@ export function issuesWithHistory(
     .map(recordOf)
 }
 
-/** Number of issues that `issuesWithHistory` returns. */
+/** Returns the number of issues that `issuesWithHistory` returns. */
 export function countIssuesWithHistory(db: Db, orgId: string, kinds: readonly HistoryKind[], span: TimeRange): number {
   const count = prepared<[object], { count: number }>(db, `SELECT count(*) AS count FROM issue WHERE ${MOVED}`)
   return count.get(bound(orgId, kinds, span))?.count ?? 0

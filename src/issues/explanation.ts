@@ -7,7 +7,7 @@ import type { IssueRecord } from './issue.ts'
 import { issueKindOf, issueKinds } from './kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
-/** A cause may be detected this much later than its effect. */
+/** Maximum delay between the detection of an effect and the later detection of its cause. */
 const LAG_MS = 2 * HOUR_MS
 const MAX_CANDIDATES = 20
 
@@ -17,7 +17,7 @@ export const ExplanationSchema = Closed(
 )
 export type Explanation = Static<typeof ExplanationSchema>
 
-/** An issue and its current alert; null if that was deleted. */
+/** An issue and its current alert; null if the alert was deleted. */
 interface IssueWithAlert {
   issue: IssueRecord
   rule: Alert | null
@@ -30,9 +30,9 @@ interface Episode {
 }
 
 /**
- * Returns the issue about a drop in all traffic of the domain that explains a drop of a count: the one named by the
- * last finding, else one that was open at the same time and did not begin later. Null if there is none, and for other
- * issues.
+ * For an issue about a drop in a count, returns the issue about a drop in all traffic of the domain that explains it:
+ * the issue named by the last finding, otherwise an issue that was open at the same time and did not begin later. Null
+ * if there is none, and for other issues.
  */
 export function explanationOf(db: Db, problem: IssueWithAlert): Explanation | null {
   const { issue } = problem
@@ -44,7 +44,7 @@ export function explanationOf(db: Db, problem: IssueWithAlert): Explanation | nu
   return cause && { issueId: cause.id, title: cause.title }
 }
 
-/** True for an issue about a drop in all traffic of a domain, which explains others. */
+/** True for an issue about a drop in all traffic of a domain, which explains other issues. */
 export function isDomainFall(problem: IssueWithAlert): boolean {
   return problem.issue.domainId !== null && isOfDomain(problem.issue) && !isRise(problem)
 }
@@ -82,7 +82,7 @@ function findOverlapping(db: Db, { issue, rule }: IssueWithAlert): IssueRecord |
   return candidates(db, issue, own).find((cause) => episodesOf(db, cause, HOUR_MS).some(goesAlong)) ?? null
 }
 
-/** Newest first. Issues of the same alert are excluded: its finding would have named them. */
+/** Newest first. Excludes issues of the same alert, because the alert's finding would have named them. */
 function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, through }: Episode): IssueRecord[] {
   return db
     .prepare<[string, string | null, string, string, number, number, number], IssueRow>(
@@ -96,9 +96,9 @@ function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, t
 }
 
 /**
- * Returns the episodes in order, each from an opening to the next resolution or reopening. The last one ends at the
- * last occurrence, because a muted or acknowledged issue outlasts its incident. The window that reopened an issue began
- * a period earlier.
+ * Returns the episodes in order, each from an opening to the next resolution or reopening. The last episode ends at the
+ * last occurrence, because a muted or acknowledged issue outlasts its incident. For a reopened issue, the episode
+ * starts one period earlier, at the start of the window that reopened it.
  */
 function episodesOf(db: Db, { id, firstSeenAt, lastSeenAt }: IssueRecord, periodMs: number): Episode[] {
   const entries = db

@@ -29,7 +29,9 @@ const HISTORY_KINDS = [
 ] as const
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
-/** Details of a history entry, depending on its kind: actor (`by`), or facts (`summary`, `occurrences`, `reason`). */
+/**
+ * Details of a history entry, depending on its kind: the actor (`by`) or facts (`summary`, `occurrences`, `reason`).
+ */
 export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
@@ -137,7 +139,7 @@ export const IssuePatchSchema = Closed(
 )
 export type IssuePatch = Static<typeof IssuePatchSchema>
 
-/** A stored issue: the public fields, and the state of the state machine. */
+/** A stored issue: the public fields, and the internal state for `reconcile`. */
 export interface IssueRecord {
   id: string
   orgId: string
@@ -145,17 +147,17 @@ export interface IssueRecord {
   alertName: string
   /** One of `ISSUE_KINDS`. */
   alertType: string
-  /** Channels to notify; null: those of its alert. */
+  /** Channels to notify; null to use the alert's channels. */
   channels: Channel[] | null
   domainId: string | null
-  /** Part of its key in addition to alert and domain; empty if the type has none. */
+  /** Part of the issue's key, in addition to alert and domain; empty if the type has no subjects. */
   subject: string
   status: IssueStatus
   severity: Severity
   title: string
   occurrences: number
   capReached: boolean
-  /** Notifications held back since the last one that was sent. */
+  /** Number of notifications held back since the last sent one. */
   heldBack: number
   notificationsSent: number
   impactValue: number | null
@@ -164,20 +166,23 @@ export interface IssueRecord {
   firstSeenAt: Instant
   lastSeenAt: Instant
   statusAt: Instant
-  /** User or integration that set the status; null if an evaluation did. */
+  /** User or integration that set the status; null if an evaluation set it. */
   statusBy: string | null
-  /** When a muted issue reopens automatically; null if it is not muted, or muted until a user unmutes it. */
+  /**
+   * Time at which a muted issue reopens automatically; null if the issue is not muted, or is muted until a user unmutes
+   * it.
+   */
   mutedUntil: Instant | null
   /**
-   * When the notification of its resolution is sent, possibly in the future. Null: recipients were last notified that
-   * it is open.
+   * Time at which the resolution notification is sent, possibly in the future. Null if recipients were last notified
+   * that the issue is open.
    */
   resolutionToldAt: Instant | null
-  /** Complete windows without a firing since the last one, counted up to 2. */
+  /** Number of complete windows without a firing since the last firing, counted up to 2. */
   clearWindows: number
-  /** True until a complete window passes without a firing. */
+  /** True from a firing until a complete window passes without a firing. */
   firing: boolean
-  /** Start of the last window whose firing is in the history, which has one entry per window. */
+  /** Start of the last window whose firing is in the history. The history has one entry per window. */
   firedWindowAt: Instant
   hosts: string[] | null
   /** Most recent finding. */
@@ -192,18 +197,18 @@ type NewIssue = Omit<
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
 
-/** A request to notify. The outbox decides who is notified, and whether a throttle holds the notification back. */
+/** A request to notify. The outbox determines the recipients, and whether a throttle holds the notification back. */
 export interface Notice {
   transition: Transition
-  /** The finding, or the most recent one. */
+  /** The finding that caused the notice, or the most recent finding. */
   finding: Finding | null
-  /** Delay in which it can be withdrawn. */
+  /** Delay during which the notice can be withdrawn. */
   delayMs: number
 }
 
 /**
- * A change to the store; changes are carried out in order. Occurrences change by `count` alone, so that the number on
- * an issue and the sum of its days agree; a notice always belongs to the history entry of its cause.
+ * A change to the store; changes are applied in order. Occurrences change only through `count`, so that an issue's
+ * number of occurrences equals the sum over its days. A notice always belongs to the history entry of its cause.
  */
 export type Change =
   | { kind: 'open'; issue: NewIssue }
@@ -217,19 +222,19 @@ export type Change =
       at: Instant
       notice: Notice | null
     }
-  /** The issue is not resolved after all: pending notices of its resolution must not be sent. */
+  /** The issue was not resolved after all, so pending notices of its resolution must not be sent. */
   | { kind: 'withdraw'; issueId: string }
 
 /**
- * A request to the outbox, made inside the transaction that changes the issue. `historySeq` is the number of the
- * history entry behind the notice: unique, so that it can be part of a delivery's key.
+ * A request to the outbox, made inside the transaction that changes the issue. `historySeq` is the sequence number of
+ * the history entry that caused the notice. It is unique, so that it can be part of a delivery's key.
  */
 export type NotificationRequest =
   | ({ kind: 'notify'; issueId: string; historySeq: number; at: Instant } & Notice)
   | { kind: 'withdraw'; issueId: string }
 export type Enqueue = (order: NotificationRequest) => void
 
-/** Returns the key of an incident: equal for findings and issues of one alert about the same domain and subject. */
+/** Returns the key of an incident. The key is equal for findings and issues of the same alert, domain and subject. */
 export function incidentKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
   return `${of.domainId ?? ''}\n${of.subject}`
 }
@@ -241,7 +246,7 @@ function whereOf(finding: Finding): string {
   return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
 }
 
-/** Returns a one-sentence title for lists, tickets and subject lines, worded by what raised the issue. */
+/** Returns a one-sentence title for lists, tickets and subject lines. The wording depends on the kind of issue. */
 export function issueTitle(alert: { name: string; alertType: string }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
   const { title } = issueKindOf(alert.alertType).text

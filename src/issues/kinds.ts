@@ -11,22 +11,28 @@ type OfAlertType = Pick<
 >
 
 /**
- * A source of issues: an alert type or a kind of run. Provides everything that lists, messages, the digest and evidence
+ * A source of issues: an alert type or a kind of run. Provides the data that lists, messages, the digest and evidence
  * need. Every `AlertType` is an `IssueKind`.
  */
 export interface IssueKind extends OfAlertType {
-  /** Absent `valid`: no valid event is shown next to the violating one. */
+  /** If `valid` is absent, no valid event is shown next to the violating one. */
   evidence: Omit<Evidence, 'valid'> & Partial<Pick<Evidence, 'valid'>>
-  /** True if the next run without a finding resolves the issue; otherwise quiet time does. */
+  /**
+   * True if the next run without a finding resolves the issue; otherwise the issue is resolved after a time without
+   * violations.
+   */
   clearsAtOnce?: boolean
-  /** Minimum time between repeated notifications, and between history entries, of an ongoing issue. Default 0. */
+  /** Minimum time between repeated notifications for an ongoing issue, and between its history entries. Default 0. */
   renotifyAfterMs?: number
 }
 
-/** Runs can be minutes apart; an ongoing fault is repeated as rarely as an ongoing anomaly. */
+/**
+ * Runs can be minutes apart, so notifications about an ongoing fault are repeated as rarely as those about an ongoing
+ * anomaly.
+ */
 const RENOTIFY_AFTER_MS = 12 * HOUR_MS
 
-/** A kind whose issues come from the findings of runs instead of counts of events. */
+/** Returns a kind whose issues come from the findings of runs instead of counts of events. */
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
   ...{ kind, title, countsFirings: false, clearsAtOnce: true, renotifyAfterMs: RENOTIFY_AFTER_MS },
   unit: { ...unit, meaning: 'runs with it' },
@@ -44,20 +50,23 @@ export const FLOW_TEST: IssueKind = ofRuns('flow_test', 'Flow test', { one: 'run
 /** Issues of audits; their `alertId` is the id of the first audit with that name. */
 export const AUDIT: IssueKind = ofRuns('audit', 'Audit', { one: 'audit', many: 'audits' })
 
-/** All kinds in documentation order: alert types, then runs. */
+/** All kinds in documentation order: alert types, then kinds of runs. */
 export const issueKinds: readonly IssueKind[] = [...alertTypes, FLOW_TEST, AUDIT]
 
 /** Wire names, the values of an issue's `alertType`. */
 export const ISSUE_KINDS: readonly string[] = issueKinds.map(({ kind }) => kind)
 
-/** Looks up a kind by wire name. Throws `AppError('invalid')` if this version does not support it. */
+/** Returns the kind with this wire name. Throws `AppError('invalid')` if this version does not support it. */
 export function issueKindOf(kind: string): IssueKind {
   const found = issueKinds.find((candidate) => candidate.kind === kind)
   if (!found) throw new AppError('invalid', `alertType: ${kind} is not available in this version`)
   return found
 }
 
-/** Joins descriptions of all kinds, grouping equal ones: ``For `a`: violating events; for `b`, `c`: windows that fired``. */
+/**
+ * Joins the descriptions of all kinds, grouping equal descriptions: ``For `a`: violating events; for `b`, `c`: windows
+ * that fired``.
+ */
 export function describeByKind(describe: (kind: IssueKind) => string): string {
   return describeKindGroups(issueKinds, describe)
 }

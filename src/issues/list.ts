@@ -27,7 +27,7 @@ export type IssueQuery = Static<typeof IssueQuerySchema>
 /** Number of open issues by severity. */
 type OpenCounts = Record<Severity, number>
 
-/** Columns of each sort order, which are also the values of a cursor: descending, unique per issue. */
+/** Columns of each sort order, whose values also form the cursor. Sorted in descending order; unique per issue. */
 const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
   severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
   impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
@@ -66,7 +66,7 @@ function conditionsOf(orgId: string, query: IssueQuery): Conditions {
 /** A SQL statement and its parameters. */
 type Statement = { sql: string; values: (string | number | null)[] }
 
-/** Selects one row more than the page holds, to detect a next page. */
+/** Selects one row more than the page size, to detect whether there is a next page. */
 export function listStatement(orgId: string, query: IssueQuery): Statement {
   const { sort = 'severity', limit = DEFAULT_LIMIT } = query
   const order = ORDER[sort]
@@ -87,9 +87,10 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
 }
 
 /**
- * Returns one page of issues that match every filter; a filter with several values matches any of them. `since`: last
- * seen at or after it. `q` ignores the case of ASCII letters. Issues without an impact value come last. Fails with
- * `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list in this order.
+ * Returns one page of issues that match every filter. A filter with several values matches any of them. `since`: last
+ * seen at or after this time. `q` matches ASCII letters case-insensitively. Issues without an impact value come last.
+ * Fails with `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list and sort
+ * order.
  */
 export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
   const { sort = 'severity', limit = DEFAULT_LIMIT, projectId } = query
@@ -103,7 +104,10 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
   return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
 }
 
-/** Returns all open and acknowledged issues of an organization, oldest first; of one domain unless null. */
+/**
+ * Returns all open and acknowledged issues of an organization, oldest first. A domain that is not null restricts them
+ * to that domain.
+ */
 export function unresolvedIssues(db: Db, orgId: string, domainId: string | null = null): IssueRecord[] {
   return db
     .prepare<[object], IssueRow>(
@@ -115,7 +119,7 @@ export function unresolvedIssues(db: Db, orgId: string, domainId: string | null 
     .map(recordOf)
 }
 
-/** Returns the number of open issues of each of these alerts or domains, including zeros. */
+/** Returns the number of open issues for each of these alerts or domains, including zeros. */
 export function openIssuesOf(
   db: Db,
   orgId: string,
@@ -132,7 +136,7 @@ export function openIssuesOf(
   return Object.fromEntries(ids.map((id) => [id, counts.get(id) ?? 0]))
 }
 
-/** Returns the numbers of open issues of the organization, independent of filters. */
+/** Returns the number of open issues of the organization by severity, regardless of filters. */
 export function openCounts(db: Db, orgId: string): OpenCounts {
   const counts: OpenCounts = { critical: 0, high: 0, medium: 0, low: 0 }
   const rows = db

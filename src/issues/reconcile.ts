@@ -12,15 +12,15 @@ import {
 } from './issue.ts'
 import { issueKindOf } from './kinds.ts'
 
-/** A resolved issue that fires again within this time is reopened; later a new one is opened. */
+/** Time within which a resolved issue that fires again is reopened; after that, a new issue is opened. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
-/** Complete windows without a firing after which an issue about counts is resolved. */
+/** Number of complete windows without a firing after which an issue about counts is resolved. */
 const CLEAR_WINDOWS = 2
 /** Minimum time without a violation after which an issue about violations is resolved. */
 const MIN_QUIET_MS = 24 * HOUR_MS
 const QUIET_PERIODS = 3
 
-/** Fields an issue copies from its alert, or from the flow test or audit. */
+/** Fields that an issue copies from its alert, flow test or audit. */
 export interface AlertFacts {
   id: string
   orgId: string
@@ -31,22 +31,23 @@ export interface AlertFacts {
   periodMs: number
 }
 
-/** One evaluation of one alert, to be compared with its issues. */
+/** One evaluation of one alert, to be compared with the alert's issues. */
 export interface Evaluation {
   alert: AlertFacts
   /** The alert's latest issue for each domain and subject: unresolved, or resolved within `REOPEN_WITHIN_MS`. */
   issues: readonly IssueRecord[]
-  /** The findings of this evaluation. Each violation is in the findings of one evaluation only. */
+  /** The findings of this evaluation. Each violation is included in the findings of only one evaluation. */
   findings: readonly Finding[]
   window: Window
-  /** Start of the alert's window that contains `window`: at most `window.from`. */
+  /** Start of the alert's window that contains `window`; at most `window.from`. */
   windowStartAt: Instant
   /** False when the evaluation is outside the alert's run windows. */
   inRunWindow: boolean
   /** Channels of the issues, if no alert defines them. */
   channels?: readonly Channel[]
   /**
-   * Returns how much of `from <= t < to` lies in collection gaps, which do not count as quiet time. Absent: no gaps.
+   * Returns the part of `from <= t < to`, in ms, that is covered by collection gaps, which do not count as quiet time.
+   * When absent, there are no gaps.
    */
   gapMs?: (from: Instant, to: Instant) => number
   now: Instant
@@ -56,16 +57,14 @@ export interface Evaluation {
 
 /**
  * Compares the findings of an evaluation with the existing issues and returns the changes.
- *
- * A part of a window (`complete: false`) opens, reopens and counts; only a complete one clears or resolves. Violations
- * are reported again when their window ends, firings of a count immediately. Each window is reported once, and for
- * counts also counted once. A finding that continues, or is explained by another one, only keeps an unresolved issue
- * alive.
- *
- * Outside the run windows nothing opens, reopens, clears, resolves or notifies. Violations still count on an unresolved
- * issue, because a violation is one at any hour; counts of windows are ignored, because the alert does not define what
- * is normal at those hours. A muted issue stays muted until a user unmutes it: if it resolved after quiet windows, its
- * next firing would notify.
+ * A partial window (`complete: false`) opens and reopens issues and counts occurrences; only a complete window clears
+ * or resolves issues. Violations are reported again when their window ends; firings of a count are reported
+ * immediately. Each window is reported once, and for counts also counted once. A finding that continues, or is
+ * explained by another one, only keeps an unresolved issue open.
+ * Outside the run windows, issues are not opened, reopened, cleared or resolved, and no notifications are sent.
+ * Violations are still counted on an unresolved issue, because a violation is independent of the hour. Counts of
+ * windows are ignored, because the alert does not define normal values for those hours. A muted issue stays muted until
+ * a user unmutes it: if it were resolved after quiet windows, its next firing would send a notification.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation
@@ -93,8 +92,8 @@ function merge(a: Finding, b: Finding): Finding {
 }
 
 /**
- * Merges the finding with those of earlier parts of its window. The issue describes the whole window, but only the
- * finding itself is counted.
+ * Merges the finding with the findings from earlier parts of its window. The issue then describes the whole window, but
+ * only the new finding is counted.
  */
 function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, finding: Finding): Finding {
   const before = issue.evidence
@@ -122,7 +121,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
   }
   if (issue.status === 'resolved') {
     if (!inRunWindow) return []
-    // A violation before a manual resolution does not reopen the issue, however late it is evaluated.
+    // A violation that precedes a manual resolution does not reopen the issue, regardless of how late it is evaluated.
     const isStale = issue.statusBy !== null && occurredAt(evaluation, finding) < issue.statusAt
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
@@ -142,11 +141,12 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
 }
 
 /**
- * Handles the end of a window, inside the run windows, whose last evaluation had no finding for this unresolved issue.
+ * Handles the end of a window, inside the run windows, in which the last evaluation had no finding for this unresolved
+ * issue.
  */
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
-  // An earlier part of this window fired and was counted then; for counts it was also reported then.
+  // An earlier part of this window fired and was counted at that time. For counts, it was also reported at that time.
   if (issueKindOf(alert.alertType).countsFirings) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
@@ -160,7 +160,7 @@ function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearW
   const kind = issueKindOf(alert.alertType)
   if (kind.clearsAtOnce) return true
   if (kind.countsFirings) return clearWindows >= CLEAR_WINDOWS
-  // A manually opened issue gets the full quiet time again; otherwise the next evaluation would resolve it.
+  // The quiet time of a manually opened issue starts again; otherwise the next evaluation would resolve the issue.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
   const quietMs = window.to - quietFrom - (gapMs?.(quietFrom, window.to) ?? 0)
@@ -169,12 +169,12 @@ function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearW
 
 const channelsOf = ({ channels }: Evaluation) => (channels === undefined ? null : [...channels])
 
-/** Returns when the finding's last occurrence was; the end of a window is not part of it. */
+/** Returns the time of the finding's last occurrence. The end of a window is exclusive. */
 function seenAt({ window }: Evaluation, finding: Finding): Instant {
   return Math.min(finding.lastAt, window.to - 1)
 }
 
-/** Returns the last moment that the finding covers: a count covers its whole window. */
+/** Returns the last instant that the finding covers. A count covers its whole window. */
 function occurredAt(evaluation: Evaluation, finding: Finding): Instant {
   return issueKindOf(evaluation.alert.alertType).countsFirings ? evaluation.window.to - 1 : seenAt(evaluation, finding)
 }
@@ -215,7 +215,7 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
   ]
 }
 
-/** Reopens by a firing: a resolved issue, or an acknowledged one that had been clear. */
+/** Reopens an issue because of a firing: a resolved issue, or an acknowledged issue that had been clear. */
 function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): Change[] {
   const { alert, now, windowStartAt } = evaluation
   return [
@@ -225,7 +225,7 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
       statusBy: null,
       resolutionToldAt: null,
       title: issueTitle(alert, finding),
-      // Occurrences before its resolution are not reported again.
+      // Occurrences before the resolution are not reported again.
       evidence: finding,
       firing: true,
       clearWindows: 0,
@@ -273,7 +273,7 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
 }
 
 /**
- * Adds a window that fired to the history, once; an open issue also causes a notification. More violations may come
+ * Adds a window that fired to the history, once. An open issue also causes a notification. More violations may follow
  * until the window ends.
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
@@ -290,8 +290,8 @@ function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | n
 }
 
 /**
- * Adds a finding to an issue, and updates the fields copied from its alert; `values`: more fields to set. A window of
- * counts is one occurrence, however many of its parts fire.
+ * Adds a finding to an issue, and updates the fields copied from its alert. `values`: additional fields to set. A
+ * window of counts is one occurrence, regardless of how many of its parts fire.
  */
 function count(
   evaluation: Evaluation,
@@ -320,7 +320,7 @@ function count(
   ]
 }
 
-/** Merges hosts. Each side is ordered; the side with more occurrences comes first. */
+/** Merges two sorted lists of hosts. The list with more occurrences comes first. */
 function hostsOf(issue: IssueRecord, finding: Finding): string[] {
   const before = issue.hosts ?? []
   const [lead, rest] = finding.occurrences >= issue.occurrences ? [finding.hosts, before] : [before, finding.hosts]

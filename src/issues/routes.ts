@@ -45,16 +45,18 @@ const IssueBulkResultSchema = Closed(
   },
 )
 
-/** `enqueue` is called inside the transaction of a change, for every notification it causes or withdraws. */
+/**
+ * `enqueue` is called inside the transaction of a change, for every notification that the change causes or withdraws.
+ */
 interface IssueRoutesDeps {
   db: Db
-  /** Unseals targets of channels. */
+  /** Decrypts channel targets. */
   box: SecretBox
   clock: Clock
   enqueue: Enqueue
 }
 
-/** Returns an issue as visible to the caller: viewers and read-only keys do not see the channels of notifications. */
+/** Returns an issue as the caller may see it: notification channels are hidden from viewers and read-only keys. */
 export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Principal): IssueDetail {
   const isShown = may(principal, 'seeTokens')
   const history = detail.history.map((entry) => {
@@ -136,8 +138,8 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
 }
 
 /**
- * Applies both changes or neither. Notes are applied first, so that the notification of a resolution can quote them.
- * Fails like `setStatus`, and with `invalid` for `mutedUntil` without `muted`.
+ * Applies both changes or neither. Notes are applied first, so that the resolution notification can quote them. Fails
+ * like `setStatus`, and with `invalid` if `mutedUntil` is given without status `muted`.
  */
 export function patchIssue(
   db: Db,
@@ -156,14 +158,17 @@ export function patchIssue(
   })
 }
 
-/** Numbers of updated and failed issues, and the errors by `index` in `ids`. */
+/** The number of updated and failed issues, and the errors by `index` in `ids`. */
 interface BulkResult {
   updated: number
   failed: number
   errors: { index: number; error: string }[]
 }
 
-/** Updates each issue independently: one that is unknown or cannot have the status does not affect the others. */
+/**
+ * Updates each issue independently. An issue that does not exist or does not allow the status does not affect the
+ * others.
+ */
 export function setStatuses(db: Db, hand: ManualChange, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
   return tx(db, () => {
     const errors: BulkResult['errors'] = []

@@ -24,7 +24,7 @@ export interface RunSubject {
   channels: readonly Channel[]
 }
 
-/** A finding of a run, as sentences without personal data and without full stops. */
+/** A finding of a run. All strings are sentences without personal data and without full stops. */
 export interface RunFinding {
   kind: string
   vendor: string | null
@@ -35,7 +35,7 @@ export interface RunFinding {
   step?: number | null
 }
 
-/** An event of a run, shown as the sample of a finding. */
+/** An event in a run, shown as the sample of a finding. */
 interface RunSample {
   vendor: string
   event: string
@@ -52,11 +52,13 @@ export interface EndedRun {
   /** End of the run. */
   at: Instant
   findings: readonly RunFinding[]
-  /** False if it ended early. Missing findings then prove nothing, so no issue is resolved. */
+  /** False if the run ended early. Missing findings are then inconclusive, so no issue is resolved. */
   isWhole: boolean
-  /** Hosts of its pages, most frequent first. */
+  /** Hosts of the pages in the run, most frequent first. */
   hosts: readonly string[]
-  /** Its events in order; the last one a finding is about becomes its sample, masked. */
+  /**
+   * Events of the run in order. The last event that a finding is about becomes its sample, with personal data masked.
+   */
   events?: readonly RunSample[]
 }
 
@@ -68,9 +70,9 @@ interface RunFindingDeps {
 }
 
 /**
- * Compares the findings of a run with the existing issues, in one transaction (or in the caller's): a finding opens or
- * continues an issue, and an issue without a finding is resolved. Findings of one kind, vendor and event are one issue,
- * with one occurrence per run. Call it once per run, in the order in which runs end. Returns the changes.
+ * Compares the findings of a run with the existing issues, in one transaction (or in the caller's). A finding opens or
+ * continues an issue, and an issue without a finding is resolved. Findings with the same kind, vendor and event belong
+ * to one issue, with one occurrence per run. Call once per run, in the order in which runs end. Returns the changes.
  */
 export function applyRunFindings(
   { db, now, privacy, enqueue }: RunFindingDeps,
@@ -115,7 +117,7 @@ function findingsOf(domainId: string | null, run: EndedRun, privacy: Privacy): F
   })
 }
 
-/** Fields of a sample, named as in stored events. */
+/** Returns the fields of a sample, named as in stored events. */
 function maskedSample({ params, ...event }: RunSample, privacy: Privacy): Record<string, unknown> {
   const fields = (['vendor', 'event', 'account', 'host', 'path'] as const).map((name) => {
     const value = event[name]
@@ -128,7 +130,10 @@ function maskedSample({ params, ...event }: RunSample, privacy: Privacy): Record
   return { ...Object.fromEntries(fields), params: Object.fromEntries(masked) }
 }
 
-/** Returns the last event with the finding's vendor and name, and of its step if it has one; null if there is none. */
+/**
+ * Returns the last event with the finding's vendor and event name, and from its step if it has one; null if there is
+ * none.
+ */
 function sampleOf({ vendor, event, step = null }: RunFinding, events: readonly RunSample[]): RunSample | null {
   if (vendor === null) return null
   const isMeant = (one: RunSample) =>

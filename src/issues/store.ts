@@ -51,7 +51,7 @@ const COLUMNS = [
   'evidence',
 ] as const satisfies readonly (keyof IssueRecord)[]
 
-/** The columns that `recordOf` needs, from the table `issue`. */
+/** The columns of the `issue` table that `recordOf` needs. */
 export const ISSUE_COLUMNS = COLUMNS.map((column) => `issue.${column}`).join(', ')
 
 type Flag = 'capReached' | 'firing'
@@ -100,12 +100,12 @@ export function issueOf(record: IssueRecord): Issue {
   }
 }
 
-/** Issues that an evaluation continues, or may reopen. */
+/** SQL: issues that an evaluation continues, or may reopen. */
 const RELEVANT = `(status <> 'resolved' OR statusAt >= ?)`
 
 /**
- * Returns for each domain and subject of the alert its unresolved issue, or else the last one if it was resolved
- * recently.
+ * For each domain and subject of the alert, returns the unresolved issue, or otherwise the last issue if it was
+ * resolved recently.
  */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
   const since = now - REOPEN_WITHIN_MS
@@ -145,8 +145,8 @@ export function presentIssues(db: Db, alertId: string, now: Instant): readonly I
 }
 
 /**
- * Replaces future times, recorded before the clock was set back, by `now`. Otherwise nothing would clear, reopen or be
- * reported until the clock gets there.
+ * Replaces times in the future, recorded before the clock was set back, with `now`. Otherwise nothing would be cleared,
+ * reopened or reported until the clock reaches those times.
  */
 function withoutFutureTimes(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
   const isAhead = ({ lastSeenAt, statusAt, firedWindowAt }: IssueRecord) =>
@@ -164,8 +164,8 @@ function withoutFutureTimes(db: Db, issues: readonly IssueRecord[], now: Instant
 }
 
 /**
- * Stores changes in the transaction in which the issues they are based on were read. `enqueue` is called inside it and
- * may only write to the database.
+ * Stores changes, in the same transaction in which the underlying issues were read. `enqueue` is called inside the
+ * transaction and may only write to the database.
  */
 export function applyChanges(db: Db, changes: readonly Change[], enqueue: Enqueue): void {
   tx(db, () => {
@@ -251,7 +251,7 @@ export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurren
     .all(issueId)
 }
 
-/** Returns the stored issue. Fails with `notFound` if the organization has no such issue. */
+/** Returns the stored issue. Fails with `notFound` if the issue does not exist in the organization. */
 export function issueRecord(db: Db, orgId: string, issueId: string): IssueRecord {
   const row = db
     .prepare<[string, string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ? AND orgId = ?`)
@@ -265,7 +265,7 @@ function domainName(db: Db, domainId: string | null): string | null {
   return row?.name ?? null
 }
 
-/** Returns the issue with its history. Fails with `notFound` if the organization has no such issue. */
+/** Returns the issue with its history. Fails with `notFound` if the issue does not exist in the organization. */
 export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   const record = issueRecord(db, orgId, issueId)
   return {
@@ -277,12 +277,12 @@ export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   }
 }
 
-/** Issue data for a message, read when the message is built. */
+/** Issue data for a message, read when the message is created. */
 export interface IssueFacts {
   issue: IssueRecord
-  /** Name of the domain; null if it was deleted or the issue has none. */
+  /** Name of the domain; null if the domain was deleted or the issue has no domain. */
   domain: string | null
-  /** Number of open issues of the organization, including this one. */
+  /** Number of open issues in the organization, including this one. */
   openNow: number
 }
 
@@ -312,9 +312,9 @@ export interface ManualChange {
 }
 
 /**
- * Changes an issue's status manually; `mutedUntil` as in `transition`. Fails with `notFound` if the organization has no
- * such issue, and with `conflict` if its status does not allow the change or a newer issue has replaced this resolved
- * one.
+ * Changes an issue's status manually; `mutedUntil` as in `transition`. Fails with `notFound` if the issue does not
+ * exist in the organization. Fails with `conflict` if the current status does not allow the change, or if a newer issue
+ * has replaced this resolved one.
  */
 export function setStatus(
   db: Db,
@@ -356,7 +356,7 @@ export function resolveAll(db: Db, alertId: string, hand: ManualChange, enqueue:
   }
 }
 
-/** Deletes old history entries but not the issues. */
+/** Deletes old history entries, but not the issues. */
 export function removeOldHistory(db: Db, now: Instant): void {
   db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -3,16 +3,16 @@ import { DAY_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Change, HistoryKind, HistoryPayload, IssueRecord, IssueStatus, Notice } from './issue.ts'
 
-/** Delay of the notification of a manual resolution, in which it can be withdrawn. */
+/** Delay of the notification about a manual resolution, during which it can be withdrawn. */
 export const RESOLUTION_DELAY_MS = 10 * SECOND_MS
 
-/** Maximum time an issue can be muted for; beyond that only until a user unmutes it. */
+/** Maximum time for which an issue can be muted. Longer muting is possible only until a user unmutes the issue. */
 const MAX_MUTED_MS = 366 * DAY_MS
 
 /** A user's id, or the name of the integration through which a user acted. */
 export type Actor = string
 
-/** Allowed manual transitions, with their kind of history entry. All others are rejected. */
+/** Allowed manual transitions, with the kind of their history entry. All other transitions are rejected. */
 const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = {
   open: { acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
   acknowledged: { open: 'reopened', resolved: 'resolved', muted: 'muted' },
@@ -21,10 +21,10 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 }
 
 /**
- * Changes the status manually. Returns no change if the issue already has that status; fails with `conflict` if its
- * current one does not allow it. `mutedUntil`: when a muted issue reopens; null: when a user unmutes it; absent:
- * unchanged for a muted issue, else null. Fails with `invalid` for a time in the past or more than 366 days ahead. The
- * store checks whether another issue has replaced a resolved one.
+ * Changes the status manually. Returns no change if the issue already has the status. Fails with `conflict` if the
+ * current status does not allow the change. `mutedUntil`: time at which a muted issue reopens; null for muting until a
+ * user unmutes it; if absent, unchanged for a muted issue and otherwise null. Fails with `invalid` for a time in the
+ * past or more than 366 days in the future. The store checks whether another issue has replaced a resolved one.
  */
 export function transition(
   issue: IssueRecord,
@@ -42,7 +42,7 @@ export function transition(
   return changed(issue, { to, entry, payload, by, mutedUntil: until, now })
 }
 
-/** Reopens an issue that was muted until now. */
+/** Reopens an issue whose muting has ended. */
 export function unmute(issue: IssueRecord, now: Instant): Change[] {
   return changed(issue, { to: 'open', entry: 'unmuted', payload: { by: 'time' }, by: null, mutedUntil: null, now })
 }
@@ -62,7 +62,7 @@ interface Move {
 }
 
 function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }: Move): Change[] {
-  // A pending notification is withdrawn when the issue leaves `resolved`, so it was never sent.
+  // A pending notification is withdrawn when the issue is no longer `resolved`, so it was never sent.
   const notifiedAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
   const reviving = to === 'open' && issue.status !== 'acknowledged'
   return [
@@ -84,14 +84,14 @@ function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }
   ]
 }
 
-/** Returns a notice if recipients must be notified of the change; muting notifies nobody. */
+/** Returns a notice if recipients must be notified of the change. Muting causes no notification. */
 function noticeOf(to: IssueStatus, notifiedAt: Instant | null, finding: Finding | null): Notice | null {
   if (to === 'resolved' && notifiedAt === null) return { transition: 'resolved', finding, delayMs: RESOLUTION_DELAY_MS }
   if (to === 'open' && notifiedAt !== null) return { transition: 'reopened', finding, delayMs: 0 }
   return null
 }
 
-/** Replaces the notes of an issue; empty text removes them. Returns no change if they are equal. */
+/** Replaces the notes of an issue. An empty string deletes them. Returns no change if the notes are equal. */
 export function rewriteNotes(issue: IssueRecord, text: string, by: Actor, now: Instant): Change[] {
   const notes = text === '' ? null : text
   if (notes === issue.notes) return []

@@ -2,9 +2,9 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 
-/** Maximum number of issues listed with their value. */
+/** Maximum number of issues that are listed with their value. */
 const MAX_TOP = 10
-/** Age up to which an issue counts as recently resolved. */
+/** Maximum time since its resolution for an issue to be considered recently resolved. */
 const RECENT_MS = 30 * DAY_MS
 
 const TopIssueSchema = Closed({
@@ -31,10 +31,11 @@ const IssueValueObject = Type.Object(issueValueFields)
 type IssueValue = Static<typeof IssueValueObject>
 
 /**
- * Returns sums of the impact values of an organization's issues; 0 if none has a value. Muted issues are not counted.
+ * Returns sums of the impact values of an organization's issues; 0 if no issue has a value. Muted issues are not
+ * included.
  */
 export function issueValueOf(db: Db, orgId: string, now: Instant): IssueValue {
-  // `total` sums as a double, so sums of large integers never fail.
+  // `total` returns a double, so sums of large integers never overflow.
   const sums = db
     .prepare<[object], Omit<IssueValue, 'topIssues'>>(
       `SELECT total(impactValue) FILTER (WHERE status IN ('open', 'acknowledged')) AS openValue,

@@ -11,33 +11,33 @@ interface Base {
   name: string
   startedAt: Instant
   finishedAt: Instant
-  /** Region of the server it ran on. */
+  /** Region of the server that executed the run. */
   region: string
-  /** Error that ended it early; null if it completed. */
+  /** Error that ended the run early; null if the run completed. */
   error: string | null
 }
 
 /** A finished run of a flow test. */
 export interface FlowReport extends Base {
   kind: 'flow'
-  /** Summary: `Purchase without its transaction id`. */
+  /** Summary, such as `Purchase without its transaction id`. */
   headline: string
   status: 'passed' | 'failed'
   attempts: number
   findings: readonly RunFinding[]
   steps: readonly StepResult[]
   events: readonly RunEvent[]
-  /** Script errors of the page. */
+  /** Script errors on the page. */
   errors: readonly string[]
 }
 
-/** A vendor's event on a page of an audit. */
+/** A vendor's event on an audited page. */
 interface Named {
   vendor: string
   event: string
 }
 
-/** One page of an audit. */
+/** One page in an audit. */
 export interface AuditedPage {
   url: string
   status: number | null
@@ -52,7 +52,7 @@ export interface AuditedPage {
   errors: readonly string[]
 }
 
-/** Tone of an audited page: `bad` if it failed to load, `warn` if it has findings, else `good`. */
+/** Tone of an audited page: `bad` if the page failed to load, `warn` if it has findings, otherwise `good`. */
 export function toneOf(page: AuditedPage): 'bad' | 'warn' | 'good' {
   if (isFailed(page)) return 'bad'
   const { missing, duplicates, beforeConsent, errors } = page
@@ -89,8 +89,8 @@ export type Report = FlowReport | AuditReport
 const MAX_TEXT = 1000
 
 /**
- * Returns a copy that is safe for the public: personal data is masked, and every text is a single line of at most 1,000
- * characters without direction marks.
+ * Returns a copy that is safe to publish: personal data is masked, and every string is a single line of at most 1,000
+ * characters without text direction marks.
  */
 export function publicReport<R extends Report>(report: R, privacy: Privacy): R {
   const known = new Map<string, string>()

@@ -18,7 +18,7 @@ interface ShareRoutesDeps {
   db: Db
   clock: Clock
   publicUrl: string
-  /** Limits requests per address for pages and invalid links. */
+  /** Limits requests per IP address for pages and invalid links. */
   limit: RateLimit
   privacyOf(orgId: string): Privacy
   findRun: FindShareableRun
@@ -59,7 +59,7 @@ const ShareLinkSchema = Closed(
 
 const Page = Type.String({ description: 'HTML page that works without scripts', examples: ['<!doctype html>…'] })
 
-/** Routes of shared pages of runs: creating, revoking and showing links. */
+/** Routes for sharing runs: creating, revoking and showing links. */
 export function shareRoutes(deps: ShareRoutesDeps): Route[] {
   const { db, clock, publicUrl, limit, findRun, privacyOf } = deps
   return [
@@ -120,7 +120,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       async handle({ params: { token }, query: { step }, origin }) {
         const share = sharedRun(db, token, clock.now())
         const run = share && findRun(share)
-        // Images of a valid page are not counted, because a page has many.
+        // Images on a valid page are not counted, because a page has many images.
         if (!run || step === undefined) limit.take(networkOf(origin.address))
         const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await pictureOf(share, run, step))
         if (!shown) throw new AppError('notFound', 'token: the page does not exist or is no longer shared')

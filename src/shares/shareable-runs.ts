@@ -9,7 +9,7 @@ import type { RunKey } from './store.ts'
 
 /** A run with the data of its public page. */
 export interface ShareableRun {
-  /** Null while it is queued or running. */
+  /** Returns the report; null while the run is queued or running. */
   report(): Report | null
   /** Returns the indexes of the steps that have a screenshot. */
   screenshots(): ReadonlySet<number>
@@ -38,7 +38,7 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): Shar
         ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
         startedAt: startedAt ?? createdAt,
         ...{ findings, events, errors },
-        // Screenshots are deleted earlier than the run.
+        // Screenshots are deleted earlier than their run.
         steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
       }
     },
@@ -49,7 +49,7 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): Shar
   }
 }
 
-/** Maximum number of pages shown; the rest are counted. */
+/** Maximum number of pages shown. The remaining pages are only counted. */
 const PAGES_SHOWN = 200
 
 function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null {
@@ -72,7 +72,7 @@ function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null
   }
 }
 
-/** Sorts pages by tone, worst first, keeping their order otherwise. */
+/** Sorts pages by tone, worst first. Pages with the same tone keep their order. */
 function worstFirst<P extends AuditedPage>(pages: readonly P[]): P[] {
   const byTone = Map.groupBy(pages, toneOf)
   return (['bad', 'warn', 'good'] as const).flatMap((tone) => byTone.get(tone) ?? [])

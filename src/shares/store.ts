@@ -11,7 +11,7 @@ const MAX_LINKS = 50
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-/** Key of a run of an organization. */
+/** Identifies a run in an organization. */
 export interface RunKey {
   orgId: string
   runId: string
@@ -20,11 +20,14 @@ export interface RunKey {
 /** Content and expiry of a new link. */
 interface NewShare {
   expiresAt: Instant
-  /** Indexes of the steps whose screenshots it shows. */
+  /** Indexes of the steps whose screenshots the link shows. */
   screenshots: readonly number[]
 }
 
-/** Creates a link and returns the token of its URL; only a hash is stored. Fails with `conflict` at 50 valid links. */
+/**
+ * Creates a link and returns the token in its URL; only a hash of the token is stored. Fails with `conflict` if the run
+ * has 50 valid links.
+ */
 export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screenshots }: NewShare, now: Instant): string {
   return tx(db, () => {
     const valid = prepared<[string, Instant], number>(
@@ -58,15 +61,15 @@ export function revokeShares(db: Db, { orgId, runId }: RunKey, now: Instant): vo
   )
 }
 
-/** A run shared by a valid link. */
+/** A run shared through a valid link. */
 export interface SharedRun extends RunKey {
-  /** When the link expires. */
+  /** Expiry of the link. */
   expiresAt: Instant
-  /** Indexes of the steps whose screenshots it shows. */
+  /** Indexes of the steps whose screenshots the link shows. */
   screenshots: readonly number[]
 }
 
-/** Returns the run shared by a token; null if it is unknown, expired or revoked. */
+/** Returns the run shared through a token; null if the token is unknown, expired or revoked. */
 export function sharedRun(db: Db, token: string, now: Instant): SharedRun | null {
   const found = prepared<[Buffer, Instant], Omit<SharedRun, 'screenshots'> & { screenshots: string }>(
     db,

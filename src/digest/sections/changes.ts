@@ -17,7 +17,7 @@ const VERDICT: Readonly<Record<ChangeStatus, { text: string; tone: Tone }>> = {
 }
 const ORDER: readonly ChangeStatus[] = ['regressed', 'watching', 'unclear', 'clean']
 
-/** Watched releases and other changes with their verdicts, harmful ones first. */
+/** Monitored releases and other changes with their verdicts, harmful ones first. */
 export const changesSection: DigestSection = {
   id: 'changes',
   title: 'Releases and changes',

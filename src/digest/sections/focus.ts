@@ -10,7 +10,7 @@ const KIND: Readonly<Record<Nameable['kind'], string>> = {
   ...{ domain: 'Domain', vendor: 'Vendor', event: 'Event', label: 'Label' },
 }
 
-/** Names in the recipient's context, first in the digest: traffic and issues of each. */
+/** The names in the recipient's context, with the traffic and issues of each name. The first section of the digest. */
 export const focusSection: DigestSection = {
   id: 'focus',
   title: 'Your topics',
@@ -36,8 +36,8 @@ function issuesText(one: Nameable, { issues }: DigestFacts): string {
 }
 
 /**
- * Lead of the first name with a new issue, else with a notable change, else of the first name. The recipient asked for
- * it, so there is a lead even without activity.
+ * Returns the lead for the first name with a new issue, otherwise for the first with a notable change, otherwise for
+ * the first name. The recipient asked for these names, so there is a lead even without activity.
  */
 function leadOf(named: readonly Nameable[], facts: DigestFacts): Lead | null {
   const opened = facts.issues.opened.filter(({ status }) => status === 'open' || status === 'acknowledged')

@@ -9,7 +9,7 @@ const MAX_OPENED = 8
 const MAX_OPEN = 5
 const MAX_RESOLVED = 5
 
-/** New, resolved and still open issues, most severe first; developers also get a sample event each. */
+/** New, resolved and open issues, most severe first. For developers, each issue includes a sample event. */
 export const issuesSection: DigestSection = {
   id: 'issues',
   title: 'Issues',

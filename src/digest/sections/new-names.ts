@@ -5,7 +5,7 @@ import { type DigestSection, WEIGHT } from './section.ts'
 
 const MAX_ROWS = 8
 
-/** Events and parameters seen for the first time in more than a week. */
+/** Events and parameters that were not seen in the preceding 7 days. */
 export const newNamesSection: DigestSection = {
   id: 'news',
   title: 'New events and parameters',

@@ -8,7 +8,7 @@ import { type DigestSection, WEIGHT } from './section.ts'
 /** Minimum share of missing orders for a headline. */
 const MISSING_SHARE = 0.05
 
-/** Paid orders compared with the orders each vendor received. */
+/** Paid orders compared with the orders received by each vendor. */
 export const ordersSection: DigestSection = {
   id: 'orders',
   title: 'Order reconciliation',

@@ -2,10 +2,10 @@ import type { Block, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
 import type { Audience, Focus } from '../reader-focus.ts'
 
-/** Recipient and server that a section is written for. */
+/** The recipient and server for which a section is written. */
 export interface SectionContext {
   focus: Focus
-  /** First audience in the recipient's context; null: none. */
+  /** First audience in the recipient's context; null if there is none. */
   audience: Audience | null
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
@@ -14,21 +14,21 @@ export interface SectionContext {
 /** Content of a section. */
 export interface SectionText {
   blocks: readonly Block[]
-  /** Candidate for the headline of the digest; null: none. */
+  /** Candidate for the headline of the digest; null if there is none. */
   lead: Lead | null
 }
 
 /** A section of the digest. */
 export interface DigestSection {
   id: 'focus' | 'week' | 'value' | 'issues' | 'traffic' | 'news' | 'changes' | 'compliance' | 'orders' | 'suggestions'
-  /** Title, and in `of` titles for specific audiences. */
+  /** The title. `of` contains titles for specific audiences. */
   title: string
   of?: Partial<Record<Audience, string>>
-  /** Returns the content; null if there is nothing to report. Pure. */
+  /** Returns the content; null if there is nothing to report. Pure function. */
   write(facts: DigestFacts, reader: SectionContext): SectionText | null
 }
 
-/** Weights of leads; the largest becomes the headline. */
+/** Weights of leads. The lead with the largest weight becomes the headline. */
 export const WEIGHT = {
   trafficStopped: 1000,
   criticalIssue: 900,

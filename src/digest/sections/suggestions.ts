@@ -4,7 +4,7 @@ import type { DigestSection } from './section.ts'
 
 const MAX_SUGGESTIONS = 3
 
-/** Rules that current traffic satisfies and that no alert checks. */
+/** Suggested rules that current traffic satisfies and that no alert checks yet. */
 export const suggestionsSection: DigestSection = {
   id: 'suggestions',
   title: 'Suggested alerts',

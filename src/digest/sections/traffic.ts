@@ -12,7 +12,7 @@ const MAX_EVENTS = 6
 const MAX_EVENTS_MARKETING = 15
 const MAX_MOVES = 8
 
-/** Number of events by vendor, and counts that changed by more than chance. */
+/** Number of events by vendor, and counts with significant changes. */
 export const trafficSection: DigestSection = {
   id: 'traffic',
   title: 'Volume',
@@ -123,7 +123,7 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
   return { weight: WEIGHT.usual, text: `${capitalized(eventsOf(total.now))}, ${againstText(total)}` }
 }
 
-/** `Meta Pixel Purchase fell by 80 % on Shop` */
+/** Returns a sentence such as `Meta Pixel Purchase fell by 80 % on Shop`. */
 function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
   const domain = domainNames.get(name.domainId)
   const place = domain && domainNames.size > 1 ? ` on ${domain}` : ''

@@ -11,7 +11,7 @@ const CHANGES: Record<Difference['change'], string> = {
   status: 'status changed',
 }
 
-/** Content of the page of an audit. */
+/** Content of the page for an audit. */
 export function auditPageContent(report: AuditReport): PageContent {
   const { status, pages, pagesTotal, differences } = report
   const left = pagesTotal - pages.length

@@ -3,7 +3,7 @@ import type { RunEvent, RunFinding, RunFindingKind, StepResult, StepStatus } fro
 import type { FlowReport } from '../report.ts'
 import { durationText, type Html, html, type Part, prose } from './html.ts'
 
-/** Content of a page, placed in the common frame. */
+/** Content of a page, inserted into the shared layout. */
 export interface PageContent {
   /** Kind of report, shown above the name. */
   kicker: string
@@ -29,7 +29,7 @@ const KINDS: Record<RunFindingKind, string> = {
   rule: 'Rule violation',
 }
 
-/** Content of the page of a flow test run. */
+/** Content of the page for a flow test run. */
 export function flowPageContent(report: FlowReport): PageContent {
   const { status, headline, findings, steps, events, errors, attempts } = report
   const done = steps.filter(({ status }) => status === 'passed' || status === 'healed').length

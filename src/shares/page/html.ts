@@ -6,7 +6,7 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-/** Value of a template: strings are escaped, lists joined, null and false omitted. */
+/** Value in a template. Strings are escaped, lists are joined, null and false are omitted. */
 export type Part = Html | string | number | null | false | readonly Part[]
 
 /** Template tag for HTML. Strings are escaped for content and quoted attributes. */
@@ -14,7 +14,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.map((text, at) => text + textOf(parts[at] ?? null)).join(''))
 }
 
-/** Renders text between backticks as code. */
+/** Renders text, with the parts between backticks as code. */
 export function prose(text: string): Part {
   return text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
 }
@@ -26,7 +26,7 @@ function textOf(part: Part): string {
   return escapeHtml(String(part))
 }
 
-/** `1 min 5 s`, `0.4 s` */
+/** Formats a duration: `1 min 5 s`, `0.4 s`. */
 export function durationText(ms: number): string {
   if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
   const seconds = Math.round(ms / SECOND_MS)

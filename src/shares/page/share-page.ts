@@ -6,7 +6,10 @@ import { auditPageContent } from './audit-page.ts'
 import { flowPageContent } from './flow-page.ts'
 import { durationText, Html, html, type Part } from './html.ts'
 
-/** Renders the page of a run without scripts. `expiresAt`: when its link expires. Texts must be safe for the public. */
+/**
+ * Renders the page for a run, without scripts. `expiresAt`: expiry of the page's link. All strings must be safe to
+ * publish.
+ */
 export function sharePage(report: Report, expiresAt: Instant): string {
   const { kicker, verdict, headline, facts, body } =
     report.kind === 'flow' ? flowPageContent(report) : auditPageContent(report)
@@ -97,7 +100,9 @@ details::details-content{content-visibility:visible;display:block}}
 
 const hash = createHash('sha256').update(STYLE).digest('base64')
 
-/** Headers of the page and its images: not cached, framed or indexed, and the page loads only its own images. */
+/**
+ * Headers for the page and its images: they are not cached, framed or indexed, and the page loads only its own images.
+ */
 export const SHARE_HEADERS = {
   'content-security-policy': `default-src 'none'; img-src 'self'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'cross-origin-opener-policy': 'same-origin',
