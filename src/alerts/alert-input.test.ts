@@ -67,7 +67,7 @@ const ACCEPTED: [string, object][] = [
   ['volume with no conditions', { ...volumeInput, conditions: conditions(0), conditionGroups: [] }],
 ]
 
-/** As parsed from JSON: a validation alert with these changes, or a volume alert unchanged. */
+/** Returns an alert as parsed from JSON: a validation alert with these changes, or a volume alert unchanged. */
 function alertWith(values: object): unknown {
   const isWhole = 'alertType' in values && values.alertType === 'volume_threshold'
   return JSON.parse(JSON.stringify(isWhole ? values : { ...validationInput, ...values }))
@@ -78,7 +78,7 @@ test.each(ACCEPTED)('%s: accepted', (_, values) => {
   expect<unknown>(readAlertInput(value)).toEqual(value)
 })
 
-/** The field named by the error, and the change to a valid alert. */
+/** The field that the error names, and the change to a valid alert that causes it. */
 const REFUSED: [string, object][] = [
   ['name', { name: '' }],
   ['name', { name: text(201) }],

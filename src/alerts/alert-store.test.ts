@@ -105,7 +105,7 @@ test('a round reads only due alerts, earliest first', async () => {
   const { db, clock, key } = setUp()
   const now = clock.now()
   deleteAlert(db, key, () => undefined)
-  // More alerts than are read at once, and as many that are not due, have another type or are disabled.
+  // More due alerts than are read at once, and equally many that are not due, have another type or are disabled.
   const due = (n: number) => createAlert(db, clock, key.orgId, { ...validationInput, name: `${n}` }).id
   const ids = Array.from({ length: 1200 }, (_, n) => due(n))
   const set = db.prepare('UPDATE alert SET dueAt = ?, enabled = ? WHERE id = ?')

@@ -13,7 +13,7 @@ import type { Finding, Window } from './finding.ts'
 import { measure, type WatchedDomain } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** A Wednesday, noon. */
+/** Noon on a Wednesday. */
 export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
 
 export const validationInput: AlertInput = {
@@ -41,7 +41,7 @@ export function alertOf(input: AlertInput, id = 'alr_1', orgId = 'org_a'): Alert
 export const domainsNamed = (...ids: string[]): WatchedDomain[] =>
   ids.map((id) => ({ id, createdAt: NOON - 60 * DAY_MS }))
 
-/** Returns an event of the shop, received just before noon. */
+/** Returns an event on the shop domain, received shortly before noon. */
 export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
   const { receivedAt = NOON - 1000 } = values
   const place = { orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', path: '/' }
@@ -54,7 +54,7 @@ const BATCH: BatchRecord = {
   ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
 }
 
-/** Returns a new warehouse with these events: the first half in Parquet, the others still in the spool. */
+/** Returns a new warehouse with these events: the first half in Parquet, the second half still in the spool. */
 export async function warehouseWith(events: readonly StoredEvent[]) {
   const root = mkdtempSync(join(tmpdir(), 'alerts-'))
   const folder = join(root, 'events')
@@ -90,7 +90,7 @@ export async function warehouseWith(events: readonly StoredEvent[]) {
 
 export const HOUR_BEFORE_NOON: Window = { from: NOON - 3_600_000, to: NOON, complete: true }
 
-/** Evaluates alerts of one type and organization together, with the production code. Returns findings by alert id. */
+/** Evaluates alerts of one type and organization together, using the production code. Returns findings by alert id. */
 export async function evaluate(
   warehouse: Pick<DuckdbWarehouse, 'query'>,
   alerts: readonly [Alert, ...Alert[]],

@@ -110,7 +110,7 @@ const rule = fc
 
 const isEvery = (volume: object) => 'vendor' in volume && volume.vendor === '*'
 
-/** Traffic of the preceding weeks, from which expected counts are learned. */
+/** Adds the traffic of the preceding weeks, from which expected counts are learned. */
 async function addHistory(stand: WarehouseFixture): Promise<void> {
   const past = { from: START - 5 * 7 * DAY_MS, to: START, domainId: 'dom_1' }
   await addTraffic(stand, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
@@ -128,7 +128,7 @@ const event = fc.record({
 /** The events of a batch, and the time since the previous batch. */
 const traffic = fc.array(
   fc.record({
-    // Sessions continue, also across midnight, and end.
+    // Sessions end or continue, including across midnight.
     afterMs: fc.oneof(
       fc.integer({ min: 1, max: 29 * MINUTE_MS }),
       fc.integer({ min: 29 * MINUTE_MS, max: 31 * MINUTE_MS }),
@@ -143,7 +143,7 @@ const traffic = fc.array(
 
 const DOMAINS = ['dom_1', 'dom_2'].map((id) => ({ id, createdAt: 0 }))
 const START = Date.UTC(2026, 0, 5)
-/** Querying window by window takes long. */
+/** Few days, because querying window by window is slow. */
 const DAYS = 2
 
 const alertOfInput = (input: unknown, index: number): Alert =>
@@ -156,7 +156,7 @@ interface Sent {
   events: { vendor: string; event: string; params: Record<string, string> }[]
 }
 
-/** Stores it while the alerts are active, as the collector does; occasionally files are written and merged. */
+/** Stores events while the alerts are active, like the collector. Files are occasionally written and merged. */
 async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
   const judge = judgeOf(alerts)
   for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
@@ -174,7 +174,7 @@ async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: r
   }
 }
 
-/** The findings of the scheduler, window by window. */
+/** Returns the scheduler's findings, window by window. */
 async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
   const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
@@ -195,7 +195,7 @@ async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
   return verdicts
 }
 
-/** The fields of a finding that must agree. */
+/** The fields of a finding that must be equal. */
 const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
   ...{ domainId, subject, occurrences, observed, expected },
   ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },

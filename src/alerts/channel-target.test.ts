@@ -62,7 +62,7 @@ describe('a stored target', () => {
 describe('a masked target', () => {
   test.each<[Channel, string | RegExp]>([
     [sealedHook(SLACK), /^https:\/\/hooks\.slack\.com\/\*{3}[\w-]{8}$/],
-    // Stored by a version that did not seal targets.
+    // Stored by a version that did not encrypt targets.
     [hook(SLACK), 'https://hooks.slack.com/***'],
     [hook('int_01ke:WEB'), 'int_01ke:WEB'],
     [{ type: 'email', target: 'ann@example.com, ben@x.example' }, 'a***@e***.com, b***@x***.example'],

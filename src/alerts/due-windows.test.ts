@@ -13,7 +13,7 @@ const schedule = (period: string, partial: boolean, timezone = 'UTC'): Schedule 
 const at = (time: string) => Date.parse(`2026-01-05T${time}Z`)
 const spell = (instant: number) => new Date(instant).toISOString().slice(11, 16)
 
-/** `10:00-11:00`, and `10:00-10:20…` for a part. */
+/** Formats windows: `10:00-11:00`, or `10:00-10:20…` for a partial window. */
 function spans(cursor: Cursor, rule: Schedule, watermark: number, woken: boolean): string[] {
   return dueWindows(cursor, rule, watermark, woken).map(
     ({ window: { from, to, complete } }) => `${spell(from)}-${spell(to)}${complete ? '' : '…'}`,
@@ -126,14 +126,14 @@ const life = fc.record({
   ticks: fc.array(
     fc.record({
       woken: fc.boolean(),
-      // A tick, a pause of about one window, a clock that is set back, a long downtime.
+      // A tick, a pause of about one window, a clock set back, or a long downtime.
       afterMs: fc.oneof(
         fc.integer({ min: 0, max: 5000 }),
         fc.integer({ min: 0, max: 2 * HOUR_MS }),
         fc.integer({ min: -MINUTE_MS, max: 0 }),
         fc.integer({ min: 0, max: 60 * DAY_MS }),
       ),
-      // The program dies before this many of the due evaluations are stored.
+      // The program crashes after this many of the due evaluations have been stored.
       written: fc.oneof(fc.constant(100), fc.integer({ min: 0, max: 3 })),
     }),
     { maxLength: 40 },

@@ -6,7 +6,7 @@ import type { AlertInput } from './alert.ts'
 import { areRowsUnreliable, isWindowUnreliable } from './gap-coverage.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** Minutes from noon. */
+/** Returns gaps, given in minutes from noon. */
 const gapsFrom = (...minutes: [from: number, to: number][]) => {
   const gaps = minutes.map(([from, to]): Gap => {
     return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }

@@ -28,7 +28,7 @@ const LONG = {
 }
 
 const some = (names: readonly string[]) => fc.option(fc.subarray([...names], { minLength: 1 }), { nil: undefined })
-/** With scope, filters, conditions and groups. */
+/** Alerts with a scope, filters, conditions and groups. */
 const anAlert = fc
   .record({
     rule: aRule,
@@ -57,7 +57,10 @@ const aSent = fc.record({
   vendor: fc.constantFrom(...VENDORS),
 })
 
-/** One event a minute: some in a sorted and shredded file, some in two unsorted files, the others still in the spool. */
+/**
+ * Stores one event a minute: some in a sorted and shredded file, some in two unsorted files, the rest still in the
+ * spool.
+ */
 async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
   for (const [index, event] of events.entries()) {
     await stand.add([event])
@@ -114,11 +117,11 @@ test('the verdict on arrival equals the SQL: scope, filters, conditions and grou
       fc.constantFrom<'DE'[]>([], ['DE']),
       compare,
     ),
-    // Only the difference: other events and rules would hide it, and shrinking them takes hours.
+    // Reports only the difference, which other events and rules would obscure. Shrinking them takes hours.
     { numRuns: RUNS, endOnFailure: true, reporter: report },
   )
   expect(pairs).toBeGreaterThanOrEqual(20_000)
-  // Agreement on events without violations alone would prove little.
+  // Agreement only on events without violations would prove little.
   expect(violations).toBeGreaterThan(pairs / 20)
 })
 

@@ -4,7 +4,7 @@ import type { Judge } from '../ingest/decode-batch.ts'
 import type { Alert } from './alert.ts'
 import { OrganizationRules } from './organization-rules.ts'
 
-/** Judges by the rules of these alerts, without a database. */
+/** Evaluates events against the rules of these alerts, without a database. */
 export function judgeOf(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {
   const books = new Map<string, OrganizationRules>()
   for (const alert of alerts) {

@@ -17,7 +17,7 @@ test('late batches are judged by the rules and countries at the time of judging'
   let regions: PhoneRegions = []
   let isDeleted = false
   const judge = new LateJudge({
-    // As `ActiveRules` does: it reports a change at the next refresh.
+    // Like `ActiveRules`, reports a change at the next refresh.
     refresh() {
       if (isDeleted && rules.delete('alr_1')) judge.changed('org_a', 'alr_1', null)
     },

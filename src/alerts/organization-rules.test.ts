@@ -14,7 +14,7 @@ const longerThan = (length: number): NonNullable<AlertInput['conditions']> => ({
   items: [{ parameter: 'value', op: 'length_gt', values: [`${length}`] }],
 })
 
-/** Parameters that report each read. */
+/** Parameters that call `read` each time they are read. */
 function counted(params: Record<string, string>, read: () => void): Record<string, string> {
   return new Proxy(params, {
     get(target, key) {
@@ -70,7 +70,7 @@ describe('an event is judged by', () => {
     let reads = 0
     const params = counted({ value: '12' }, () => reads++)
     expect(judge(eventOf({ params }))).toEqual([])
-    // All are conditions of one kind on one parameter.
+    // All conditions are of one kind and on one parameter, so it is read only once.
     expect(reads).toBe(1)
   })
 

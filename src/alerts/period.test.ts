@@ -60,7 +60,7 @@ describe('a time zone', () => {
   })
 })
 
-/** Zones with different clock changes: at night, at midnight, by half an hour, by a whole day, none. */
+/** Zones whose clocks change at night, at midnight, by half an hour, by a whole day, or never. */
 const ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -92,7 +92,7 @@ const period = fc
 const zone = fc.constantFrom(...ZONES)
 const instant = fc.oneof(
   fc.integer({ min: Date.UTC(1985, 0, 1), max: Date.UTC(2045, 0, 1) }),
-  // Around the day that Samoa skipped, and around a clock change at 00:01.
+  // Near the day that Samoa skipped, and near a clock change at 00:01.
   fc.integer({ min: Date.UTC(2011, 11, 27), max: Date.UTC(2012, 0, 3) }),
   fc.integer({ min: Date.UTC(2006, 9, 28), max: Date.UTC(2006, 9, 31) }),
 )
@@ -264,7 +264,7 @@ describe('windows', () => {
     ],
     ['Asia/Kolkata', '1w', '2026-01-11T18:29Z', [['2026-01-05 00:00:00', 168]]],
     ['Asia/Kolkata', '1w', '2026-01-11T18:30Z', [['2026-01-12 00:00:00', 168]]],
-    // Samoa went from Thursday the 29th to Saturday the 31st.
+    // Samoa skipped from Thursday the 29th to Saturday the 31st.
     [
       'Pacific/Apia',
       '1d',
@@ -305,7 +305,7 @@ describe('windows', () => {
         ['2026-11-02 00:00:00', 24],
       ],
     ],
-    // Clocks went from 00:01 back to 23:01, in 1988 to 22:01, of the day before.
+    // Clocks went from 00:01 back to 23:01 on the previous day (in 1988 to 22:01).
     [
       'America/St_Johns',
       '1d',

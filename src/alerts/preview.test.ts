@@ -40,7 +40,7 @@ describe('a preview', () => {
     )
     expect(JSON.stringify(body)).not.toContain('@example.com')
     expect((await ask('preview', {})).body).toMatchObject({ scanned: 51, matched: 26, windowHours: 24 })
-    // Nothing was stored.
+    // The preview stored nothing.
     expect((await world.call('GET', '/v1/alerts')).body.alerts).toEqual([])
     expect((await world.call('GET', '/v1/issues')).body.issues).toEqual([])
   })

@@ -79,11 +79,11 @@ describe('an instant is in the run windows', () => {
       true,
     ],
     ['not behind a night of Kolkata', { hours: [23, 1], days: [MONDAY] }, 'Asia/Kolkata', '2026-01-05T19:30Z', false],
-    // Half an hour forward at 02:00 on 2026-10-04: 02:00 to 02:30 is skipped.
+    // Clocks go half an hour forward at 02:00 on 2026-10-04: 02:00 to 02:30 is skipped.
     ['in what is left of an hour', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T15:30Z', true],
     ['not before it', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T15:29:59Z', false],
     ['not behind it there', { hours: [2, 3] }, 'Australia/Lord_Howe', '2026-10-03T16:00Z', false],
-    // Half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 occurs twice.
+    // Clocks go half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 occurs twice.
     ['in the half hour that comes twice', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:15Z', true],
     ['not behind that', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:30Z', false],
   ])('%s', (_, runWindows, timezone, at, expected) => {

@@ -6,7 +6,7 @@ import { TimeSlices } from './time-slices.ts'
 function setUp() {
   let [wall, processor] = [1000, 0]
   const slices = new TimeSlices({ wallMs: () => wall, processorMs: () => processor })
-  /** Works on a batch in steps until the meter stops it; returns the time worked. */
+  /** Works on a batch in steps until the meter stops it. Returns the time spent. */
   const work = (orgId: string, ms: number, { events = 1, stepMs = 0.5, busy = 1 } = {}) => {
     const { meter, end } = slices.begin(orgId)
     let done = 0

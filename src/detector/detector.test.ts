@@ -14,7 +14,7 @@ interface Run {
   sensitivity?: number
   stepMs?: number
   timezone?: string
-  /** When row 0 starts. */
+  /** Start time of row 0. */
   start?: number
 }
 
@@ -26,7 +26,7 @@ function verdictsOf(values: readonly (number | null)[], options: Run = {}): Verd
 
 const alarmsOf = (verdicts: readonly Verdict[]) => verdicts.flatMap(({ alarm }, row) => (alarm ? [row] : []))
 
-/** Six weeks with a weekly profile; `change` is applied from hour `from` on. */
+/** Returns six weeks of counts with a weekly profile. `change` is applied from hour `from` on. */
 function hourly(
   perHour: number,
   seed: number,
@@ -36,7 +36,7 @@ function hourly(
   return madeSeries(perHour, 6, randomOf(seed)).map((value, row) => (row < from ? value : change(value)))
 }
 
-/** Bursts, silences, nulls and calm stretches. */
+/** Series with bursts, silences, nulls and calm stretches. */
 const rough = fc
   .tuple(fc.nat(), fc.constantFrom(0.5, 5, 60), fc.integer({ min: 50, max: 900 }))
   .map(([seed, mean, rows]) => {
@@ -166,7 +166,7 @@ describe('nothing is found in', () => {
       const random = randomOf(4)
       const values = Array.from({ length: 7 * WEEK }, (_, row) => {
         const wall = Temporal.Instant.fromEpochMilliseconds(start + row * HOUR_MS).toZonedDateTimeISO('Europe/Berlin')
-        // An edge that is off by an hour is detected.
+        // A step in traffic that is off by an hour would be detected.
         return poisson(wall.hour >= 8 && wall.hour < 20 ? 400 : 20, random)
       })
       expect(alarmsOf(verdictsOf(values, { timezone: 'Europe/Berlin', start }))).toEqual([])

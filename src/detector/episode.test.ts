@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../core/clock.ts'
 import type { Verdict } from './detector.ts'
 import { Episode } from './episode.ts'
 
-/** A row, or a tick with or without a silence, at a minute. */
+/** A row, or a tick with or without a silence, at the given minute. */
 type Step = [minute: number, row: Partial<Verdict & { count: number }> | null, isSilent: boolean]
 
 const calm: Verdict & { count: number } = {
@@ -13,7 +13,7 @@ const calm: Verdict & { count: number } = {
 const fallen = { anomaly: true, open: true, down: 9, count: 5 }
 const risen = { anomaly: true, open: true, up: 9, count: 400 }
 
-/** The outcome of each step: `!` for an alarm, and the open deviation. */
+/** Returns the outcome of each step: `!` for an alarm, followed by the open deviation. */
 function outcomesOf(steps: readonly Step[]): string[] {
   const episode = new Episode()
   return steps.map(([minute, row, isSilent]) => {

@@ -4,7 +4,7 @@ import { Clusters } from './clusters.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 
-/** Runs of minutes without events, for whole days; `isBusy` returns whether a minute has events. */
+/** Returns the runs of minutes without events, for whole days. `isBusy` returns true for a minute with events. */
 function lullsOf(days: number, isBusy: (minute: number) => boolean): number[][] {
   return Array.from({ length: days * 24 }, (_, hour) => {
     const quietRuns = [0]
@@ -22,7 +22,7 @@ function learned(rows: readonly number[][], perMinute: number, most = Number.POS
   return lapses
 }
 
-/** Random visits at this rate per minute; each minute of a visit has events. */
+/** Generates random visits at this rate per minute. Each minute of a visit has events. */
 function visits(perMinute: number, minutes: number, random: Random): (minute: number) => boolean {
   let until = -1
   return (minute) => {

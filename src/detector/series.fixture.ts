@@ -1,7 +1,7 @@
-/** Numbers from 0 to below 1. */
+/** Returns random numbers from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
-/** The same numbers for the same seed (mulberry32 of Tommy Ettinger, in the public domain). */
+/** Returns the same random numbers for the same seed (mulberry32 by Tommy Ettinger, in the public domain). */
 export function randomOf(seed: number): Random {
   let state = seed | 0
   return () => {
@@ -12,18 +12,18 @@ export function randomOf(seed: number): Random {
   }
 }
 
-/** A number of the normal distribution with mean 0 and deviation 1. */
+/** Returns a random number from a normal distribution with mean 0 and standard deviation 1. */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 const WEEK_HOURS = 168
-/** From here a Poisson count is drawn as a rounded normal number. */
+/** From this mean on, a Poisson count is drawn as a rounded normally distributed number. */
 const MANY = 500
-/** e^−mean is far above the smallest number. */
+/** Small enough that e^−mean is far above the smallest positive number. */
 const PIECE = 30
 
-/** A count of events whose mean is given. */
+/** Returns a random Poisson count with the given mean. */
 export function poisson(mean: number, random: Random): number {
   if (mean > MANY) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   if (mean > PIECE) return poisson(PIECE, random) + poisson(mean - PIECE, random)
@@ -32,7 +32,9 @@ export function poisson(mean: number, random: Random): number {
   return count
 }
 
-/** Share of the average in an hour of the week: quiet nights, an afternoon peak, weekends a quarter lower. */
+/**
+ * Share of the average traffic for an hour of the week: quiet nights, an afternoon peak, a quarter less on weekends.
+ */
 export function profileAt(hour: number): number {
   const ofDay = hour % 24
   const waking = ofDay < 5 ? 0 : Math.sin((Math.PI * (ofDay - 5)) / 19) ** 2
@@ -40,7 +42,9 @@ export function profileAt(hour: number): number {
   return ((0.25 + 0.75 * waking) * ofWeek) / 0.505
 }
 
-/** Counts with a weekly profile, 1 % growth per week, noise of 8 % by day and 5 % by hour, and Poisson noise. */
+/**
+ * Returns counts with a weekly profile, 1 % growth per week, noise of 8 % by day and 5 % by hour, and Poisson noise.
+ */
 export function madeSeries(perHour: number, weeks: number, random: Random, profile = profileAt): number[] {
   let ofDay = 1
   return Array.from({ length: weeks * WEEK_HOURS }, (_, hour) => {

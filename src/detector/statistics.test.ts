@@ -119,7 +119,7 @@ test('a sliding sum covers the last rows', () => {
 })
 
 describe('a burst', () => {
-  /** The definition, from the sorted list of levels. */
+  /** Computes the score by definition, from the sorted list of levels. */
   function plainScore(history: readonly number[], sum: number): number {
     const levels = history.map((value) => Math.round(Math.log(1 + value) / 0.02) * 0.02).toSorted((a, b) => b - a)
     const above = levels.length - 1 - Math.floor(0.99 * (levels.length - 1))
@@ -165,8 +165,8 @@ describe('noise', () => {
   }
 
   /**
-   * Noise of alternating busy and quiet hours, each of which is busier or quieter by a random share. Cluster sizes are
-   * random; counts have the variance of clusters of one size, `cluster`.
+   * Returns the noise estimated from alternating busy and quiet hours, each of which is busier or quieter by a random
+   * share. Cluster sizes are random; counts have the variance of equal-sized clusters of size `cluster`.
    */
   function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
     const random = randomOf(4)
@@ -283,7 +283,7 @@ describe('slots', () => {
 
   test('know weekends in local time', () => {
     const slots = new LocalTimeSlots(HOUR_MS, 'Asia/Tokyo')
-    // Friday 23:00 there.
+    // Friday 23:00 in that time zone.
     slots.slotOf(at('2026-03-27T14:00Z'))
     expect([0, 1, 24, 48, 49].map((slot) => slots.isWeekend(slot))).toEqual([false, true, true, true, false])
   })

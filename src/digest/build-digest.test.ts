@@ -19,7 +19,7 @@ describe('the order of sections', () => {
     ['privacy', ['Personal data and consent', 'At a glance']],
     ['Meta Pixel', ['Your topics', 'At a glance']],
     ['privacy of Meta Pixel', ['Your topics', 'Personal data and consent']],
-    // The first audience decides the wording, the second the following sections.
+    // The first audience determines the wording, the second the order of the following sections.
     ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
   ])('%j', (context, first) => expect(titles(context).slice(0, first.length)).toEqual(first))
 

@@ -29,7 +29,7 @@ const names = counts.map(
 
 const hour = (n: number, phase: number) => Math.round(2600 + 2200 * Math.sin(((n + phase) / 24) * 2 * Math.PI))
 
-/** An issue of the shop. */
+/** Returns an issue on the shop domain. */
 export function aDigestIssue(values: Partial<DigestIssue> = {}): DigestIssue {
   return {
     ...{
@@ -80,7 +80,7 @@ const nameables: Nameable[] = [
   ),
 ]
 
-/** A day on which much happened. */
+/** Returns the facts of an eventful day. */
 export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
   const at = COMPOSED_AT
   const opened = [
@@ -211,7 +211,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
   }
 }
 
-/** A day on which nothing happened. */
+/** Returns the facts of a day without activity. */
 export function aQuietDay(values: Partial<DigestFacts> = {}): DigestFacts {
   const none = { opened: [], resolved: [], open: [], openedBefore: 0, resolvedBefore: 0 }
   return aDay({

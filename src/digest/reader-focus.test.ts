@@ -27,24 +27,24 @@ describe('what a context names', () => {
     ['everything, please', ''],
     ['purchase', 'purchase'],
     ['PURCHASE and shop', 'purchase, Shop'],
-    // Whole words.
+    // Names match only as whole words.
     ['purchases, prepurchase, purchase_id, purchase-id', ''],
     ['shopping', ''],
-    // Longest match first; its parts are not matched again.
+    // The longest name matches first; its parts are not matched again.
     ['Google Analytics 4', 'Google Analytics 4'],
     ['google ads then Google', 'Google Ads, Google'],
     ['Google Analytics 4 and google', 'Google Analytics 4, Google'],
     ['shop.example', 'shop.example'],
     ['about shop.example.', 'shop.example'],
     ['www.shop.example', ''],
-    // In the order of the text, each once.
+    // In order of appearance, without duplicates.
     ['page_view, checkout, purchase, Page_View', 'page_view, Checkout, purchase'],
-    // Characters of regular expressions are literal.
+    // Special characters of regular expressions are treated literally.
     ['only C++ (beta)!', 'C++ (beta)'],
     ['C (beta)', ''],
     ['größe', 'Größe'],
     ['Gro\u0308ße', 'Größe'],
-    // Audiences, in the plural too; a name that is one means the audience.
+    // Audiences also match in the plural. A name that equals an audience is treated as the audience.
     ['for executives', 'executive'],
     ['Privacy and DEVELOPER', 'privacy, developer'],
     ['marketing: Google Ads', 'marketing, Google Ads'],

@@ -14,12 +14,12 @@ describe('a digest is due from its hour on for two hours', () => {
     [7, '2026-01-06T09:00', null],
     [0, '2026-01-06T00:00', '2026-01-06'],
     [0, '2026-01-06T01:59', '2026-01-06'],
-    // Starts on one day, ends on the next, and is the digest of the first.
+    // Starts on one day, ends on the next, and belongs to the first.
     [23, '2026-01-06T23:00', '2026-01-06'],
     [23, '2026-01-07T00:59', '2026-01-06'],
     [23, '2026-01-07T01:00', null],
     [22, '2026-01-06T23:59', '2026-01-06'],
-    // Daylight saving time does not matter: hours are UTC.
+    // Daylight saving time has no effect, because hours are in UTC.
     [1, '2026-03-29T01:30', '2026-03-29'],
     [1, '2026-10-25T01:30', '2026-10-25'],
   ])('hour %i at %s: %p', (hourUtc, now, day) => {

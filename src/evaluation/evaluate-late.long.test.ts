@@ -4,7 +4,7 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MAX_LATE_WINDOWS } from '../alerts/due-windows.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Usual events per hour, and events per hour while nothing is evaluated. */
+/** Usual number of events per hour, and the number per hour while nothing is evaluated. */
 const [USUAL, MANY] = [30, 150]
 /** Long enough to learn the usual traffic. */
 const HISTORY_MS = 8 * DAY_MS
@@ -32,13 +32,13 @@ const KINDS = Object.keys(RULES) as Kind[]
 interface Shop {
   world: TestApp
   token: string
-  /** By type. */
+  /** Alert ids by type. */
   ids: Record<Kind, string>
   /** Sent messages. */
   sent: string[]
 }
 
-/** Usual traffic for this long, then hourly alerts of every type; records each stored evaluation. */
+/** Sends usual traffic for this long, then creates hourly alerts of every type. Records each stored evaluation. */
 async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
   const sent: string[] = []
   const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
@@ -73,7 +73,7 @@ async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
   return { ...shop, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
-/** A heartbeat, as if there had been one every second until now. */
+/** Records heartbeats as if the program had been running until now. */
 async function alive(world: TestApp) {
   await world.run('heartbeat')
   world.app.db.exec('DELETE FROM pipelineGap')
@@ -92,7 +92,10 @@ async function send({ world, token }: Pick<Shop, 'world' | 'token'>, now: Instan
 
 const evaluate = ({ world }: Shop) => world.run('flush', 'evaluate', 'evaluate series', 'deliver')
 
-/** The end of each evaluation of an alert, in hours since it was saved, in the order of storing. */
+/**
+ * Returns the end of each evaluation of an alert, in hours since the alert was saved, in the order in which they were
+ * stored.
+ */
 function evaluations({ world, ids }: Shop, kind: Kind): number[] {
   const log = world.app.db.prepare<[string], number>('SELECT through FROM evaluation WHERE alertId = ? ORDER BY rowid')
   return log
@@ -101,7 +104,7 @@ function evaluations({ world, ids }: Shop, kind: Kind): number[] {
     .map((through) => (through - SAVED_AT) / HOUR_MS)
 }
 
-/** Number of findings of each alert, and sent messages. */
+/** Returns the number of findings for each alert, and the number of sent messages. */
 function state({ world, ids, sent }: Shop) {
   const count = world.app.db.prepare('SELECT ifnull(sum(occurrences), 0) FROM issue WHERE alertId = ?').pluck()
   const found = Object.fromEntries(KINDS.map((kind) => [kind, count.get(ids[kind])]))
@@ -119,7 +122,7 @@ test('three missed hours are evaluated once, window by window, in order', async 
   const { found } = state(shop)
   expect(found).toMatchObject({
     data_validation: 2 + 3 + 4,
-    // From 30 to 150 in the first window, and unchanged in the others.
+    // Rises from 30 to 150 in the first window, and is unchanged in the others.
     tag_volume_change: 1,
     volume_threshold: 3,
     journey: 3,
@@ -150,13 +153,13 @@ test('after three hours of downtime, earlier events are judged and the gap is no
   await send(shop, at(1) + 10 * MINUTE_MS, 20, 2)
   world.clock.set(at(1.5))
   await alive(world)
-  // Killed, and restarted three hours later from disk.
+  // Killed, and restarted from disk three hours later.
   world.clock.set(at(4.5))
   await world.crash()
   await evaluate(shop)
   for (const kind of KINDS) {
     const through = evaluations(shop, kind)
-    // Types that judge partial windows have also judged the current one.
+    // Types that evaluate partial windows have also evaluated the current window.
     const isPartial = !['tag_volume_change', 'volume_threshold'].includes(kind)
     expect([kind, through]).toEqual([kind, isPartial ? [1, 2, 3, 4, 4.5] : [1, 2, 3, 4]])
   }

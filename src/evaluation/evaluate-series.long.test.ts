@@ -20,7 +20,7 @@ import type { SignalSetting } from '../signals/signal.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
 import { type EvaluateSeriesDeps, evaluateSeries, monitorSeries } from './evaluate-series.ts'
 
-/** A Monday, noon. */
+/** Noon on a Monday. */
 const NOON = Date.UTC(2026, 2, 9, 12)
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
 const signals: AlertInput = {
@@ -38,7 +38,7 @@ interface Notification {
   subject: string
 }
 
-/** Ten weeks of traffic up to some days after noon, and alerts that were saved at eleven. */
+/** Ten weeks of traffic until some days after noon, and alerts that were saved at eleven. */
 async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Traffic>[]) {
   const db = memoryDb()
   const clock = testClock(NOON - HOUR_MS)
@@ -68,14 +68,14 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     restart() {
       parts = newParts()
     },
-    /** Runs shortly after each tick. */
+    /** Evaluates shortly after each tick until `to`. */
     async until(to: Instant) {
       for (let at = clock.now(); at < to; at = clock.now()) {
         clock.set(Math.min(to, (Math.floor(at / TICK_MS) + 1) * TICK_MS + 1000))
         await evaluateSeries(parts)
       }
     },
-    /** Runs once, at once. */
+    /** Sets the clock to `to` and evaluates once. */
     async jump(to: Instant) {
       clock.set(to)
       await evaluateSeries(parts)
@@ -117,7 +117,7 @@ describe('a dead tag', () => {
     await world.until(NOON + hours(9))
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
     expect(world.notifications[0]?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
-    // Five silent hours, and the hour of the recovery.
+    // Five silent hours, and the hour of recovery.
     expect(world.issues()).toMatchObject([{ subject: 'Shop view', status: 'resolved', occurrences: 6 }])
     expect(world.issues()[0]?.title).toMatch(
       /^\w+ \(Shop view\): no event since 2026-03-09 12:0\d UTC, about \d+ expected$/,
@@ -211,7 +211,7 @@ describe('all traffic of a domain', () => {
       [view ?? {}, buy ?? {}, { ...cart, faults: dies(NOON - hours(3), backAt) }],
     )
     await world.until(NOON + hours(2))
-    // It was reported before the alert was saved, so nothing is notified.
+    // The drop was reported before the alert was saved, so no notification is sent.
     expect(world.transitions()).toEqual(['opened all'])
   })
 })

@@ -15,7 +15,7 @@ import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
 import { type EvaluateDeps, evaluate, WokenAlerts } from './evaluate.ts'
 
-/** Alerts saved an hour before noon, and a warehouse with the events of that hour; it is noon. */
+/** Creates alerts saved an hour before noon, and a warehouse with the events from that hour. The time is noon. */
 async function setUp(
   inputs: readonly AlertInput[],
   eventsOf: (alertIds: string[], domainId: string, orgId: string) => Partial<StoredEvent>[] = () => [],
@@ -31,7 +31,7 @@ async function setUp(
   clock.set(NOON)
   const queries: Query[] = []
   const orders: NotificationRequest[] = []
-  /** Replaced by tests of failures. */
+  /** Replaced by tests that simulate failures. */
   const on = { query: () => {}, enqueue: (_order: NotificationRequest) => {}, gaps: [] as Gap[] }
   const parts: EvaluateDeps = {
     db,
@@ -60,9 +60,9 @@ async function setUp(
   return {
     ...{ db, clock, orgId, mallory, domainId, ids, parts, queries, orders, on },
     run: () => evaluate(parts),
-    /** Violations counted on the issues of each alert. */
+    /** Returns the number of violations counted on the issues of each alert. */
     counted: () => ids.map((id) => occurrences().find(({ alertId }) => alertId === id)?.count ?? 0),
-    /** The time up to which each alert has been judged. */
+    /** Returns the time up to which each alert has been evaluated. */
     through: () =>
       ids.map((id) => activeAlerts(db).find(({ alert }) => alert.id === id)?.cursor.evaluatedThrough ?? null),
     [Symbol.dispose]: () => history[Symbol.dispose](),
@@ -91,7 +91,7 @@ describe('alerts that share a window', () => {
   test('share one query for samples', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids }, { violations: ids.slice(1), seq: 7 }])
     await world.run()
-    // Violations, samples and totals.
+    // One query each for violations, samples and totals.
     expect(world.queries).toHaveLength(3)
     expect(world.counted()).toEqual([1, 2])
   })

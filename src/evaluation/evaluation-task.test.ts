@@ -9,7 +9,10 @@ import { type EvaluationResult, evaluateGroup, tasksOf } from './evaluation-task
 
 const clear: EvaluationResult = { findings: [], isInconclusive: false }
 
-/** Two alerts with the same windows, each with an open issue that the next clear window resolves. */
+/**
+ * Creates two alerts with the same windows. Each has an open issue that is resolved by the next window without a
+ * violation.
+ */
 async function setUp() {
   const db = memoryDb()
   const clock = testClock(NOON - 2 * HOUR_MS)

@@ -13,7 +13,7 @@ import type { Db } from '../store/database.ts'
 import { problemFrom } from './evidence.fixture.ts'
 import { MAX_BUCKETS, type SeriesSources, seriesOf } from './series.ts'
 
-/** Three weeks of a shop with about 90 events an hour, of which purchases fell to a tenth three hours before noon. */
+/** Three weeks of a shop with about 90 events an hour. Purchases fall to a tenth three hours before noon. */
 const shop = madeSeries(90, 3, randomOf(5)).flatMap((count, hour) => {
   const start = NOON - (21 * 24 - hour) * HOUR_MS
   return Array.from({ length: count }, (_, index) => {
@@ -42,7 +42,7 @@ describe('of an anomaly', () => {
     volume: { vendor: 'ga4', event: 'purchase' },
   }
 
-  /** The series, and what was charted for it. */
+  /** Returns the series, and the arguments with which it was charted. */
   async function anomaly(values: Partial<AlertInput>, finding: Partial<Finding> = {}, first = 3 * HOUR_MS) {
     const base = problemFrom({ ...anomalyInput, ...values }, { first, last: Math.min(first, 3 * HOUR_MS) })
     if (!base.rule) throw new Error('there is a rule')

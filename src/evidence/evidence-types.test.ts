@@ -48,7 +48,7 @@ describe('a journey', () => {
     }) satisfies Partial<AlertInput>
   const thanks = { event: 'page_view', path: '/thanks' }
 
-  /** A complete session, one without the purchase, and one with an unexpected purchase. */
+  /** Sends a complete session, a session without the purchase, and a session with an unexpected purchase. */
   async function journeyStory(data: Condition[], params: Record<string, string>) {
     world = await EvidenceFixture.open()
     const alert = world.watch(steps(data))

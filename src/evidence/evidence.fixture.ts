@@ -76,7 +76,7 @@ export class EvidenceFixture {
     await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
   }
 
-  /** Evaluates the window between two minutes, at its end. */
+  /** Evaluates the window between two minutes, at the end of the window. */
   async evaluate(alert: Alert, from: number, to: number): Promise<void> {
     const { db, clock, warehouse } = this.stand
     clock.set(HOUR + to * MINUTE_MS)
@@ -101,7 +101,7 @@ export class EvidenceFixture {
     )
   }
 
-  /** Returns the shop's issue of an alert. */
+  /** Returns the id of an alert's issue on the shop domain. */
   issueOf({ id }: Pick<Alert, 'id'>): string {
     const { db } = this.stand
     const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
@@ -123,7 +123,7 @@ export class EvidenceFixture {
     return { via: 'key', userId, orgId, role, readOnly, keyId: null, sessionId: null }
   }
 
-  /** Returns the evidence by the production route, which checks it against its schema. */
+  /** Returns the evidence through the production route, which validates it against its schema. */
   async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.stand.warehouse) {
     const { db, clock, spool } = this.stand
     const seriesMonitor = new SeriesMonitor({
@@ -148,7 +148,7 @@ export class EvidenceFixture {
   }
 }
 
-/** Returns an issue of this alert that began and was last seen this long before noon. */
+/** Returns an issue of this alert that began and was last seen the given times before noon. */
 export function problemFrom(input: AlertInput, values: { first: number; last?: number } & Partial<Problem>): Problem {
   const { first, last = first, ...others } = values
   const { alertType } = input

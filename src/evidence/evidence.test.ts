@@ -28,7 +28,7 @@ const valueMissing: Partial<AlertInput> = {
   filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
 }
 
-/** Broken purchases between good ones; the last one is not evaluated yet. At 13:40. */
+/** Invalid purchases between valid ones. The last event has not been evaluated yet. The time is 13:40. */
 async function validationStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
   const alert = world.watch(valueMissing)
   await world.send(5, { id: 'good', params: { value: '49', to: 'bob@example.com' } })
@@ -72,7 +72,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
   }
 }
 
-/** Too few purchases of a plan in two quarters of an hour. At 12:50. */
+/** Too few purchases of a plan in two windows of 15 minutes. The time is 12:50. */
 async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
   const alert = world.watch({
     name: 'Pro purchases arrive',
@@ -169,7 +169,7 @@ test('an issue that does not exist is not found', async () => {
   await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
 })
 
-/** Condition of the rule, parameters of an event, and text that must never be shown. */
+/** The rule's condition, an event's parameters, and strings that must never be shown. */
 const PERSONAL: [Condition, EventFields, string][] = [
   [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann@example.com' } }, 'ann@'],
   [{ parameter: '*', op: 'contains_email' }, { params: { a: 'x', b: 'mail ann@example.com now' } }, 'ann@'],

@@ -32,7 +32,7 @@ const whole = findingOf({
 })
 const signal = findingOf({ subject: 'ga4 purchase', summary: 'it fell', observed: 0, expected: 30 })
 
-/** Evaluates the hour that ends this many hours after noon. */
+/** Evaluates the hour that ends this number of hours after noon. */
 function hourTo(hour: number, alert: AlertFacts, findings: readonly Finding[]): void {
   const to = NOON + hour * HOUR_MS
   const window = { from: to - HOUR_MS, to, complete: true }
@@ -74,7 +74,10 @@ describe('the issue named by the last finding', () => {
   })
 })
 
-/** A threshold of somebody's: hours in which it and the whole fired, and whether the whole explains it at last. */
+/**
+ * A threshold alert: the hours in which the alert and the domain's total traffic fired, and whether the latter finally
+ * explains the former.
+ */
 test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean]>([
   ['at the same time', { own: [0, 1], whole: [0, 1] }, true],
   ['a little before', { own: [3], whole: [0, 1, 2, 3] }, true],

@@ -39,7 +39,7 @@ function tellerOf(warehouse: History = world.stand.warehouse) {
 
 const never = new AbortController().signal
 
-/** A violating purchase after valid ones, in the watch window of a release. */
+/** Sends a violating purchase after valid ones, while a release is being monitored. */
 async function broken(): Promise<{ orgId: string; id: string }> {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand

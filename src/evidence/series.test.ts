@@ -40,7 +40,7 @@ test('buckets are contiguous, reach until now, and equal a naive count', async (
   })
   const volume = fc.record({
     period: fc.constantFrom('1m', '15m', '7h', 'hourly', 'daily', '3d', 'weekly'),
-    // Clocks go forward in Europe and back in Paraguay some days before, and Nepal is a quarter of an hour off.
+    // Some days earlier, clocks go forward in Europe and back in Paraguay. Nepal is offset by a quarter of an hour.
     timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Asuncion'),
     vendors: fc.constantFrom<string[]>([], ['ga4'], ['ga4', 'meta']),
     filters: fc.constantFrom<NonNullable<AlertInput['filters']>>(
@@ -85,7 +85,7 @@ test('buckets are contiguous, reach until now, and equal a naive count', async (
       }
       expect(series.length).toBeLessThanOrEqual(MAX_BUCKETS)
       expect(series[0]?.start).toBeLessThanOrEqual(NOON - first)
-      // Only where there are too many windows do they end before the running one.
+      // The series ends before the current window only if there are too many windows.
       if (series.at(-1)?.partial !== true) expect(first).toBeGreaterThan((MAX_BUCKETS - 1) * period.lengthMs)
     }),
     { numRuns: 40 },
@@ -95,7 +95,7 @@ test('buckets are contiguous, reach until now, and equal a naive count', async (
 const at = (text: string) => Date.parse(`2026-${text}Z`)
 const startsOf = async (trouble: Problem) => (await seriesOf(trouble, nothing)).series.map(({ start }) => start)
 
-/** Noon is that of 2026-04-01. */
+/** Noon on 2026-04-01. */
 test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
   ['hours, six before the first', validationInput, { first: HOUR_MS }, ['04-01T05:00', '04-01T12:00', 8]],
   ['hours up to a week', validationInput, { first: 7 * DAY_MS }, ['03-25T06:00', '04-01T12:00', 175]],
@@ -202,7 +202,7 @@ describe('a change', () => {
   })
 })
 
-/** Returns the queries, and the series. */
+/** Returns the queries and the series. */
 async function queriesOf(trouble: Problem) {
   const queries: Query[] = []
   const query = <T>(query: Query): Promise<T[]> => {
@@ -233,7 +233,7 @@ describe('the query', () => {
     ['1h', 398 * DAY_MS, 13],
     ['45m', COUNTS_KEPT_MS + DAY_MS, 0],
     ['20m', MINUTES_MS - DAY_MS, 13],
-    // Older minutes are quarters of an hour by now.
+    // Minutes that are older have already been aggregated to quarters of an hour.
     ['20m', MINUTES_MS + DAY_MS, 0],
   ])('counts reach back for windows of %s: %d ms', async (period, agoMs, length) => {
     const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))

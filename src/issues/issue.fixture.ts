@@ -4,7 +4,7 @@ import { type Db, openDatabase } from '../store/database.ts'
 import type { Change, IssueRecord } from './issue.ts'
 import type { AlertFacts, Evaluation } from './reconcile.ts'
 
-/** A Wednesday, noon. */
+/** Noon on a Wednesday. */
 export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
 
 export const volumeAlert: AlertFacts = {
@@ -107,7 +107,7 @@ export function databaseWithOrgs(path = ':memory:'): Db {
   return db
 }
 
-/** Returns the effect of changes in words, for tables of expectations. */
+/** Returns the effect of changes as words, for tables of expected results. */
 export function outcomeOf(changes: readonly Change[]) {
   const history = changes.filter((change) => change.kind === 'history')
   const updates = changes.filter((change) => change.kind === 'update').map((change) => change.values)

@@ -13,7 +13,7 @@ import { applyFindings, findIssue, setStatus } from './store.ts'
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
 const LONGEST_WAIT_MS = 10 * SECOND_MS
 
-/** Only anomalies continue, or are explained. */
+/** Only anomalies continue or are explained. */
 const MARKS = [{}, {}, { continues: true as const }, { explainedBy: '' }]
 type Fire = { subject: string; occurrences: number; marks: (typeof MARKS)[number] }
 type Step =
@@ -58,11 +58,11 @@ interface World {
   windowStartAt: Instant
   judgedThrough: Instant
   orders: NotificationRequest[]
-  /** When each order was given. */
+  /** Time at which each order was placed. */
   givenAt: Instant[]
   /** Expected counts by subject. */
   counted: Map<string, number>
-  /** The issue that was counted on last, for each subject, and in which window. */
+  /** For each subject, the issue that was last counted on, and its window. */
   countedIn: Map<string, string>
 }
 
@@ -75,7 +75,10 @@ type Row = { id: string; subject: string; status: IssueStatus; occurrences: numb
 const rowsOf = (world: World) =>
   world.db.prepare<[], Row>('SELECT id, subject, status, occurrences FROM issue ORDER BY id').all()
 
-/** As the scheduler does: windows in order, each violation judged once; thresholds judge whole windows only. */
+/**
+ * Returns the next window, as the scheduler does: windows are in order, each violation is evaluated once, and
+ * thresholds evaluate only whole windows.
+ */
 function nextWindow(world: World, whole: boolean): Window {
   const end = world.windowStartAt + HOUR_MS
   const part = world.judgedThrough + MINUTE_MS
@@ -103,7 +106,7 @@ function evaluate(world: World, { fires, whole, inRunWindow }: Extract<Step, { d
     const occurrences = fired.reduce((sum, finding) => sum + finding.occurrences, 0)
     const isNews = fired.some(({ continues, explainedBy }) => !continues && explainedBy === undefined)
     noteCounted(world, { subject, occurrences, inRunWindow, isNews, wasUnsettled: isUnsettled(before.get(subject)) })
-    // Findings that continue or are explained change no status.
+    // Findings that continue or are explained do not change the status.
     if (isNews) continue
     const after = rowsOf(world).findLast((row) => row.subject === subject)
     expect([after?.id, after?.status]).toEqual([before.get(subject)?.id, before.get(subject)?.status])
@@ -185,7 +188,7 @@ function checkIssues(world: World): void {
   }
 }
 
-/** The messages about an issue that left, in the order in which they left, once all waiting is over. */
+/** Returns the sent messages about an issue, in the order in which they were sent, after all delays have passed. */
 function messagesOf(world: World, issueId: string): Transition[] {
   const sent: { transition: Transition; at: Instant }[] = []
   for (const [index, order] of world.orders.entries()) {
@@ -209,7 +212,7 @@ function checkMessages(world: World): void {
       if (message === 'resolved') expect(before).not.toBe('resolved')
       if (message === 'repeated') expect(before).not.toBe('resolved')
     }
-    // Muting sends no notification: recipients see a muted issue as before.
+    // Muting sends no notification, so a muted issue looks unchanged to recipients.
     if (status !== 'muted') expect(messages.at(-1) === 'resolved').toBe(status === 'resolved')
   }
 }

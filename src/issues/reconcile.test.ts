@@ -12,7 +12,7 @@ import {
 import { type IssueRecord, issueTitle } from './issue.ts'
 import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
 
-/** Every state an issue can be in when an evaluation comes. */
+/** Every possible state of an issue at the time of an evaluation. */
 const STATES: Record<string, Partial<IssueRecord> | null> = {
   none: null,
   open: { status: 'open' },
@@ -81,7 +81,7 @@ const EVENTS: Record<
   'a whole window fires': { evaluation: { findings: fires }, volume: wholeFires, validation: wholeFires },
   'a part of a window fires': {
     evaluation: { findings: early, window: part },
-    // Of a count's firing people hear at once: there is one in a window.
+    // A firing of a count is reported immediately, because a window has only one.
     volume: wholeFires,
     validation: partFires,
   },

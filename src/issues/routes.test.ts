@@ -7,7 +7,10 @@ import type { NotificationRequest } from './issue.ts'
 import { issueRoutes } from './routes.ts'
 import { applyFindings, issuesOfAlert } from './store.ts'
 
-/** `role`, `role read-only` or `role elsewhere`, as the request's authorization says; none without it. */
+/**
+ * Takes the principal from the request's authorization: `role`, `role read-only` or `role elsewhere`. Rejects requests
+ * without it.
+ */
 function authenticate(headers: Headers): Principal {
   const [word, trait] = (headers.get('authorization') ?? '').split(' ')
   const role = ROLES.find((known) => known === word)

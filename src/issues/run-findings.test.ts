@@ -24,7 +24,7 @@ const failed: RunFinding = {
   sentence: 'Step 2 failed: there is no such element',
 }
 
-/** A database, and what was ordered of the outbox. */
+/** Returns a database, and the notifications requested from the outbox. */
 function world() {
   const db = databaseWithOrgs()
   const orders: NotificationRequest[] = []
@@ -87,7 +87,7 @@ describe('findings of runs', () => {
       ['fired', NOON + 12 * HOUR_MS],
       ['fired', NOON + 24 * HOUR_MS],
     ])
-    // Another problem of the same test is notified at once.
+    // Another problem in the same test is notified immediately.
     end([missing, failed], { at: NOON + 60 * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened'])
   })

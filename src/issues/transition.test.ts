@@ -5,7 +5,7 @@ import { issueOfAlert, NOON, outcomeOf, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueRecord, type IssueStatus } from './issue.ts'
 import { RESOLUTION_DELAY_MS, rewriteNotes, transition } from './transition.ts'
 
-/** Its status was set by a user a day ago, and all notifications were sent. */
+/** An issue whose status was set by a user a day ago and whose notifications have all been sent. */
 const issueIn = (status: IssueStatus, values: Partial<IssueRecord> = {}) => {
   const statusAt = NOON - DAY_MS
   const resolutionToldAt = status === 'resolved' ? statusAt + RESOLUTION_DELAY_MS : null
@@ -13,7 +13,9 @@ const issueIn = (status: IssueStatus, values: Partial<IssueRecord> = {}) => {
 }
 
 const SAME = ['same', '', '']
-/** From each status to each: status, history and notification; null is refused. */
+/**
+ * From each status to each status: the new status, history entry and notification. Null: the transition is rejected.
+ */
 const TABLE: Record<IssueStatus, Record<IssueStatus, string[] | null>> = {
   open: {
     open: SAME,

@@ -15,11 +15,11 @@ describe('a domain', () => {
   const counted = (observed: number, expected = 60) => ({ row: { observed, expected, low: 30, high: 120 } })
   const low = (hour: number, values: Partial<Outcome> = {}) =>
     outcome(hour, { state: 'low', open: true, ...counted(20), ...values })
-  /** Silent at `at` since `since` (minutes); 15.1 missing events are 5 deviations. */
+  /** A silence at `minute` since `since` (both in minutes). 15.1 missing events are 5 deviations. */
   const silent = (minute: number, since: number, unlikely = 16) =>
     outcome(minute / 60, { state: 'silent', open: true, row: null, since: since * MINUTE_MS, unlikely })
 
-  /** Total traffic of 240 events an hour, and its signals. */
+  /** Total traffic of 240 events an hour, and the signals of the domain. */
   function guardOf(whole: readonly Outcome[], signals: readonly (readonly Outcome[])[]): DomainDropDetector {
     const guard = new DomainDropDetector({ stepMs: HOUR_MS }, 5)
     for (const hour of [0, 1, 2, 3, 4]) guard.addDomainOutcome(outcome(hour, counted(240, 240)))

@@ -168,7 +168,7 @@ describe('a gap', () => {
     const gaps = ['refused 10–20', 'refused 25–30']
     expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, [], 2])
     expect(world.reported.length).toBeGreaterThan(0)
-    // Every half minute, and when a gap begins or ends; not with every batch.
+    // Reported every half minute and when a gap begins or ends, but not for every batch.
     expect(world.reported.length).toBeLessThan(50)
     world.db.pragma('query_only = OFF')
     world.until(31)
@@ -216,7 +216,7 @@ test('gaps are separate, in order, reported once each, and cover all time withou
         else world.until(minute() + seconds / 60)
         const now = world.clock.now()
         if ((kind === 'kill' || kind === 'stop') && now - before > MIN_GAP_MS) lost.push([before, now])
-        // After a restart it is not known that the disk is still full.
+        // After a restart, the detector does not know that the disk is still full.
         if (kind === 'kill' || kind === 'stop') refusedAt = null
         if (kind === 'refuse') refusedAt ??= now
         if (kind === 'refuse') world.refused()

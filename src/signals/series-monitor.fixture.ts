@@ -5,17 +5,17 @@ import { type SeriesScope, type Span, TICK_MS } from './series.ts'
 import { SeriesMonitor, type SeriesMonitorDeps } from './series-monitor.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
-/** A Monday, midnight. */
+/** Midnight on a Monday. */
 export const MONDAY: Instant = Date.UTC(2026, 0, 5)
 
-/** A fault of a tag: its traffic is multiplied by a factor. */
+/** A fault in a tag: its traffic is multiplied by a factor. */
 interface Fault {
   from: Instant
   to: Instant
   factor: number
 }
 
-/** Traffic of a tag: random by minute, less at night. */
+/** Traffic from a tag: random by minute, lower at night. */
 export interface Traffic {
   orgId?: string
   domainId?: string
@@ -23,16 +23,16 @@ export interface Traffic {
   event?: string
   from: Instant
   to: Instant
-  /** On average; at most 240. */
+  /** Average events per hour; at most 240. */
   perHour: number
   faults?: readonly Fault[]
-  /** The weight of each event from an instant on; 1 before. */
+  /** The weight of each event from `from` on; the weight is 1 before. */
   sampled?: { from: Instant; weight: number }
 }
 
 const DRAWS = 8
 
-/** Generated in SQL, because months have many minutes. Deterministic. */
+/** Generates the counts in SQL, because months have many minutes. Deterministic. */
 function countsSql(traffic: Traffic): string {
   const { orgId = 'org_1', domainId = 'dom_1', vendor = 'Shop', event = 'view', from, to, perHour } = traffic
   const name = [orgId, domainId, vendor, event].map(quoteText).join(', ')
@@ -97,7 +97,7 @@ export const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
   ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
 })
 
-/** Ticks between two instants, as windows. */
+/** Returns the ticks between two instants as windows. */
 export function ticks({ from, to }: Span): Span[] {
   const first = Math.floor(from / TICK_MS) * TICK_MS
   return Array.from({ length: Math.round((to - first) / TICK_MS) }, (_, at) => ({
@@ -106,7 +106,7 @@ export function ticks({ from, to }: Span): Span[] {
   }))
 }
 
-/** Queries tick by tick, as the scheduler does. */
+/** Queries tick by tick, like the scheduler. */
 export async function follow(
   seriesMonitor: SeriesMonitor,
   scopes: readonly SeriesScope[],

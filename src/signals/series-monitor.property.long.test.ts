@@ -11,7 +11,7 @@ const END = MONDAY + 70 * DAY_MS
 
 test('verdicts depend on the counts alone: not on when the monitor began, nor on earlier queries', async () => {
   const fault = fc.record({
-    // Some began so early that their alarm is still within its rest period.
+    // Some faults begin so early that their alarm is still within its rest period.
     from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),
     lastsMs: fc.integer({ min: 6, max: 20 * 12 }).map((ticks) => ticks * TICK_MS),
     factor: fc.constantFrom(0, 0, 0.3, 4),
@@ -22,7 +22,7 @@ test('verdicts depend on the counts alone: not on when the monitor began, nor on
     stepMinutes: fc.constantFrom(60, 60, 30, 15, 1),
     sensitivity: fc.constantFrom(3, 5),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata'),
-    // Position of the judged time in its block.
+    // Position of the evaluated time in its block.
     place: fc.constantFrom('inside', 'at its end'),
     gap: fc.option(fc.record({ at: fc.nat({ max: 300 }), minutes: fc.integer({ min: 3, max: 90 }) })),
     restarts: fc.array(fc.integer({ min: 1, max: 46 }), { maxLength: 2 }),
@@ -51,7 +51,7 @@ test('verdicts depend on the counts alone: not on when the monitor began, nor on
       const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
 
       const long = await follow(stand.seriesMonitor({ gapsOf }), scopes, span)
-      // Occasional restarts.
+      // With occasional restarts.
       const restarted: VerdictRow[][] = []
       let seriesMonitor = stand.seriesMonitor({ gapsOf })
       for (const [index, window] of ticks(span).entries()) {
@@ -59,16 +59,16 @@ test('verdicts depend on the counts alone: not on when the monitor began, nor on
         restarted.push((await seriesMonitor.verdicts(scopes, [window]))[0] ?? [])
       }
       expect(restarted).toEqual(long)
-      // In one call.
+      // All ticks in one call.
       expect(await stand.seriesMonitor({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
-      // Repeated, out of order, with a monitor that is ahead.
+      // Repeated calls, out of order, with a monitor that is ahead.
       const [early, late] = [ticks(span).at(5), ticks(span).at(-3)]
       if (early && late) {
         expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
         expect((await seriesMonitor.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
         expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
       }
-      // In larger windows: open and alarm when one of the ticks was.
+      // Over one large window, a series is open, and has an alarm, when it is or does in one of the ticks.
       const [whole = []] = await stand.seriesMonitor({ gapsOf }).verdicts([one], [span])
       const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
       expect(whole[0]?.open).toBe(parts.some((row) => row?.open))
@@ -77,7 +77,7 @@ test('verdicts depend on the counts alone: not on when the monitor began, nor on
     {
       numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
-      // Hours without events, read one by one and together with others.
+      // Hours without events, read separately and together with others.
       examples: [
         [
           {

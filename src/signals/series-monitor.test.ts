@@ -13,7 +13,7 @@ const every = scope({ vendor: ALL_SIGNALS, event: null })
 
 const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm }) => alarm)
 
-/** Ten weeks of one tag, with a fault near the end. */
+/** Ten weeks of traffic from one tag, with a fault near the end. */
 const START = MONDAY
 const END = MONDAY + 70 * DAY_MS
 const view: Traffic = { from: START, to: END, perHour: 60 }
@@ -87,7 +87,7 @@ describe('nothing is reported', () => {
   test('when sampling begins: stored events are counted, not their weight', async () => {
     const { chart, rows } = await quiet({ ...view, sampled: { from: START, weight: 4 } })
     expect(alarmsOf(rows)).toEqual([])
-    // Outcomes are weighted.
+    // Outcomes use weighted events.
     const expected = chart.points.map((point) => point.expected ?? 0)
     expect(Math.max(...expected)).toBeGreaterThan(60)
     const changed = await quiet({ ...view, sampled: { from: NOON, weight: 2 } })
@@ -292,7 +292,7 @@ test('memory is limited: trackers that do not fit are relearned with the same re
     expect(seriesMonitor.bytes).toBeLessThanOrEqual(room * share)
     expect(Math.round((3 * seriesMonitor.bytes) / room)).toBe(kept)
   }
-  // Trackers that are no longer queried are dropped.
+  // Trackers that are no longer queried are discarded.
   const queries: Query[] = []
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {

@@ -69,7 +69,7 @@ describe('an outage of the server is suspected', () => {
   })
 })
 
-/** Returns `states` for any scopes. */
+/** A detector whose monitor returns `states` for any scopes. */
 function stand() {
   const world = {
     states: {} as Record<string, DomainState>,

@@ -40,7 +40,7 @@ describe('a setting', () => {
     const steps: [object, object[]][] = [
       [{ mode: 'muted' }, [{ mode: 'muted', sensitivity: null }]],
       [{ mode: 'auto', sensitivity: 3 }, [{ mode: 'auto', sensitivity: 3 }]],
-      // Omitted fields stay: muting a signal keeps its sensitivity.
+      // Omitted fields are unchanged: muting a signal keeps its sensitivity.
       [{ mode: 'muted' }, [{ mode: 'muted', sensitivity: 3 }]],
       [{ mode: 'muted', sensitivity: null }, [{ mode: 'muted', sensitivity: null }]],
       [{ mode: 'auto' }, []],

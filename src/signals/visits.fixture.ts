@@ -13,7 +13,7 @@ export interface Site {
   /** Average number of pages per visit, and minutes per page. */
   pages: number
   minutesPerPage: number
-  /** Number of times that each event is sent per page; below 1: its probability. */
+  /** Number of times that each event is sent per page; a value below 1 is a probability. */
   events: Readonly<Record<string, number>>
 }
 
@@ -23,18 +23,18 @@ export const shop = (visitsPerDay: number): Site => ({
   events: { page_view: 1, view_item_list: 1, PageView: 1, scroll: 0.7, purchase: 0.01 },
 })
 
-/** Each visit is one event. */
+/** A site on which each visit sends one event. */
 export const plain = (visitsPerDay: number): Site => ({
   ...{ visitsPerDay, pages: 1, minutesPerPage: 0 },
   events: { page_view: 1 },
 })
 
-/** Counts of each event by the minute, from a Monday at midnight. */
+/** Number of events of each kind by minute, starting at midnight on a Monday. */
 export type Minutes = Map<string, Uint16Array>
 
 /**
- * Draws random visits: few at night, fewer at weekends, with variation between days; half as many from `halvedFrom` (in
- * days).
+ * Generates random visits: few at night, fewer on weekends, with variation between days, and half as many from
+ * `halvedFrom` (in days) on.
  */
 export function visitsOf(site: Site, days: number, random: Random, halvedFrom = days): Minutes {
   const { visitsPerDay, pages, minutesPerPage, events } = site
@@ -60,18 +60,18 @@ export function visitsOf(site: Site, days: number, random: Random, halvedFrom = 
   return minutes
 }
 
-/** A Monday, midnight. */
+/** Midnight on a Monday. */
 const START = Date.UTC(2026, 0, 5)
 
-/** A time without events, in days from the start. */
+/** A period without events, in days from the start. */
 export interface Outage {
   from: number
   to: number
 }
 
 /**
- * Monitors a domain from its first event and returns the verdicts on each hour that ends in the span (in days): first that
- * on its total traffic, then those on its signals.
+ * Monitors a domain from its first event. Returns the verdicts on each hour that ends in the given range (in days):
+ * first for its total traffic, then for its signals.
  */
 export function verdictsOn(minutes: Minutes, days: { from: number; to: number }, outage?: Outage): VerdictRow[][] {
   const span: Span = { from: START + days.from * DAY_MS, to: START + days.to * DAY_MS }

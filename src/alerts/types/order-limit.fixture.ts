@@ -29,7 +29,7 @@ const OrderLimitSchema = Closed(
 )
 const readLimit = parser(OrderLimitSchema)
 
-/** Orders of one domain above the limit of one alert. */
+/** Orders in one domain above one alert's limit. */
 interface OrderRow {
   domainId: string
   orders: number
@@ -41,7 +41,7 @@ interface OrderRow {
 const ALL = { vendors: [], event: null }
 const ABOVE = 'orders above the limit'
 
-/** Fires for each domain in which an order was worth more than the alert's limit. */
+/** Fires for each domain with an order whose value exceeds the alert's limit. */
 export const orderLimit: AlertType<OrderRow> = {
   kind: 'order_limit',
   title: 'Order limit',

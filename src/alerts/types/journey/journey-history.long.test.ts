@@ -28,7 +28,7 @@ import type { ShapeRow } from './journey-sql.ts'
 
 const DOMAINS = ['dom_a', 'dom_b']
 const watched = DOMAINS.map((id) => ({ id, createdAt: 0 }))
-/** Evenings; in the second one's night clocks change in Berlin, in the third one's in New York. */
+/** Evenings. In the night after the second, clocks change in Berlin; after the third, in New York. */
 const EVENINGS = ['2026-01-05T20:00Z', '2026-03-28T20:00Z', '2026-11-01T02:00Z'].map((at) => Date.parse(at))
 const REACH_MS = 30 * HOUR_MS
 
@@ -40,13 +40,13 @@ const anAlert = fc.record({
 const aWork = fc.constantFrom('nothing', 'nothing', 'nothing', 'flush', 'merge', 'compact')
 const someTraffic = fc.array(
   fc.record({
-    // Pauses: mostly within a session, sometimes close to its end, sometimes overnight.
+    // Pauses: mostly within a session, sometimes just under or over its maximum gap, sometimes overnight.
     afterMs: fc.oneof(
       { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 * MINUTE_MS }) },
       { weight: 2, arbitrary: fc.constantFrom(29, 30, 31).map((minutes) => minutes * MINUTE_MS) },
       { weight: 1, arbitrary: fc.constantFrom(2 * HOUR_MS, 9 * HOUR_MS) },
     ),
-    // Boundaries of files.
+    // File boundaries.
     work: aWork,
     events: fc.array(
       fc.record({
@@ -84,7 +84,7 @@ async function receive(stand: WarehouseFixture, sent: readonly Sent[]): Promise<
   }
 }
 
-/** Returns the findings of these windows, queried in parts of this size. */
+/** Returns the findings for these windows, queried in parts of this size. */
 async function inParts(stand: WarehouseFixture, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {

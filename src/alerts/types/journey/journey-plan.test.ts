@@ -46,7 +46,7 @@ const late = stepped([page('/a')], [start, wants('ga4.never')])
 const shop = legacy('ga4.view', 'ga4.cart', 'ga4.purchase')
 const checkout = stepped([labelled('checkout'), withLabel('pixel'), wants('ga4.')])
 
-/** `0,2;1`: an event that matches 0 and 2, then one that matches 1. */
+/** Parses `0,2;1`: an event that matches matchers 0 and 2, followed by an event that matches matcher 1. */
 const shapeFrom = (text: string): Shape => readShape(text).map(({ matches }) => matches)
 
 function walkOf(spec: JourneySpec, events: readonly StoredEvent[]): string {

@@ -11,7 +11,7 @@ import { type JourneySpec, readSpec } from './journey-spec.ts'
  * plans, shapes and SQL.
  */
 
-/** `unreached`, `fine`, or the first unmet expectation: `step.expect`. */
+/** Returns `unreached`, `fine`, or the first unmet expectation as `step.expect`. */
 export function verdictOn(spec: JourneySpec, events: readonly StoredEvent[]): string {
   const inTime = [...events].sort((a, b) => a.ts - b.ts || a.seq - b.seq)
   return 'version' in spec ? steppedVerdict(spec, inTime) : legacyVerdict(spec.steps, inTime)
@@ -125,7 +125,7 @@ export function endedSessions(
 }
 
 /**
- * Returns the findings of an alert in each domain among sessions that ended in one window. `seen` is called with each
+ * Returns an alert's findings in each domain for the sessions that ended in one window. `seen` is called with each
  * verdict: `violated`, `fine` or `unreached`.
  */
 export function expectedOf(

@@ -60,7 +60,7 @@ describe('sessions', () => {
   test('longer than 23.5 hours are judged from 23.5 hours before their last event', async () => {
     const wait = (minutes: number) => 'ga4.x +19 '.repeat(minutes / 20)
     const day = `${bad} ${wait(23 * 60 + 20)} ga4.x`
-    // The last event is 23:29, 23:30 and 23:31 hours behind the first.
+    // The last event is 23:29, 23:30 and 23:31 hours after the first.
     expect(await occurrencesIn([sessionOf(`${day} +7 ga4.y`)])).toBe(1)
     expect(await occurrencesIn([sessionOf(`${day} +8 ga4.y`)])).toBe(1)
     expect(await occurrencesIn([sessionOf(`${day} +9 ga4.y`)])).toBe(0)
@@ -181,7 +181,7 @@ describe('sessions across midnight and across files', () => {
     await at(-30, [sent('whole', 'ga4', 'x', '/cart'), view('short'), view('early')])
     await at(-3, [view('whole'), sent('short', 'ga4', 'y', '/')])
     await at(2, [purchase('whole'), sent('short', 'ga4', 'z', '/')])
-    // Another session with the same id, which ends later and has the event that the first one missed.
+    // A later session with the same id, which has the event that the first session missed.
     await at(33, [view('short'), purchase('short')])
     stand.clock.set(midnight + 2 * HOUR_MS)
     const alerts: [Alert] = [journeyAlert(thanks)]
@@ -190,7 +190,7 @@ describe('sessions across midnight and across files', () => {
       const { alr_1 } = await walkAll(stand.warehouse, alerts, window)
       found.push(alr_1?.[0]?.occurrences)
     }
-    // `early` ended at midnight, `short` at 00:32; its other session and `whole` have all events.
+    // `early` ended at midnight and `short` at 00:32. The other session of `short`, and `whole`, have all events.
     expect(found).toEqual([undefined, undefined, 1, 1])
     const { alr_1 } = await walkAll(stand.warehouse, alerts, {
       from: midnight - HOUR_MS,

@@ -46,7 +46,7 @@ export const journeyInput = (spec: JourneySpec, values: Partial<AlertInput> = {}
 export const journeyAlert = (spec: JourneySpec, values: Partial<AlertInput> = {}, id = 'alr_1', orgId = 'org_a') =>
   alertOf(journeyInput(spec, values), id, orgId)
 
-/** Steps as `[anchor, ...expect]`. */
+/** Returns a specification from steps written as `[anchor, ...expect]`. */
 export const stepped = (...steps: [Anchor, ...Expect[]][]): SteppedSpec => ({
   version: 2,
   steps: steps.map(([anchor, ...expect]) => ({ anchor, expect })),
@@ -61,7 +61,7 @@ export const page = (path: string, op?: 'equals' | 'contains' | 'starts_with'): 
 export const labelled = (label: string): Anchor => ({ kind: 'label', label })
 export const on = (name: string): Anchor => ({ kind: 'event', ...named(name) })
 
-/** `ga4.purchase`, `ga4.` or `.purchase`. */
+/** Parses `ga4.purchase`, `ga4.` or `.purchase`. */
 export function named(name: string): { vendor?: string; event?: string } {
   const [vendor = '', event = ''] = name.split('.')
   return { ...(vendor && { vendor }), ...(event && { event }) }
@@ -75,8 +75,8 @@ export const inOrder = (name: string, ...data: Condition[]): Expect => ({ ...wan
 export const equal = (parameter: string, value: string): Condition => ({ parameter, op: 'equals', values: [value] })
 
 /**
- * Events a minute apart, the last one received at `endsAt`: `ga4.view@/cart{value=12}<3` happened 3 minutes before it
- * was received; `+25` waits 25 minutes more. Their `seq` is not final yet.
+ * Returns events a minute apart; the last event is received at `endsAt`. `ga4.view@/cart{value=12}<3` occurred 3
+ * minutes before it was received; `+25` adds a pause of 25 minutes. Their `seq` is provisional.
  */
 export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsAt = NOON - HOUR_MS): StoredEvent[] {
   let minute = 0
@@ -105,16 +105,16 @@ export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsA
   )
 }
 
-/** One session for each text, called `s0`, `s1`, … */
+/** Returns one session per string, with the ids `s0`, `s1`, … */
 export const visits = (texts: readonly string[], values: Partial<StoredEvent> = {}) =>
   texts.map((text, index) => sessionOf(text, { sessionId: `s${index}`, ...values }))
 
 export const thanks = stepped([page('/thanks'), wants('meta.Purchase')])
-/** Sessions that violate the journey `thanks`, and sessions that follow it. */
+/** Sessions that violate the journey `thanks` (`bad`) and follow it (`good`). */
 export const bad = 'ga4.page_view@/thanks'
 export const good = 'ga4.page_view@/thanks meta.Purchase@/thanks'
 
-/** Sorted by arrival, with `seq` in that order. */
+/** Returns the events sorted by arrival, with `seq` in the same order. */
 export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
   return sessions
     .flat()
@@ -122,7 +122,7 @@ export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
     .map((event, index) => ({ ...event, seq: index + 1, id: `evt_${index + 1}` }))
 }
 
-/** Evaluates with the production code; returns findings by alert id. */
+/** Evaluates alerts using the production code. Returns findings by alert id. */
 export async function walkAll(
   warehouse: Pick<DuckdbWarehouse, 'query'>,
   alerts: readonly [Alert, ...Alert[]],
@@ -149,7 +149,7 @@ const aDatum: fc.Arbitrary<Condition> = fc.record({
 const anExpect: fc.Arbitrary<Expect> = fc
   .tuple(aName, fc.boolean(), fc.option(fc.constantFrom('ab', 'gone'), { freq: 4 }), fc.array(aDatum, { maxLength: 1 }))
   .map(([name, ordered, label, data]) => ({ ...named(name), ordered, data, ...(label && { label }) }))
-/** Short words over a small alphabet, so that journeys are reached, met and violated about equally often. */
+/** Short words over a small alphabet, so that journeys are unreached, followed and violated about equally often. */
 export const aSpec: fc.Arbitrary<JourneySpec> = fc.oneof(
   {
     weight: 3,
@@ -172,5 +172,5 @@ const aWord = fc
     fc.constantFrom('', '', '<1', '<3'),
   )
   .map((parts) => parts.join(''))
-/** For `sessionOf`. */
+/** Input for `sessionOf`. */
 export const aSession = fc.array(aWord, { minLength: 1, maxLength: 9 }).map((words) => words.join(' '))

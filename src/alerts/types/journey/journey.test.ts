@@ -27,7 +27,7 @@ import type { JourneySpec } from './journey-spec.ts'
 
 describe('refused', () => {
   const event = (values: object) => stepped([start, values])
-  /** A hundred values with a cost of 2,000 or the given amount more. */
+  /** Returns a step with a hundred values whose cost is 2,000, plus the given amount. */
   const dear = (more: number) => {
     const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 400 + 10 * more : 400))
     return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
@@ -59,7 +59,7 @@ describe('refused', () => {
       { journey: event({ vendor: 'a', data: [{ parameter: 'a', op: 'contains_phone' }] }) },
     ],
     [
-      // Each one alone is far below the cost limit.
+      // Each of these alone is far below the cost limit.
       'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, and a rule may cost 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],

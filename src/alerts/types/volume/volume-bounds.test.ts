@@ -5,7 +5,7 @@ import type { AlertInput } from '../../alert.ts'
 import { alertTypeOf } from '../index.ts'
 import { changeBounds, thresholdBounds } from './volume-bounds.ts'
 
-/** True when the alert fires on a window with `count` events after one with `before` events. */
+/** True when the alert fires on a window with `count` events after a window with `before` events. */
 function fires(input: AlertInput, count: number, before: number): boolean {
   const rows = [{ domainId: 'dom_shop', vendor: null, event: null, count, before }]
   const type = alertTypeOf(input.alertType)

@@ -49,7 +49,7 @@ test.each<['increase' | 'decrease', number, number, number, string]>([
   ['increase', 1, 0, 1000, ''],
   ['increase', 1, 0.4, 1000, ''],
   ['decrease', 1, 0, 0, ''],
-  // Fewer than 20 in both windows.
+  // Fewer than 20 events in both windows.
   ['decrease', 50, 19, 0, ''],
   ['decrease', 50, 20, 0, '0 events, 100% fewer than the 20 of the previous window'],
   ['increase', 50, 1, 19, ''],
