@@ -74,7 +74,7 @@ export class ActiveRules {
   }
 
   /**
-   * As `judgeBatch`, for all events at once: returns the ids of the alerts that each event violates, or null when time
+   * Like `judgeBatch`, for all events at once: returns the ids of the alerts that each event violates, or null when time
    * runs out.
    */
   readonly judgeAll = (orgId: string, events: readonly StoredEvent[]): string[][] | null => {
@@ -84,7 +84,7 @@ export class ActiveRules {
     return batch.isOutOfTime ? null : violations
   }
 
-  /** Marks these alerts as changed, or all alerts. */
+  /** Marks these alerts, or all alerts, as changed. */
   readonly changed = (ids?: readonly string[]): void => {
     if (ids) for (const id of ids) this.staleIds.add(id)
     else this.isAllStale = true

@@ -24,7 +24,7 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  /** Number of change notifications, and deleted alerts with the deleting user. */
+  /** Number of change notifications, and the deleted alerts with the users who deleted them. */
   const calls = { changes: 0, deleted: [] as [string, string][] }
   const call = client(
     { db, clock },

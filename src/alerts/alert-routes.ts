@@ -74,7 +74,7 @@ export interface AlertRouteDeps {
   changed: (ids: readonly string[]) => void
   /** Called inside the transaction that deletes an alert, to update its issues. `by`: id of the deleting user. */
   deleted: (alert: Alert, by: string) => void
-  /** Returns the number of open issues of each of these alerts. */
+  /** Returns the number of open issues for each of these alerts. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
   /** Returns a late rule's share of the total cost of all rules; null for other rules. */
   lateShareOf: (orgId: string, id: string) => number | null

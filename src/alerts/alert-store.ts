@@ -67,7 +67,7 @@ function findRow(db: Db, { orgId, id }: AlertKey): AlertRow {
   return row
 }
 
-/** Returns the alert. Fails with `notFound` when the organization has no such alert. */
+/** Returns the alert. Throws `AppError('notFound')` when the organization does not have it. */
 export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(findRow(db, key))
 }

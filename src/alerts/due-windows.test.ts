@@ -192,7 +192,7 @@ test('an anomaly alert judges the last 24 windows up to the last tick, without o
       for (const { window, windowStartAt, watermark, next } of evaluated) {
         const whole = windowAt(rule.period, rule.timezone, window.from)
         expect(window.from).toBeGreaterThanOrEqual(through)
-        // Skipped time consists of whole windows.
+        // Only whole windows are skipped.
         if (window.from !== through) expect(window.from).toBe(whole.start)
         expect(window.to).toBeLessThanOrEqual(whole.end)
         expect(windowStartAt).toBe(whole.start)

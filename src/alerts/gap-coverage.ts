@@ -19,7 +19,7 @@ export function isWindowUnreliable(
 }
 
 /**
- * As `isWindowUnreliable`, for a type that monitors series. A row that overlaps a gap is not evaluated, so it counts as
+ * Like `isWindowUnreliable`, for a type that monitors series. A row that overlaps a gap is not evaluated, so it counts as
  * completely covered. Other rows and silences are still evaluated, but an unreliable window does not clear an issue.
  */
 export function areRowsUnreliable(

@@ -117,7 +117,8 @@ test('the verdict on arrival equals the SQL: scope, filters, conditions and grou
       fc.constantFrom<'DE'[]>([], ['DE']),
       compare,
     ),
-    // Reports only the difference, which other events and rules would obscure. Shrinking them takes hours.
+    // Prints only the difference, because the other events and rules would obscure it. Does not shrink, because
+    // shrinking takes hours.
     { numRuns: RUNS, endOnFailure: true, reporter: report },
   )
   expect(pairs).toBeGreaterThanOrEqual(20_000)

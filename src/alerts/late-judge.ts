@@ -160,7 +160,7 @@ async function verdictOf(request: Request & { kind: 'judge' }, known: Organizati
   const violations: (string[] | null)[] = []
   for (const event of request.events) {
     violations.push(known.book.brokenBy(event, meterOf(MAX_EVENT_MS, stopwatch)))
-    // Yields to requests of other organizations, and lets a closed pipe be detected.
+    // Lets requests of other organizations go first, and lets the process detect a closed pipe.
     await new Promise(setImmediate)
   }
   return { number: request.number, violations }

@@ -264,7 +264,7 @@ describe('windows', () => {
     ],
     ['Asia/Kolkata', '1w', '2026-01-11T18:29Z', [['2026-01-05 00:00:00', 168]]],
     ['Asia/Kolkata', '1w', '2026-01-11T18:30Z', [['2026-01-12 00:00:00', 168]]],
-    // Samoa skipped from Thursday the 29th to Saturday the 31st.
+    // Samoa skipped Friday the 30th.
     [
       'Pacific/Apia',
       '1d',

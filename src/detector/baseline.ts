@@ -120,7 +120,7 @@ export class Baseline {
     if (slot < seasonFrom) return Number.NaN
     const like = this.medianOfSameDayKind(slot, HISTORY_DAYS)
     if (Number.isNaN(like) || regular) return like
-    // In a bursty series, a median over few days varies more than the two kinds of day differ, unless they differ
+    // In a bursty series, a median over few days varies more than weekdays differ from weekends, unless they differ
     // clearly.
     const any = this.anyDayMedian(slot)
     return this.noise !== null && Math.abs(like - any) > MIN_DAY_KIND_DIFFERENCE * this.noise.at(any) ? like : any
@@ -152,7 +152,7 @@ export class Baseline {
     return found < MIN_HISTORY_VALUES ? Number.NaN : medianOf(historyRoots, found)
   }
 
-  /** As `medianAtDistance`, for days whose first and last rows are both on weekends or both on weekdays. */
+  /** Like `medianAtDistance`, for days whose first and last rows are both on weekends or both on weekdays. */
   private medianOfSameDayKind(slot: number, times: number): number {
     const [back, { day }] = [this.span - 1, this.calendar]
     const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]

@@ -56,17 +56,17 @@ export class DetectorSet {
     )
   }
 
-  /** As `RowStatistics.silenceAt`. */
+  /** Like `RowStatistics.silenceAt`. */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.measure.silenceAt(now, lastEventAt)
   }
 
-  /** As `RowStatistics.missingAt`. */
+  /** Like `RowStatistics.missingAt`. */
   missingAt(now: Instant, lastEventAt: Instant | null): number {
     return this.measure.missingAt(now, lastEventAt)
   }
 
-  /** As `RowStatistics.silenceGuard`. */
+  /** Like `RowStatistics.silenceGuard`. */
   get silenceGuard(): number {
     return this.measure.silenceGuard
   }
@@ -108,19 +108,19 @@ export class DetectorSet {
 export class Detector {
   private readonly set: DetectorSet
 
-  /** As for `DetectorSet`. */
+  /** Parameters as for `DetectorSet`. */
   constructor({ sensitivity, ...shape }: SeriesShape & { sensitivity: number }) {
     this.set = new DetectorSet({ ...shape, sensitivities: [sensitivity] })
   }
 
-  /** As `DetectorSet.push`. */
+  /** Like `DetectorSet.push`. */
   push(t: Instant, value: number | null): Verdict {
     const [verdict] = this.set.push(t, value)
     if (!verdict) throw new Error('a detector set returns one verdict per sensitivity')
     return verdict
   }
 
-  /** As `RowStatistics.silenceAt`. */
+  /** Like `RowStatistics.silenceAt`. */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.set.silenceAt(now, lastEventAt)
   }
@@ -156,7 +156,7 @@ export class InferredStepDetector {
     this.detector = new Detector({ ...shape, stepMs: this.stepMs })
   }
 
-  /** As `Detector.push`. */
+  /** Like `Detector.push`. */
   push(t: Instant, value: number | null): Verdict {
     if (this.differences.length < MAX_DIFFERENCES) this.adapt(t, value)
     return this.detector.push(t, value)

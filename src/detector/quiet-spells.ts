@@ -23,8 +23,8 @@ export class QuietSpells {
   /** Missing events since the last minute with events. NaN before the first such minute and after unknown rows. */
   private missing = Number.NaN
   /**
-   * By the level at which a minute began: the sum of the baselines of minutes without events, the number of minutes
-   * that ended a spell, and the sum of their baselines.
+   * Sums by the level at which a minute began: the baselines of minutes without events, the number of minutes that
+   * ended a spell, and their baselines.
    */
   private readonly missed = new Float64Array(LEVELS)
   private readonly ended = new Float64Array(LEVELS)

@@ -54,7 +54,7 @@ export interface Reading {
   burst: number
   /** The silence, in deviations. */
   silence: number
-  /** True when slots before this row are missing. */
+  /** True when slots immediately before this row are missing. */
   afterGap: boolean
   clusters: Clusters
 }

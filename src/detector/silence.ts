@@ -39,7 +39,7 @@ export class Silence {
     this.missing = 0
   }
 
-  /** As `QuietSpells.take`. */
+  /** Like `QuietSpells.take`. */
   takeMinutes(quietRuns: readonly number[], expected: number): void {
     this.spells.take(quietRuns, expected, OUTAGE_FACTOR * this.guard)
   }

@@ -37,7 +37,7 @@ export function movePhrase(now: number, before: number | null): string {
   return words[kind]
 }
 
-/** Notable falls are bad and notable rises a warning; other changes are plain. */
+/** Tone of a change: bad for notable falls, warning for notable rises, plain for other changes. */
 export function moveTone(now: number, before: number | null): Tone {
   if (!isNotable(now, before)) return 'plain'
   const { kind } = moveOf(now, before)

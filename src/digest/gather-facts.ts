@@ -218,7 +218,7 @@ function changesOf(sources: Sources, orgId: string, { window }: DigestPeriod, ma
   })
 }
 
-/** Findings are stored masked, so no masking is needed. */
+/** Findings are masked before they are stored, so no masking is needed here. */
 function findingsOf({ db }: Sources, orgId: string, { window }: DigestPeriod): DigestFacts['findings'] {
   const seen = openFindings(db, orgId).filter(({ lastSeenAt }) => lastSeenAt >= window.from)
   return { seen, fresh: seen.filter(({ firstSeenAt }) => firstSeenAt >= window.from) }

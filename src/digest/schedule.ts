@@ -46,7 +46,7 @@ interface TimeWindow {
 
 /** Time ranges of a digest. */
 export interface DigestPeriod {
-  /** The 24 hours before it is composed, ending at a full minute. */
+  /** The 24 hours before the digest is composed, ending at a full minute. */
   window: TimeWindow
   /** The same hours a week earlier. */
   before: TimeWindow

@@ -79,7 +79,7 @@ async function alive(world: TestApp) {
   world.app.db.exec('DELETE FROM pipelineGap')
 }
 
-/** Plain events, and a session with a purchase but no product view. */
+/** Sends plain events, and a session with a purchase but no product view. */
 async function send({ world, token }: Pick<Shop, 'world' | 'token'>, now: Instant, count: number, bad = 0) {
   world.clock.set(now)
   const events = Array.from({ length: count }, (_, n) => {

@@ -57,7 +57,7 @@ test('samples equal those of a naive scan of all events', async () => {
           .map(({ ago, ...values }) => ({ ...values, receivedAt: NOON - ago }))
           .sort((a, b) => a.receivedAt - b.receivedAt)
           .map((values, index) => eventOf({ ...values, seq: index + 1 }))
-          // Events before the alert was saved were not evaluated.
+          // Events received before the alert was saved were not evaluated.
           .map((event) => ({ ...event, violations: event.seq % 5 === 0 ? null : judge(event) }))
         using history = await warehouseWith(events)
 

@@ -62,7 +62,7 @@ interface World {
   givenAt: Instant[]
   /** Expected counts by subject. */
   counted: Map<string, number>
-  /** For each subject, the issue that was last counted on, and its window. */
+  /** For each subject, the issue whose occurrences were last counted, and the window. */
   countedIn: Map<string, string>
 }
 

@@ -189,7 +189,7 @@ export interface IssueRecord {
   evidence: Finding | null
 }
 
-/** An issue before its first occurrence, without notes, ticket, notifications or mute. */
+/** A new issue, before its first occurrence: without notes, ticket, notifications or muting. */
 type NewIssue = Omit<
   IssueRecord,
   'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey' | 'mutedUntil'

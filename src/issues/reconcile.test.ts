@@ -33,7 +33,7 @@ const fires = [findingOf()]
 const part = { from: NOON - HOUR_MS, to: NOON - MINUTE_MS, complete: false }
 const early = [findingOf({ lastAt: NOON - 2 * MINUTE_MS })]
 
-/** status counted history notified */
+/** Columns: status, counted, history, notified. */
 type Expected = [status: string, counted: number, history: string, notified: string]
 const NOTHING: Expected = ['same', 0, '', '']
 const ONLY_COUNTS: Expected = ['same', 3, '', '']

@@ -12,7 +12,7 @@ import { applyChanges, presentIssues } from './store.ts'
 
 /** The flow test or audit that was run. */
 export interface RunSubject {
-  /** `FLOW_TEST` or `AUDIT` of `kinds.ts`. */
+  /** `FLOW_TEST` or `AUDIT` from `kinds.ts`. */
   kind: IssueKind
   /** Id of the flow test, or of the first audit with that name. */
   id: string

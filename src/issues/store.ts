@@ -231,7 +231,7 @@ export function addHistory(
   return Number(lastInsertRowid)
 }
 
-/** Returns the issue's last 500 entries, oldest first. */
+/** Returns the issue's most recent 500 entries, oldest first. */
 export function issueHistory(db: Db, issueId: string): IssueDetail['history'] {
   return db
     .prepare<[string, number], { kind: string; payload: string | null; createdAt: number }>(

@@ -74,7 +74,7 @@ interface Tally {
  */
 export class DomainDropDetector {
   private readonly domainDownOutcomes: Outcome[] = []
-  /** Time of the domain's last event, by the end of a row or of a tick without events. */
+  /** Time of the domain's last event, by the end of the row, or of the tick without events. */
   private readonly lastEventAt = new Map<Instant, Instant>()
   private readonly expected = new Map<Instant, number>()
   private readonly tallies = new Map<Instant, Tally>()

@@ -6,7 +6,7 @@ import { type Gap, MIN_GAP_MS } from './gap.ts'
 import { GapDetector } from './gap-detector.ts'
 import { gapsBetween } from './gap-store.ts'
 
-/** A gap detector with its own database; times are minutes since the start. */
+/** Returns a gap detector with its own database. Times are minutes since the start. */
 function stand() {
   const db = memoryDb()
   const clock = testClock()
@@ -17,7 +17,7 @@ function stand() {
   const minutes = ({ fromAt, toAt, cause }: Gap) =>
     `${cause} ${(fromAt - TEST_START) / MINUTE_MS}–${(toAt - TEST_START) / MINUTE_MS}`
   let watch = newWatch()
-  /** The program runs until this minute. */
+  /** Runs the program until this minute. */
   const until = (minute: number) => {
     const to = TEST_START + minute * MINUTE_MS
     while (clock.now() < to) {

@@ -30,7 +30,7 @@ export interface GapDetectorDeps {
  * memory until they can be written. If the process ends first, the next start detects the missing heartbeats.
  */
 export class GapDetector {
-  /** The last gap. */
+  /** The most recent gap. */
   private latest: Gap | null
   /** True from the first batch that could not be stored until the next batch that was stored. */
   private isRefusing = false
@@ -122,7 +122,7 @@ export class GapDetector {
     this.write(this.parts.clock.now())
   }
 
-  /** Removes gaps after `now`, because the clock was wrong. */
+  /** Removes gaps after `now`, which were recorded while the clock was wrong. */
   private onClockSetBack(now: Instant): void {
     this.isRefusing = false
     this.write(now)

@@ -68,7 +68,7 @@ test('verdicts depend on the counts alone: not on when the monitor began, nor on
         expect((await seriesMonitor.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
         expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
       }
-      // Over one large window, a series is open, and has an alarm, when it is or does in one of the ticks.
+      // A large window is open if any of its ticks is open, and has an alarm if any of its ticks has one.
       const [whole = []] = await stand.seriesMonitor({ gapsOf }).verdicts([one], [span])
       const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
       expect(whole[0]?.open).toBe(parts.some((row) => row?.open))

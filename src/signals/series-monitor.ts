@@ -130,7 +130,7 @@ export class SeriesMonitor {
     return chart
   }
 
-  /** As `chart`, for several series of one organization, in the given order. */
+  /** Like `chart`, for several series of one organization, in the given order. */
   async charts(scopes: readonly SeriesScope[], range: Span, now: Instant): Promise<SeriesChart[]> {
     const drafts = scopes.map((scope) => chartOf(scope, range, now))
     for (const group of Map.groupBy(drafts, ({ span }) => `${span.from} ${span.to}`).values()) {

@@ -102,7 +102,7 @@ async function read(
   span: Span,
   warehouse: ReaderDeps['warehouse'],
 ): Promise<(RowCounts | null)[]> {
-  // Several trackers may follow one series: at the end of a block, or with several sensitivities.
+  // Several trackers may track one series, at the end of a block or with several sensitivities.
   const [first, ...rest] = tracks.map(({ cached }) => cached.tracker.series)
   if (!first) return []
   const series: [Series, ...Series[]] = [first, ...rest]

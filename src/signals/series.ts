@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /** Length of a tick. Silences are evaluated at the end of each tick. Rows are whole numbers of ticks, or shorter. */
 export const TICK_MS = 5 * MINUTE_MS
-/** The row length of signals. */
+/** Row length of signals. */
 export const SIGNAL_STEP_MS = HOUR_MS
 /** The vendor of a scope that covers every signal of a domain. */
 export const ALL_SIGNALS = '*'

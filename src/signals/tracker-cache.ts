@@ -54,7 +54,7 @@ export class CachedTracker {
     for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
   }
 
-  /** Caches an outcome. Returns false when it must not be emitted, because it belongs to the previous block. */
+  /** Caches an outcome. Returns false when the outcome must not be emitted because it belongs to the previous block. */
   record(place: number, outcome: Outcome): boolean {
     this.log?.add(outcome)
     if (outcome.at <= this.knownFrom) return false

@@ -65,8 +65,8 @@ export interface VerdictRow extends Omit<Outcome, 'row' | 'touchesGap' | 'unlike
   /** True when an anomaly or a silence was open at the end of a row or tick in the window. */
   open: boolean
   /**
-   * True when a new anomaly or silence began in the window, or when one is open at the first instant that is included
-   * again.
+   * True when a new anomaly or silence began in the window, or when one is still open at the first instant that is not
+   * ignored.
    */
   alarm: boolean
   /** True when the state is low or silent. */

@@ -126,12 +126,12 @@ export interface AlertType<Row = unknown> {
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**
-   * As `measure`, for alerts that begin at different instants: `begins` has one instant per alert, at or after the
+   * Like `measure`, for alerts that begin at different instants: `begins` has one instant per alert, at or after the
    * window's start. When absent, only alerts that begin together are measured together.
    */
   measureSince?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
-   * As `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
+   * Like `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
    * reading the `violations` stored on arrival. When absent, `measure` is called for each window.
    */
   historyQuery?(

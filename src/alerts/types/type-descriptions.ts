@@ -3,7 +3,7 @@ import { alertTypes } from './index.ts'
 
 const quoted = (name: string) => `\`${name}\``
 
-/** Groups kinds for which `describe` returns the same text: ``[['`a`, `b`', 'counts']]``. */
+/** Groups kinds for which `describe` returns the same string: ``[['`a`, `b`', 'counts']]``. */
 function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kind: K) => string) {
   const groups = Map.groupBy(kinds, describe)
   return [...groups].map(([text, alike]) => [alike.map(({ kind }) => quoted(kind)).join(', '), text] as const)
@@ -24,7 +24,7 @@ export function describeByType(describe: (type: AlertType) => string): string {
   return describeKindGroups(alertTypes, describe)
 }
 
-/** As `describeByType`, for these kinds. */
+/** Like `describeByType`, for these kinds. */
 export function describeKindGroups<K extends { kind: string }>(
   kinds: readonly K[],
   describe: (kind: K) => string,
@@ -33,7 +33,7 @@ export function describeKindGroups<K extends { kind: string }>(
   return parts.join('; ').replace(/^f/, 'F')
 }
 
-/** Returns the kinds of the types for which `holds` is true: `` `a`, `b` ``. */
+/** Returns the kinds of the types that satisfy `holds`: `` `a`, `b` ``. */
 export function kindsWith(holds: (type: AlertType) => boolean): string {
   const kinds = alertTypes.filter(holds).map(({ kind }) => quoted(kind))
   return kinds.join(', ')

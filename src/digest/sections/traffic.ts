@@ -58,7 +58,7 @@ function vendorsOf(names: readonly NameCount[]): VendorSum[] {
 function vendorTable(names: readonly NameCount[], { focus, audience }: SectionContext): Block {
   const vendors = vendorsOf(names)
   const most = audience === 'marketing' ? MAX_VENDORS_MARKETING : MAX_VENDORS
-  // A vendor is in focus if one of its events is.
+  // A vendor is in focus if one of its events is in focus.
   const places = new Map<string, number>()
   for (const name of names) {
     places.set(name.vendor, Math.min(focusRank(focus, name), places.get(name.vendor) ?? focus.named.length))

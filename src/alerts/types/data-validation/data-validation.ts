@@ -62,7 +62,7 @@ function violating({ issue }: EvidenceContext, binder: Binder): EventFilter {
 /** Returns SQL for events that were valid on arrival and that comply with the current rule. */
 function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
-  // Compiling an expensive rule takes seconds, so events are not checked against a rule that has changed since their
+  // Compiling an expensive rule takes seconds, so events are not checked against a rule that changed after their
   // arrival.
   if (isCostly(rule)) return { keys: [], wholeParams: false, sql: `NOT ${broke}` }
   // When SQL is not exact, it also matches some valid events, so every event that does not match is valid.

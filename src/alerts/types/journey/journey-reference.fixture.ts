@@ -98,7 +98,7 @@ function isMet(expected: Anchor | Expect, event: StoredEvent): boolean {
   )
 }
 
-/** Returns the sessions that ended in the window, each with its events of the last 23.5 hours. */
+/** Returns the sessions that ended in the window, each with the events from its last 23.5 hours. */
 export function endedSessions(
   events: readonly StoredEvent[],
   { from, to }: { from: Instant; to: Instant },

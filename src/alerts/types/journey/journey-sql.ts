@@ -9,7 +9,10 @@ import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-colu
 export const SESSION_GAP_MS = 30 * MINUTE_MS
 /** Limit for long sessions: only events within this time before the last event are evaluated. */
 const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
-/** A session with more events is assumed to come from a bot and is skipped: if truncated, it would seem to fail. */
+/**
+ * A session with more events is assumed to come from a bot and is skipped, because a truncated session would seem to
+ * fail.
+ */
 export const MAX_SESSION_EVENTS = 5000
 /** Maximum number of session shapes evaluated per alert and window; the most frequent shapes are used. */
 export const MAX_SHAPES = 10_000

@@ -146,7 +146,7 @@ export const journey = {
 
   historyLimits: { events: EVENTS_AT_ONCE },
 
-  /** As `measure`. Samples senders, including all sessions of each sampled sender. */
+  /** Like `measure`. Samples senders, including all sessions of each sampled sender. */
   historyQuery(
     alert: Alert,
     windows: readonly Window[],

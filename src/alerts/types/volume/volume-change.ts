@@ -127,7 +127,7 @@ function windowBefore({ period, timezone }: Alert, { from, to }: Window): Period
 function isFiring({ direction, percent }: PercentageChange, { count, before }: Volume): boolean {
   if (before === 0 || Math.max(count, before) < MIN_EVENTS) return false
   const change = direction === 'increase' ? count - before : before - count
-  // Rounded to 6 decimals: in floating point 130.52 times 12,500 is not a whole number.
+  // Rounded to 6 decimals, because 130.52 times 12,500 is not an integer in floating point.
   return change * 100 >= Number((percent * before).toFixed(6))
 }
 

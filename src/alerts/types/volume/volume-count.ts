@@ -61,7 +61,7 @@ export function volumeQuery(alerts: readonly Alert[], window: Window, before: Pe
 }
 
 /**
- * As `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is
+ * Like `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is
  * read and represents all of them.
  */
 export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
@@ -161,7 +161,7 @@ function eventsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Stat
 
 const beforeColumn = ({ id }: Alert) => `before ${id}`
 
-/** Returns the filter on the events that an alert counts, in any domain. */
+/** Returns the filter on the events that an alert counts, without a domain filter. */
 function scopeSql(alert: Alert, binder: Binder): string {
   const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
   const event = countedEventOf(alert)
