@@ -17,8 +17,8 @@ const MAX_FINDINGS = 100
 
 /**
  * Returns the query for the number of events with the findings' domains, vendors and event names. Null when no finding
- * has a domain, when there are too many findings, or when the window does not begin at a whole minute, because counts
- * are stored per minute.
+ * has a domain or there are too many findings. Also null when the window does not begin at a whole minute, because
+ * counts are stored per minute.
  */
 export function totalsQuery(orgId: string, findings: readonly Finding[], window: Query['window']): Query | null {
   const domainIds = findings.flatMap(({ domainId }) => domainId ?? [])

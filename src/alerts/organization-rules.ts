@@ -12,8 +12,8 @@ export type AlertRule = Pick<
 >
 
 /**
- * The enabled validation rules of one organization. Rules for a single domain are in a separate set per domain, so an
- * event is evaluated only against its domain's set and the rules for several or all domains.
+ * The enabled validation rules of one organization. Each domain has a separate set for the rules that watch only this
+ * domain. An event is evaluated only against its domain's set and the rules for several or all domains.
  */
 export class OrganizationRules {
   private readonly shared: RuleSet

@@ -198,8 +198,9 @@ export interface Hit {
 }
 
 /**
- * Parses the output of `journeysQuery`: `0,2+7+900;1+9+1200` is an event that matches matchers 0 and 2, with a `seq` 7
- * and a `receivedAt` 900 ms after those of the session's first event, followed by an event that matches matcher 1.
+ * Parses the output of `journeysQuery`. `0,2+7+900;1+9+1200` is an event that matches matchers 0 and 2, followed by an
+ * event that matches matcher 1. The first event's `seq` is 7, and its `receivedAt` 900 ms, after those of the session's
+ * first event.
  */
 export function readShape(text: string): Hit[] {
   if (text === '') return []
