@@ -2,8 +2,9 @@ export type SqlValue = string | number | boolean | null
 
 /**
  * The SQL that differs between engines. Every method takes and returns SQL; values are placeholders of a `Binder`. All
- * other syntax that queries use works in both DuckDB and ClickHouse: `FILTER`, `QUALIFY`, `GROUP BY ALL`, windows,
- * `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries in `FROM` and `JOIN` with an alias, materialized CTEs.
+ * other syntax used in queries works in both DuckDB and ClickHouse: `FILTER`, `QUALIFY`, `GROUP BY ALL`, window
+ * functions, `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries with an alias in `FROM` and `JOIN`, and
+ * materialized CTEs.
  */
 export interface Dialect {
   /** The placeholder of a bound value. */
@@ -11,29 +12,35 @@ export interface Dialect {
   /** A quoted column name. */
   name(name: string): string
 
-  /** The column of a parameter in the relation `events`; NULL where the event lacks it. */
+  /** The column for a parameter in the relation `events`; NULL if the event lacks the parameter. */
   key(key: string): string
-  /** True when `test` holds for the value of at least one parameter. `test` gets the SQL of one value. */
+  /** True if `test` is true for the value of at least one parameter. `test` receives the SQL of one value. */
   anyValue(test: (value: string) => string): string
-  /** True when `test` holds for the name of at least one parameter of the map `params`. `test` gets the SQL of one name. */
+  /**
+   * True if `test` is true for the name of at least one parameter in the map `params`. `test` receives the SQL of one
+   * name.
+   */
   anyName(test: (name: string) => string): string
-  /** The column of an event field. */
+  /** The column for an event field. */
   field(name: string): string
 
-  /** RE2 partial match, in which `.` does not match a line break. The pattern must be one group, `(…)`. */
+  /** Partial RE2 match in which `.` does not match a line break. The pattern must be a single group, `(…)`. */
   matches(text: string, pattern: string): string
-  /** Replaces every match of a pattern with a plain text. */
+  /** Replaces every match of a pattern with a literal string. */
   replaceAll(text: string, pattern: string, replacement: string): string
-  /** True when `test` holds for any match of any of the patterns. `test` gets the SQL of the match. */
+  /** True if `test` is true for any match of any pattern. `test` receives the SQL of the match. */
   anyMatch(text: string, patterns: readonly string[], test: (part: string) => string): string
   /**
-   * Decodes unpadded Base64 of either alphabet, whose length must not be a multiple of four plus one. Quotes, backslashes
-   * and bytes other than printable ASCII become spaces. Empty when the bytes are not UTF-8 text.
+   * Decodes unpadded Base64 in the standard or URL-safe alphabet. The length must not be a multiple of four plus one.
+   * Quotes, backslashes and non-printable or non-ASCII bytes become spaces. Empty if the bytes are not valid UTF-8.
    */
   base64Decode(text: string): string
-  /** Decodes percent-encoded ASCII characters and those written as `\\u0040`; leaves the rest unchanged. Never fails. */
+  /**
+   * Decodes ASCII characters that are percent-encoded or written as `\\u0040`; leaves everything else unchanged. Never
+   * fails.
+   */
   percentDecode(text: string): string
-  /** Parses a decimal number as a double, infinite on overflow; NULL when it is not a number. */
+  /** Parses a decimal number as a double, infinite on overflow; NULL if the input is not a number. */
   readNumber(text: string): string
   /** Formats a number as in JSON, without `.0` and without `+` in the exponent. */
   numberText(number: string): string
@@ -42,44 +49,44 @@ export interface Dialect {
   contains(text: string, part: string): string
   startsWith(text: string, part: string): string
   endsWith(text: string, part: string): string
-  /** A deterministic hash from 0 to below 2^64. Engines use different functions. */
+  /** A deterministic hash, at least 0 and less than 2^64. Each engine uses a different function. */
   hash(text: string): string
-  /** Joins the texts that are not NULL; the separator is a plain text. */
+  /** Joins the strings that are not NULL. The separator is a literal string. */
   joined(separator: string, texts: readonly string[]): string
 
   /** Integer division of non-negative numbers. */
   quotient(number: string, divisor: number): string
-  /** The number with only the bit at this position set, 0 to 30. */
+  /** A number in which only the bit at this position (0 to 30) is set. */
   bit(position: string): string
 
-  /** True when a list contains the text; false when the list is NULL. */
+  /** True if a list contains the string; false if the list is NULL. */
   has(list: string, text: string): string
-  /** SELECT items that unnest lists of equal length in parallel, under these names. */
+  /** SELECT items that unnest lists of equal length in parallel, with these column names. */
   rowsOf(lists: Readonly<Record<string, readonly string[]>>): string
   /**
-   * SELECT items that make a row for each parameter of `params` and for each of these text columns: `key` (or the column's
-   * name), `value` (a column's may be NULL) and `isField`.
+   * SELECT items that produce one row for each parameter in `params` and one for each of these text columns: `key` (or
+   * the column's name), `value` (may be NULL for a column) and `isField`.
    */
   textRows(fields: readonly string[]): string
-  /** An unnamed relation with one row for each object of a list that is bound as JSON. */
+  /** An unnamed relation with one row for each object in a list bound as JSON. */
   rowsOfJson(json: string, columns: Readonly<Record<string, 'text' | 'integer'>>): string
 
-  /** Aggregate: true when the test is true in any row. The test must not be NULL. */
+  /** Aggregate: true if the test is true in any row. The test must not be NULL. */
   anyTrue(test: string): string
-  /** Aggregate: the value in the row with the largest `by`, of rows in which neither is NULL. */
+  /** Aggregate: the value in the row with the largest `by`. Ignores rows in which the value or `by` is NULL. */
   argMax(value: string, by: string): string
-  /** Aggregate: list of the first `limit` values in the order of `by`. NULL values are skipped. */
+  /** Aggregate: list of the first `limit` values, ordered by `by`. NULL values are skipped. */
   firstValues(value: string, by: readonly string[], limit: number): string
   /**
-   * Aggregate: list of rows of these columns, sorted by the columns in turn. With `test`, only rows for which it holds; NULL
-   * or an empty list without any.
+   * Aggregate: list of rows with these columns, sorted by each column in turn. With `test`, only rows for which it is
+   * true; NULL or an empty list if there are none.
    */
   sortedRows(columns: readonly string[], test?: string): string
-  /** Sorts a list of such rows in the same order. */
+  /** Sorts a list returned by `sortedRows` in the same order. */
   sorted(list: string): string
   /**
-   * Joins the text of each row of such a list for which `test` holds. Both get a name whose fields (`row.seq`) are the
-   * columns. Empty when the list is NULL.
+   * Concatenates the text of each row in such a list for which `test` is true. `test` and `text` receive the name of
+   * the row, whose fields (`row.seq`) are the columns. Empty if the list is NULL.
    */
   rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
 
@@ -87,25 +94,25 @@ export interface Dialect {
   row(fields: Readonly<Record<string, string>>): string
   /** List of the numbers from 1 to `count`; empty for 0. */
   upTo(count: string): string
-  /** Maps each item of a list. `item` is its name in SQL; nested lists need different names. */
+  /** Maps each item of a list. `item` is the item's name in SQL; nested lists require different names. */
   mapList(list: string, item: string, of: string): string
-  /** The items of a list for which `test` holds. */
+  /** The items of a list for which `test` is true. */
   filterList(list: string, item: string, test: string): string
-  /** The items of a list from one position through another, starting at 1. */
+  /** The items of a list from one position through another. Positions start at 1. */
   slice(list: string, from: string, through: string): string
-  /** Aggregate: discrete quantile of the values that are not NULL; NULL without any. */
+  /** Aggregate: discrete quantile of the non-NULL values; NULL if there are none. */
   quantile(value: string, share: number): string
 
-  /** Keyword before the parentheses of a CTE that is to be inlined wherever it is used. */
+  /** Keyword before the parentheses of a CTE that must be inlined wherever it is used. */
   readonly inlined: string
 }
 
-/** Start of the time bucket of this length that contains an instant. */
+/** Start of the time bucket of this length that contains the instant. */
 export function bucketOf({ quotient }: Pick<Dialect, 'quotient'>, instant: string, lengthMs: number): string {
   return `${quotient(instant, lengthMs)} * ${lengthMs}`
 }
 
-/** False for a text with NUL or lone surrogates, which stored texts never contain and SQL can't express. */
+/** False for a string with NUL or lone surrogates. Stored strings never contain them, and SQL can't express them. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

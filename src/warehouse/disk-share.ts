@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import type { Piece } from './warehouse.ts'
 
-/** Files of an organization that are deleted together: of one day, or of one hour of the current day. */
+/** Files of an organization that are deleted together. They cover one day, or one hour of the current day. */
 export interface Drop {
   orgId: string
   what: 'day' | 'hour' | 'counts'
@@ -13,9 +13,9 @@ export interface Drop {
 }
 
 export interface DiskPlan {
-  /** In the order of deletion. */
+  /** In the order in which they are deleted. */
   drops: Drop[]
-  /** Organizations that exceed their share with nothing left to delete while the budget is exhausted, sorted. */
+  /** Organizations that exceed their share and have nothing left to delete while the budget is exhausted, sorted. */
   over: string[]
 }
 
@@ -30,10 +30,11 @@ interface Holding {
 }
 
 /**
- * Plans deletions until all data fits the budget. Each organization gets a max-min fair share. While the total exceeds the
- * budget, the organization furthest above its share loses its oldest data: events and pages by day, then by hour of the
- * current day. Counts are small and needed by alerts, so they are deleted by day, and only while they alone exceed the
- * share. The current hour and the counts of the current day are never deleted, and neither is data within the share.
+ * Plans deletions until all data fits the budget. Each organization gets a max-min fair share. While the total exceeds
+ * the budget, the organization furthest above its share loses its oldest data. Events and pages are deleted by day, and
+ * by hour for the current day. Counts are small and required by alerts, so they are deleted by day, and only while they
+ * exceed the share on their own. The current hour, the current day's counts and data within the share are never
+ * deleted.
  */
 export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
   const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
@@ -50,14 +51,17 @@ export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: In
     most.bytes -= drop.bytes
     if (drop.what === 'counts') most.countBytes -= drop.bytes
     left -= drop.bytes
-    // While it still exceeds its share, all shares remain the same.
+    // All shares stay the same while this organization still exceeds its share.
     if (most.bytes < share) share = shareOf(holdings, budgetBytes)
   }
   const over = left > 0 ? holdings.filter(({ bytes }) => bytes > share) : []
   return { drops, over: over.map(({ orgId }) => orgId) }
 }
 
-/** Max-min fair share: the largest usage at which all fit the budget; infinite when they fit already. */
+/**
+ * Max-min fair share: the highest limit per organization at which everything fits the budget; infinite if everything
+ * fits already.
+ */
 export function shareOf(uses: readonly { bytes: number }[], budgetBytes: number): number {
   let left = budgetBytes
   const sorted = uses.map(({ bytes }) => bytes).sort((a, b) => a - b)
@@ -104,7 +108,7 @@ function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] 
     .sort((a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what) || a.at - b.at)
 }
 
-/** The deletion that a file belongs to, null when it is kept. */
+/** The deletion to which a file belongs; null if the file is kept. */
 function dropOf(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 'what' | 'at'> | null {
   const day = startOf(from, DAY_MS)
   const isOfToday = day >= startOf(now, DAY_MS)
@@ -119,7 +123,7 @@ const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes })
 
 const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs
 
-/** An organization's bytes on disk, and when its oldest event was received (null without events). */
+/** Bytes that an organization uses on disk, and the time when its oldest event was received (null without events). */
 export function useOf(pieces: readonly Piece[], orgId: string): { diskBytes: number; oldestEventAt: Instant | null } {
   const own = pieces.filter((piece) => piece.orgId === orgId)
   const events = own.filter(({ kind }) => kind === 'events' || kind === 'spool')

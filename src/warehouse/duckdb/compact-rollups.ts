@@ -10,7 +10,7 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS } from './plan-merges.ts'
 import { countFiles, dayKey, finalCounts, hoursPath, isOfDay, isOpen, mergedCounts } from './rollup.ts'
 
-/** Files of counts to be merged into one, or one per organization; `hours` are written in addition. */
+/** Count files to merge into one file, or one file per organization. `hours` are written in addition. */
 export interface RollupMerge {
   files: RollupFile[]
   level: Exclude<RollupFile['level'], 'fresh'>
@@ -18,16 +18,19 @@ export interface RollupMerge {
 
 /** Number of small files of the current hour that are merged into one. */
 const FAN_IN = 16
-/** Day windows begin at midnight in any time zone, and offsets are multiples of a quarter of an hour. */
+/** Day windows begin at midnight in any time zone, and time zone offsets are multiples of 15 minutes. */
 const COARSE_MS = 15 * MINUTE_MS
-/** With fewer counts in a day, hourly counts are not faster to read. */
+/** If a day has fewer counts, hourly counts are not faster to read. */
 const MIN_ROWS = 1000
-/** Number of days that get hourly counts per round: after an upgrade there are hundreds, and other merges wait. */
+/**
+ * Maximum number of days that get hourly counts per round. After an upgrade there are hundreds of such days, and other
+ * merges would have to wait.
+ */
 const MAX_DAYS = 40
 
 /**
- * Plans merges: small files of the current hour, ended hours, ended days, and days whose minutes are no longer needed. No
- * more events will arrive that were received before `closedAt`.
+ * Plans merges for small files of the current hour, ended hours, ended days, and days whose minutes are no longer
+ * needed. All events received before `closedAt` have already arrived.
  */
 function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
   const counts = files.filter(({ level }) => level !== 'hours')
@@ -42,7 +45,7 @@ function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Insta
   return merges.length > 0 ? merges : daysWithoutHours(files)
 }
 
-/** Days of an organization with many counts and no hourly counts. */
+/** An organization's days with many counts but no hourly counts. */
 function daysWithoutHours(files: readonly RollupFile[]): RollupMerge[] {
   const present = new Set(files.flatMap(({ level, path }) => (level === 'hours' ? [path] : [])))
   return [...Map.groupBy(files.filter(isOfDay), dayKey).values()]
@@ -66,7 +69,7 @@ function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerg
   })
 }
 
-/** Like `compactEvents`, for counts. */
+/** Like `compactEvents`, but for counts. */
 export async function compactRollups(
   parquet: ParquetFiles,
   manifest: Manifest,
@@ -76,7 +79,7 @@ export async function compactRollups(
   const plan = (closedAt: Instant) => planRollups(manifest.rollups(), closedAt, now)
   const first = plan(now - GRACE_MS)
   if (first.length === 0) return
-  // After a failure, events may wait for longer. Determined before the files are listed, so that none is missed.
+  // After a failure, events may wait longer than usual. Determined before the files are listed, so that none is missed.
   const waiting = first.some(({ level }) => level !== 'merged') ? await parquet.firstUnloadedAt() : null
   const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
   await attemptEach('merges', merges, (merge) => runRollupMerge(parquet, manifest, folder, merge))
@@ -101,7 +104,7 @@ export async function runRollupMerge(
   await replaceFiles(parquet, folder, store, merge.files, () => mergedFiles(parquet, folder, merge))
 }
 
-/** Writes hourly counts of these files. If the process dies, the next start removes the unlisted file. */
+/** Writes hourly counts for these files. If the process crashes, the next start removes the unlisted file. */
 async function addHours(
   parquet: ParquetFiles,
   folder: string,
@@ -113,7 +116,8 @@ async function addHours(
   try {
     const rows = await parquet.write(path, finalCounts(folder, days, { stepMs: HOUR_MS }), { lineage: lineageOf([]) })
     const found = await parquet.describeRollup(path, rows, 'hours')
-    // Deleted with their day, whose last minute is later than the start of their last hour.
+    // Hourly counts are deleted together with their day, so they get the day's last minute, which is later than the
+    // start of their last hour.
     store.swap([], [{ ...found, maxMinute: Math.max(...days.map(({ maxMinute }) => maxMinute)) }])
   } catch (error) {
     throw new Error(`${path}: ${messageOf(error)}`, { cause: error })
@@ -141,7 +145,7 @@ async function mergedFiles(
   return added
 }
 
-/** Organizations with counts in these files, sorted. */
+/** Organizations that have counts in these files, sorted. */
 async function orgsOf(parquet: ParquetFiles, folder: string, files: readonly RollupFile[]): Promise<string[]> {
   const known = files.flatMap(({ orgId }) => orgId ?? [])
   const shared = files.filter(({ orgId }) => orgId === null)

@@ -14,7 +14,7 @@ import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 export interface Compaction {
   parquet: ParquetFiles
   manifest: Manifest
-  /** Folder of events. */
+  /** Folder that contains the event files. */
   folder: string
   /** When absent, failed merges are retried in the next round. */
   retries?: MergeRetries
@@ -23,8 +23,8 @@ export interface Compaction {
 }
 
 /**
- * Runs all planned merges that are due. Idempotent and crash-safe. A failed merge does not affect the others and is retried
- * after a delay. Throws like `attemptEach`.
+ * Runs all planned merges that are due. Idempotent and crash-safe. A failed merge does not affect the others and is
+ * retried after a delay. Throws the same errors as `attemptEach`.
  */
 export async function compactEvents(compaction: Compaction, now: Instant): Promise<void> {
   const { parquet, manifest, retries = new MergeRetries(), notifyOperator } = compaction
@@ -52,8 +52,8 @@ export async function compactEvents(compaction: Compaction, now: Instant): Promi
 }
 
 /**
- * Runs a merge, in halves where the engine runs out of memory. A single file that is still too large is written unsorted,
- * which needs only the memory of its longest rows.
+ * Runs a merge, splitting it in half if the engine runs out of memory. A single file that is still too large is written
+ * unsorted, which requires only enough memory for its longest rows.
  */
 async function mergeOrSplit(compaction: Compaction, merge: Merge): Promise<void> {
   const { parquet, manifest, folder } = compaction
@@ -79,7 +79,8 @@ export async function runMerge(
   const isScanned = ({ lookedAt }: EventFile) => Boolean(lookedAt)
   const [first] = files
   const store = {
-    // A file that was scanned in the meantime can't be merged with unscanned ones: it would be scanned again.
+    // A file that was scanned in the meantime can't be merged with unscanned files, because its events would be scanned
+    // again.
     present: () => manifest.files().filter((file) => first && isScanned(file) === isScanned(first)),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
@@ -90,16 +91,16 @@ export async function runMerge(
   })
 }
 
-/** Files of one kind in the manifest. */
+/** Files of one kind that are listed in the manifest. */
 export interface FileStore<File> {
   present(): readonly File[]
   swap(removed: readonly File[], added: readonly File[]): void
 }
 
 /**
- * Replaces `files` by what `make` writes. The swap in the manifest is atomic, and running queries keep the files that they
- * started with. If the process dies, the old files stay in use. Changes nothing when one of them was dropped in the
- * meantime or is damaged. Errors name the first file, because the engine does not always do so.
+ * Replaces `files` with the output of `make`. The swap in the manifest is atomic, and running queries keep using the
+ * files they started with. If the process crashes, the old files remain in use. Changes nothing if a file is damaged or
+ * was dropped in the meantime. Errors name the first file, because the engine does not always name one.
  */
 export async function replaceFiles<File extends ManifestFile>(
   parquet: ParquetFiles,
@@ -114,24 +115,24 @@ export async function replaceFiles<File extends ManifestFile>(
     return files.every((file) => paths.has(file.path))
   }
   try {
-    // Damage would be copied to the new file undetected. The next plan excludes damaged files.
+    // Merging would copy the damage to the new file undetected. The next plan excludes damaged files.
     if (await parquet.check.excludeDamaged(files)) return
     const added = await make()
     if (!isPresent()) return await parquet.remove(pathsOf(added))
     store.swap(files, added)
   } catch (error) {
-    // Reading failed because a file was dropped in the meantime.
+    // The read failed because a file was dropped in the meantime.
     if (!isPresent()) return
     throw new Error(`${files[0]?.path}: ${messageOf(error)}`, { cause: error })
   }
   await parquet.remove(pathsOf(files))
 }
 
-/** Merged files were either all scanned, or none was. */
+/** Merged files were either all scanned or all unscanned. */
 const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
   first?.lookedAt ? { lookedAt: first.lookedAt } : {}
 
-/** Columns of events whose parameters are JSON. */
+/** Columns of events whose parameters are stored as JSON. */
 const UNSHREDDED_COLUMNS = [...RELATION_COLUMNS, 'params'].join(', ')
 
 const parquetOf = (folder: string, files: readonly EventFile[]) =>
@@ -142,20 +143,20 @@ const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file
 async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
   const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)} WHERE ${test}`
-  // Evaluation reads violations only. Stored together, other columns are hardly read.
+  // Evaluation reads violating events only. Stored together, they spare it most columns of the other events.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
   const unpackedBytes = unpackedBytesIn(files)
   return { ...(await parquet.describe(path, rows, 'merged', null)), unpackedBytes, ...lookedAt(files) }
 }
 
-/** Extent of one organization's events. */
+/** Row count and value ranges of one organization's events. */
 type Span = Pick<EventFile, 'minReceivedAt' | 'maxReceivedAt' | 'maxSeq' | 'rows'>
 
-/** Uncompressed size of a row group when nothing else takes memory. */
+/** Uncompressed size of a row group when nothing else uses memory. */
 const MERGED_GROUP_BYTES = 32 * 1024 * 1024
 const GROUP_BYTES = { min: 16 * 1024 * 1024, max: 64 * 1024 * 1024 }
-/** Part of the engine's memory that row groups and sorting share. */
+/** Part of the engine's memory that is shared by row groups and sorting. */
 const SHARED_BYTES = 112 * 1024 * 1024
 /** Memory for sorting as a multiple of the uncompressed bytes, measured with events of 0.3 to 1 kB. */
 const SORT_FACTOR = 2.3
@@ -185,15 +186,15 @@ async function compactFiles(parquet: ParquetFiles, folder: string, files: readon
   return added
 }
 
-/** Estimated uncompressed bytes of some of the files' rows. */
+/** Estimated uncompressed size in bytes of some of the rows in the files. */
 function shareOf(files: readonly EventFile[], { rows }: Span): number {
   return Math.round((unpackedBytesIn(files) * rows) / Math.max(1, spanOf(files).rows))
 }
 
-/** Prefix of the names of compacted files that are neither sorted nor shredded. */
+/** File name prefix of compacted files that are neither sorted nor shredded. */
 export const UNSORTED_PREFIX = 'k'
 
-/** Merges files into one per organization, neither sorted nor shredded. */
+/** Merges files into one file per organization, without sorting or shredding. */
 async function compactUnsorted(
   parquet: ParquetFiles,
   folder: string,
@@ -213,7 +214,7 @@ async function compactUnsorted(
   return added
 }
 
-/** Joins compacted files of one organization. */
+/** Joins compacted files that belong to one organization. */
 async function joinFiles(parquet: ParquetFiles, files: readonly EventFile[]): Promise<EventFile> {
   const { select, keys } = await joined(parquet, files)
   const path = nameOf('c0', files)
@@ -223,7 +224,7 @@ async function joinFiles(parquet: ParquetFiles, files: readonly EventFile[]): Pr
   return compacted(parquet, files, { path, orgId: files[0]?.orgId ?? '', ...spanOf(files), unpackedBytes, keys })
 }
 
-/** Returns the manifest entry of a compacted file that replaces others. */
+/** Returns the manifest entry of a compacted file that replaces other files. */
 async function compacted(
   parquet: ParquetFiles,
   files: readonly EventFile[],
@@ -243,7 +244,7 @@ function spanOf(files: readonly EventFile[]): Span {
   }
 }
 
-/** Organizations with events in these files, sorted. `source`: SQL of all events. */
+/** Organizations that have events in these files, sorted. `source`: SQL that selects all events. */
 async function spansOf(
   parquet: ParquetFiles,
   files: readonly EventFile[],

@@ -1,9 +1,9 @@
 import { type Dialect, isStorable } from '../dialect.ts'
 
 /**
- * Escapes a key so that it stays distinct under DuckDB's case-insensitive comparison of identifiers: `userId` → `user^id`,
- * `^` → `^^`, and a non-ASCII capital as its code (`É` → `^201;`), because several share a small letter. Compacted files
- * use the same column names.
+ * Escapes a key so that it stays distinct when DuckDB compares identifiers case-insensitively: `userId` → `user^id`,
+ * `^` → `^^`. A non-ASCII capital becomes its code point (`É` → `^201;`), because several capitals share a lowercase
+ * letter. Compacted files use the same column names.
  */
 export function columnName(key: string): string {
   let name = 'p:'
@@ -17,7 +17,7 @@ export function columnName(key: string): string {
   return name
 }
 
-/** Returns the key of a column name; null when it is not the column of a key. */
+/** Returns the key for a column name; null if the column does not belong to a key. */
 export function keyOfColumn(name: string): string | null {
   if (!name.startsWith('p:')) return null
   return name
@@ -31,16 +31,16 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text literal. Only for what can't be a bound value, such as file names and keys in `params['…']`. */
+/** A string literal. Only for strings that can't be bound, such as file names and keys in `params['…']`. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
 const TYPES = { text: 'VARCHAR', integer: 'BIGINT' }
 
-/** A non-ASCII character in UTF-8, as in a BLOB that is cast to VARCHAR. */
+/** A non-ASCII character in UTF-8, as printed when a BLOB is cast to VARCHAR. */
 const UTF8 = String.raw`\\x[CD].\\x[89AB].|\\xE.(?:\\x[89AB].){2}|\\xF.(?:\\x[89AB].){3}`
-/** Matches a whole text that has a byte which is neither ASCII text nor part of such a character. */
+/** Matches an entire string that contains a byte which is neither ASCII text nor part of such a character. */
 const BINARY = String.raw`^.*\\x(?:[189A-F].|0[0-8BCEF]|7F).*$`
 const ESCAPED_BYTE = String.raw`\\x[0-9A-F]{2}`
 const ESCAPED_CHARACTER = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`
@@ -55,7 +55,7 @@ export const duckdbDialect: Dialect = {
   anyName: (test) => `coalesce(len(list_filter(map_keys(params), lambda k: ${test('k')})), 0) > 0`,
   field: quoteName,
 
-  // A pattern that is not a group is rewritten to `LIKE`, which loses `^` and `$` in patterns such as `a$b`.
+  // DuckDB rewrites a pattern that is not a group to `LIKE`, which loses `^` and `$` in patterns such as `a$b`.
   matches: (text, pattern) => `regexp_matches(${text}, ${pattern})`,
   replaceAll: (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${quoteText(replacement)}, 'g')`,
   anyMatch(text, patterns, test) {
@@ -69,7 +69,7 @@ export const duckdbDialect: Dialect = {
     const ascii = `regexp_replace(regexp_replace(${bytes}, '${UTF8}', ' ', 'g'), '${BINARY}', '')`
     return `regexp_replace(${ascii}, '${ESCAPED_BYTE}', ' ', 'g')`
   },
-  // url_decode fails on invalid UTF-8, so `%` of non-ASCII bytes is escaped first.
+  // `url_decode` fails on invalid UTF-8, so the `%` of non-ASCII bytes is escaped first.
   percentDecode(text) {
     const inPercent = `regexp_replace(${text}, '${ESCAPED_CHARACTER}', '%\\1', 'g')`
     return `url_decode(regexp_replace(${inPercent}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`

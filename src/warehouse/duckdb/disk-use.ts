@@ -9,10 +9,10 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { isOpen } from './rollup.ts'
 import { spooledEvents } from './spool-relation.ts'
 
-/** Organizations' shares of a file, adding up to 1, with the first `receivedAt` of each. */
+/** Each organization's share of a file, with its first `receivedAt`. The shares add up to 1. */
 type Shares = readonly { orgId: string; share: number; from: Instant }[]
 
-/** A file of the manifest. */
+/** A file listed in the manifest. */
 interface Held {
   kind: 'events' | 'pages' | 'counts'
   path: string
@@ -23,14 +23,14 @@ interface Held {
   weight: string
 }
 
-/** Disk usage by organization: files of events, counts and `pages`, and the spool. */
+/** Disk usage by organization. Includes files of events, counts and `pages`, and the spool. */
 export class DiskUse {
-  /** Cached shares of common files, by path. Files never change. */
+  /** Cached shares of files with several organizations, by path. Files never change. */
   private shares = new Map<string, Shares>()
 
   constructor(
     private readonly parquet: ParquetFiles,
-    /** Called when a file's owners can't be determined. */
+    /** Called if the organizations in a file can't be determined. */
     private readonly report: (error: unknown, where: string) => void,
   ) {}
 
@@ -42,8 +42,8 @@ export class DiskUse {
   }
 
   /**
-   * Disk usage by organization. A common file is divided by the approximate size of each organization's rows. Unreadable
-   * files are omitted.
+   * Disk usage by organization. A file shared by several organizations is divided according to the approximate size of
+   * their rows. Unreadable files are omitted.
    */
   async pieces(): Promise<Piece[]> {
     const { files, rollups, pages } = this.parquet.sources()
@@ -81,7 +81,7 @@ export class DiskUse {
     return rows.map(({ orgId, weight, from }) => ({ orgId, share: weight / all, from }))
   }
 
-  /** False when the file was merged or dropped in the meantime. */
+  /** False if the file was merged or dropped in the meantime. */
   private isListed(path: string): boolean {
     const { files, rollups, pages } = this.parquet.sources()
     return [...files, ...rollups, ...pages].some((file) => file.path === path)
@@ -110,7 +110,7 @@ function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares):
   return shares.map(({ share, ...own }) => ({ ...own, kind, bytes: sizeBytes * share, part: null }))
 }
 
-/** Size of the files that still exist. */
+/** Total size in bytes of the files that still exist. */
 function sizeOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 }

@@ -10,28 +10,28 @@ import {
 import { Yielder } from '../../core/yielding.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 
-/** Re-exported so that only this module imports the library, and can be imported lazily. */
+/** Re-exported so that only this module imports the library, which can then be loaded lazily. */
 export { DuckDBInstance }
 
-/** Number of rows converted at a time: an event may have hundreds of parameters. */
+/** Number of rows converted at a time. Events can have hundreds of parameters. */
 const ROWS_PER_STEP = 50
-/** Interrupts are repeated, because the engine ignores those that arrive before it starts. */
+/** Interrupts are repeated, because the engine ignores any that arrive before the query starts. */
 const INTERRUPT_EVERY_MS = 20
 
 export interface ExecuteOptions {
   params?: WrittenQuery['params']
   read?: Query['read']
-  /** The query is cancelled when one of these aborts. */
+  /** The query is cancelled when any of these signals aborts. */
   signals?: readonly AbortSignal[]
 }
 
-/** Runs SQL on a new connection and returns one object per row. Yields to the event loop while reading rows. */
+/** Runs SQL on a new connection and returns one object per row. Yields to the event loop while rows are read. */
 export async function execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
   const { params = {}, read, signals = [] } = options
   const connection = await engine.connect()
   const end = cancelOn(connection, signals)
   try {
-    // Without values no statement is prepared, which is faster and is cleaned up off the event loop.
+    // Without values, no statement is prepared: this is faster, and cleanup happens off the event loop.
     const values = Object.keys(params).length > 0 ? params : undefined
     end.check()
     const result = await connection.run(sql, values, values && typesOf(params))
@@ -42,7 +42,7 @@ export async function execute<T>(engine: DuckDBInstance, sql: string, options: E
   }
 }
 
-/** Interrupts the connection when one of the signals aborts; `check` then throws. */
+/** Interrupts the connection when one of the signals aborts. `check` then throws. */
 function cancelOn(connection: DuckDBConnection, signals: readonly AbortSignal[]) {
   let ended = signals.some(({ aborted }) => aborted)
   let repeat: ReturnType<typeof setInterval> | undefined
@@ -84,13 +84,16 @@ async function readAll<T>(result: DuckDBMaterializedResult, read: Query['read'],
   }
 }
 
-/** A column of an answer. */
+/** A column of a query result. */
 interface Column {
   name: string
   isMap: boolean
 }
 
-/** Some rows of what the engine answers, as objects. Column by column, which is four times as quick as row by row. */
+/**
+ * Converts a chunk of the engine's result to objects. Works column by column, which is four times as fast as row by
+ * row.
+ */
 function rowsOf(chunk: DuckDBDataChunk, columns: readonly Column[], from: number, to: number) {
   const rows: Record<string, unknown>[] = Array.from({ length: to - from }, () => ({}))
   for (const [at, { name, isMap }] of columns.entries()) {
@@ -103,14 +106,14 @@ function rowsOf(chunk: DuckDBDataChunk, columns: readonly Column[], from: number
   return rows
 }
 
-/** Numbers that are no safe integers are doubles; left to itself, the engine takes 1e300 for a 64-bit integer. */
+/** Binds numbers that are not safe integers as doubles. Otherwise the engine treats 1e300 as a 64-bit integer. */
 function typesOf(params: WrittenQuery['params']): Record<string, typeof DOUBLE> {
   const isDouble = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value)
   const names = Object.keys(params).filter((name) => isDouble(params[name]))
   return Object.fromEntries(names.map((name) => [name, DOUBLE]))
 }
 
-/** Converts 64-bit integers to numbers (all stored values are below 2^53), and the pairs of a map to an object. */
+/** Converts 64-bit integers to numbers (all stored values are below 2^53), and the entries of a map to an object. */
 function plain(value: unknown, isMap = false): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (!Array.isArray(value)) return value

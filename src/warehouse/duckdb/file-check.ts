@@ -6,33 +6,33 @@ import { messageOf } from '../../core/error.ts'
 import { fileChecksum, nullIfMissing } from '../../core/file-checksum.ts'
 import { type Manifest, type ManifestFile, spanOf } from './manifest.ts'
 
-/** A damaged file and the reason why it is excluded. */
+/** A damaged file, with the reason for excluding it. */
 export interface Flaw {
   file: ManifestFile
   reason: string
 }
 
 export interface FileCheckDeps {
-  /** Folder of the manifest's files. */
+  /** Folder that contains the files in the manifest. */
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Decodes the whole file at this path; throws when that fails. For files without a checksum. */
+  /** Decodes the entire file at this path; throws if that fails. Used for files without a checksum. */
   decode(path: string): Promise<void>
-  /** Called with files that are excluded from now on. */
+  /** Called with files that have just been excluded. */
   damaged(flaws: readonly Flaw[]): void
-  /** Called with files that are intact again and in use. */
+  /** Called with files that are intact again and back in use. */
   restored(files: readonly ManifestFile[]): void
 }
 
-/** A file is checked again after this time. */
+/** Interval after which a file is checked again. */
 const CHECK_EVERY_MS = DAY_MS
 /** Number of bytes checked per round. */
 const BYTES_PER_ROUND = 256 * 1024 * 1024
 
 /**
- * Finds damaged files of the manifest and excludes them from queries. Without a checksum, flipping half of the bytes of a
- * Parquet file goes unnoticed and yields wrong values.
+ * Finds damaged files in the manifest and excludes them from queries. Without checksums, about half of all flipped
+ * bytes in a Parquet file go unnoticed and yield wrong values.
  */
 export class FileCheck {
   /** Time when a file was last found intact. */
@@ -40,7 +40,9 @@ export class FileCheck {
 
   constructor(private readonly parts: FileCheckDeps) {}
 
-  /** At startup: excludes files that are missing or have another size, and restores files that are intact again. */
+  /**
+   * At startup: excludes files that are missing or have an unexpected size, and restores files that are intact again.
+   */
   async start(): Promise<void> {
     const { manifest } = this.parts
     const flaws = manifest.present().flatMap((file): Flaw[] => {
@@ -71,8 +73,8 @@ export class FileCheck {
   }
 
   /**
-   * Checks these files, except those found intact since `since`, and excludes damaged ones. Returns whether any was
-   * damaged.
+   * Checks these files, except those found intact since `since`, and excludes the damaged ones. Returns whether any
+   * file was damaged.
    */
   async excludeDamaged(files: readonly ManifestFile[], since = Number.POSITIVE_INFINITY): Promise<boolean> {
     const flaws: Flaw[] = []
@@ -87,7 +89,7 @@ export class FileCheck {
 
   private exclude(flaws: readonly Flaw[]): void {
     const { manifest, clock, damaged } = this.parts
-    // A file that left the manifest in the meantime was deleted deliberately.
+    // A file that was removed from the manifest in the meantime was deleted deliberately.
     const left = flaws.filter(({ file }) => manifest.markDamaged(file.path, clock.now()))
     if (left.length > 0) damaged(left)
   }
@@ -100,7 +102,7 @@ export class FileCheck {
     if (whole.length > 0) this.parts.restored(whole)
   }
 
-  /** Returns what is wrong with the file, null when it is intact. */
+  /** Returns a description of the file's damage; null if the file is intact. */
   private async flawOf(file: ManifestFile): Promise<string | null> {
     const path = this.pathOf(file)
     const found = await stat(path).catch(nullIfMissing)
@@ -131,7 +133,7 @@ function sizeFlaw({ sizeBytes }: ManifestFile, size: number | null): string | nu
 
 const MAX_NAMED = 20
 
-/** Returns the message to the operator about files that are excluded from now on. `flaws` must not be empty. */
+/** Returns the message to the operator about newly excluded files. `flaws` must not be empty. */
 export function damageNotice(flaws: readonly Flaw[]): { subject: string; text: string } {
   const rows = flaws.reduce((sum, { file }) => sum + file.rows, 0)
   const named = flaws.slice(0, MAX_NAMED).map(({ file, reason }) => {

@@ -3,7 +3,7 @@ import type { FoldedNames, SegmentCount } from '../../ingest/segment-content.ts'
 import { quoteText } from './dialect.ts'
 import { MAX_NAMES, type NameCount, type NameOverflow, type NamePlan, type TrackedNames } from './tracked-names.ts'
 
-/** A row of `profileOf`. */
+/** A row returned by `profileOf`. */
 export interface ProfileRow {
   orgId: string
   domainId: string
@@ -13,15 +13,17 @@ export interface ProfileRow {
   firstReceivedAt: Instant
   lastReceivedAt: Instant
   maxSeq: number
-  /** Version in the last production event with one, and that event's `seq`; null without one. */
+  /** Version in the last production event that has one, and that event's `seq`; null if there is none. */
   lastVersion: number | null
   versionSeq: number | null
 }
 
-/** Maximum number of hosts per domain and hour. All others, which are likely made up, are counted without a host. */
+/**
+ * Maximum number of hosts per domain and hour. All other hosts are probably invented, and are counted without a host.
+ */
 const MAX_HOSTS = 1000
 
-/** SQL of the profile of a new file, except its names, in one pass. */
+/** SQL that profiles a new file in one pass, except for its names. */
 export function profileOf(events: string): string {
   return `SELECT orgId, domainId, CASE WHEN place <= ${MAX_HOSTS} THEN host END AS host, hour, sum(events)::BIGINT AS events,
       min(firstReceivedAt) AS firstReceivedAt, max(lastReceivedAt) AS lastReceivedAt, max(maxSeq) AS maxSeq,
@@ -40,13 +42,13 @@ export function profileOf(events: string): string {
 
 const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS lastReceivedAt'
 
-/** Number of names per domain that suffices to find all that can get a slot. */
+/** Number of names per domain that is enough to find every name that can get a slot. */
 const MAX_CANDIDATES = 2 * MAX_NAMES
 
 /** A name in a file, with the number of names of its domain. */
 type NameRow = NameCount & { names: number }
 
-/** Decides how the events of a new file are counted. `run` executes SQL. */
+/** Decides how the events in a new file are counted. `run` executes SQL. */
 export async function nameEvents(
   run: <T>(sql: string) => Promise<T[]>,
   names: TrackedNames,
@@ -61,7 +63,10 @@ export async function nameEvents(
   return names.plan([...found, ...more], domainIds)
 }
 
-/** SQL of the names in a new file; for a domain with more than `MAX_CANDIDATES`, those with the most events. */
+/**
+ * SQL that selects the names in a new file. For a domain with more than `MAX_CANDIDATES` names, it selects those with
+ * the most events.
+ */
 function namesOf(events: string): string {
   return `SELECT * EXCLUDE (place) FROM (
       SELECT *, count(*) OVER (PARTITION BY domainId) AS names,
@@ -72,7 +77,7 @@ function namesOf(events: string): string {
 
 type Name = Pick<NameCount, 'domainId' | 'vendor' | 'event'>
 
-/** SQL of these names in a new file. `names` must not be empty. */
+/** SQL that selects these names in a new file. `names` must not be empty. */
 function namesAmong(events: string, names: readonly Name[]): string {
   const values = names.map((name) => `(${[name.domainId, name.vendor, name.event].map(quoteText).join(', ')})`)
   return `SELECT ${NAMES} FROM ${events} WHERE (domainId, vendor, event) IN (VALUES ${values.join(', ')}) GROUP BY ALL`
@@ -80,7 +85,7 @@ function namesAmong(events: string, names: readonly Name[]): string {
 
 const nameKey = ({ domainId, vendor, event }: Name) => JSON.stringify([domainId, vendor, event])
 
-/** Number of events with untracked names, for each domain that has too many. */
+/** Number of events with untracked names, for each domain that has too many names. */
 export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameOverflow[]): FoldedNames[] {
   return crowds.flatMap(({ domainId, names }) => {
     const own = counts.filter((count) => count.domainId === domainId)
@@ -92,14 +97,14 @@ export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameO
   })
 }
 
-/** Counts of a profile, with the latest version last. */
+/** Counts from a profile, with the latest version last. */
 export function countsFrom(rows: readonly ProfileRow[]): SegmentCount[] {
   return rows
     .toSorted((a, b) => (a.versionSeq ?? 0) - (b.versionSeq ?? 0))
     .map(({ firstReceivedAt, maxSeq, versionSeq, ...count }) => count)
 }
 
-/** Extent of a profile. `orgId` is null with several organizations. */
+/** Value ranges of a profile. `orgId` is null if there are several organizations. */
 export function spanOf(rows: readonly ProfileRow[]) {
   const [first] = rows
   if (!first) throw new Error('a file without events has no span')

@@ -1,27 +1,27 @@
 import type { Instant } from '../../core/clock.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 
-/** Table schema of files of one kind. */
+/** Table schema for files of one kind. */
 export interface FileShape<File extends { path: string }> {
   table: string
-  /** All columns of the table, named like the fields of a file. */
+  /** All columns of the table. They have the same names as the fields of a file. */
   columns: readonly (keyof File & string)[]
-  /** Columns stored as JSON; null stays null. */
+  /** Columns stored as JSON; null is stored as NULL. */
   json?: readonly (keyof File & string)[]
   /** Columns that are NULL when the file lacks the field. */
   optional?: readonly (keyof File & string)[]
-  /** Sort key of files; equal ones are sorted by path. */
+  /** Sort key of files. Files with equal keys are sorted by path. */
   orderOf(file: File): number
 }
 
-/** A damaged file. It stays listed, but is excluded from answers until it is intact again. */
+/** A damaged file. It stays listed, but is excluded from query results until it is intact again. */
 export interface DamagedFile<File> {
   file: File
   /** When the damage was found. */
   damagedAt: Instant
 }
 
-/** The manifest's files of one relation. Stored in SQLite, mirrored in memory. */
+/** The files listed in the manifest for one relation. Stored in SQLite and mirrored in memory. */
 export class FileTable<File extends { path: string }> {
   private files: readonly File[]
   private damagedFiles: readonly DamagedFile<File>[]
@@ -36,14 +36,14 @@ export class FileTable<File extends { path: string }> {
     this.damagedFiles = known.flatMap(({ damagedAt, file }) => (damagedAt ? [{ file, damagedAt }] : []))
   }
 
-  /** Empty in a database of an earlier version that lacks the table. */
+  /** Empty if the database is from an earlier version that lacks the table. */
   private rows(): (File & { damagedAt?: Instant | null })[] {
     const { table } = this.shape
     const exists = this.db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(table)
     return exists ? this.db.prepare<[], File & { damagedAt?: Instant | null }>(`SELECT * FROM ${table}`).all() : []
   }
 
-  /** The current files, in order. The array is never modified, so a running query can keep it. */
+  /** The current files, in order. The array is never modified, so running queries can hold on to it. */
   present(): readonly File[] {
     return this.files
   }
@@ -52,7 +52,7 @@ export class FileTable<File extends { path: string }> {
     return this.damagedFiles
   }
 
-  /** Excludes a file as damaged. Returns false when it is not present. */
+  /** Excludes a file as damaged. Returns false if the file is not in use. */
   markDamaged(path: string, damagedAt: Instant): boolean {
     const file = this.files.find((file) => file.path === path)
     if (!file) return false
@@ -62,7 +62,7 @@ export class FileTable<File extends { path: string }> {
     return true
   }
 
-  /** Uses a damaged file again. Returns false when it is not a damaged file. */
+  /** Restores a damaged file to use. Returns false if the file is not marked as damaged. */
   restore(path: string): boolean {
     const found = this.damagedFiles.find(({ file }) => file.path === path)
     if (!found) return false
@@ -80,12 +80,12 @@ export class FileTable<File extends { path: string }> {
     )
   }
 
-  /** Replaces `removed` by `added`. Must not be called within a transaction. */
+  /** Replaces `removed` with `added`. Must not be called within a transaction. */
   swap(removed: readonly File[], added: readonly File[]): void {
     commit(this.db, () => [this.write(removed, added)])
   }
 
-  /** Part of a `commit`: replaces `removed` by `added`. An existing path is overwritten. */
+  /** Part of a `commit`: replaces `removed` with `added`. An existing entry with the same path is overwritten. */
   write(removed: readonly File[], added: readonly File[]): Mirror {
     const { table, columns } = this.shape
     const remove = prepared(this.db, `DELETE FROM ${table} WHERE path = ?`)
@@ -101,7 +101,7 @@ export class FileTable<File extends { path: string }> {
     const gone = new Set([...removed, ...added].map(({ path }) => path))
     const files = this.files.filter(({ path }) => !gone.has(path))
     for (const file of new Map(added.map((file) => [file.path, file])).values()) {
-      // From the end, because most files are the newest.
+      // Searches from the end, because most added files are the newest.
       files.splice(files.findLastIndex((other) => this.isBefore(other, file)) + 1, 0, file)
     }
     this.files = files
@@ -134,8 +134,8 @@ export class FileTable<File extends { path: string }> {
 type Mirror = () => void
 
 /**
- * Writes several tables in one transaction, and updates memory after the commit. Throws within another transaction, whose
- * rollback memory could not follow.
+ * Writes several tables in one transaction, and updates memory after the commit. Throws within another transaction,
+ * because memory could not be rolled back with it.
  */
 export function commit(db: Db, work: () => Mirror[]): void {
   if (db.inTransaction) throw new Error('the manifest must be changed outside of other transactions')

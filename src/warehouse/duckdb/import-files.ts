@@ -11,18 +11,18 @@ import { inOrder, type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './shred
 import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 import type { NameOverflow } from './tracked-names.ts'
 
-/** Imported events to be divided into files of the history. */
+/** Imported events to split into files of the history. */
 export interface Cut {
   parquet: ParquetFiles
   /** 16 hexadecimal digits. */
   name: string
-  /** The events, as SQL. */
+  /** SQL that selects the events. */
   events: string
   hours: readonly StagedHour[]
   crowds: readonly NameOverflow[]
 }
 
-/** Published files that are not listed yet. */
+/** Published files that are not listed in the manifest yet. */
 export interface CutFiles {
   files: EventFile[]
   rollups: RollupFile[]
@@ -30,26 +30,35 @@ export interface CutFiles {
 
 /** Maximum number of files written concurrently; each takes about one thread. */
 const CONCURRENCY = 2
-/** An hour with more events is divided into several files, because sorting must fit the engine's memory. */
+/**
+ * Maximum rows per file. An hour with more events is split into several files, because sorting must fit in the engine's
+ * memory.
+ */
 const MAX_ROWS = 500_000
 
-/** Consecutive hours of a day share a file up to this many events: each file costs time to write and to open. */
+/**
+ * Consecutive hours of a day share a file up to this number of events, because each file takes time to write and to
+ * open.
+ */
 const SMALL_ROWS = 100_000
-/** Name of the table with the current batch. */
+/** Name of the table that holds the current batch. */
 const BATCH = 'imported'
 
-/** A file of events to be written. */
+/** A file of events to write. */
 interface Part {
   path: string
   orgId: string
-  /** One hour, or several consecutive hours with few events, of one organization and UTC day. */
+  /** One hour, or several consecutive hours with few events, from one organization and UTC day. */
   hours: readonly StagedHour[]
-  /** Events of the batch with `after < place <= through`, restricted to these hours and the organization. */
+  /** Events in the batch with `after < place <= through`, restricted to these hours and the organization. */
   after: number
   through: number
 }
 
-/** Writes files of events, sorted and shredded, for each organization and hour (small hours of a day share one), and files of counts for each day. */
+/**
+ * Writes event files, sorted and shredded, for each organization and hour (small hours of a day share a file), and
+ * count files for each day.
+ */
 export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
   const written: WrittenPart[] = []
   const all = cut.hours.reduce((sum, { rows }) => sum + rows, 0)
@@ -69,13 +78,13 @@ interface WrittenPart {
   keys: string[]
 }
 
-/** Replaces nothing: until it is listed, the next start treats the file as a leftover. */
+/** The files replace nothing. Until they are listed, the next start treats them as leftovers. */
 const OWN: Lineage = { replaces: [], parts: 1 }
 
 const startOfDay = (instant: Instant) => Math.floor(instant / DAY_MS) * DAY_MS
 const nameOf = (orgId: string, hour: Instant) => `${orgId} ${hour}`
 
-/** Writes the events of a batch. `place`: number of files written before. */
+/** Writes the events of a batch. `place`: number of files already written. */
 async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: number): Promise<WrittenPart[]> {
   const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
   await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
@@ -124,7 +133,10 @@ function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
   })
 }
 
-/** Parameters of each part by its path, most frequent first, up to one more than can get a column. */
+/**
+ * Parameters of each part by path, most frequent first. Includes at most one more than the number that can get a
+ * column.
+ */
 async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Map<string, KeyCount[]>> {
   const hours = parts.flatMap(({ path, orgId, hours }) =>
     hours.map(({ hour }) => `(${quoteText(path)}, ${quoteText(orgId)}, ${hour})`),
@@ -142,7 +154,7 @@ async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Ma
   return Map.groupBy(found, ({ path }) => path)
 }
 
-/** SQL of the rows of a part, as `shredded` expects them. */
+/** SQL that selects the rows of a part, in the form that `shredded` expects. */
 function rowsOf({ orgId, hours, after, through }: Part): string {
   const [from, to] = [hours[0]?.hour ?? 0, (hours.at(-1)?.hour ?? 0) + HOUR_MS]
   const given: Record<string, string> = {
@@ -157,7 +169,7 @@ function rowsOf({ orgId, hours, after, through }: Part): string {
 
 const within = (from: Instant, lengthMs: number) => `receivedAt >= ${from} AND receivedAt < ${from + lengthMs}`
 
-/** Writes the counts of each organization's days, and returns the paths. */
+/** Writes the counts for each day of each organization, and returns the paths. */
 async function writeCounts({ parquet, name, events, hours, crowds }: Cut): Promise<string[]> {
   const days = new Map(
     hours.map(({ orgId, hour }) => [nameOf(orgId, startOfDay(hour)), { orgId, day: startOfDay(hour) }]),

@@ -2,10 +2,10 @@ import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 
-/** The hour of an event, as SQL. */
+/** SQL that returns the hour of an event. */
 export const HOUR = `receivedAt // ${HOUR_MS} * ${HOUR_MS}`
 
-/** Staged events of one hour and organization. */
+/** Staged events from one hour and organization. */
 export interface StagedHour {
   orgId: string
   hour: Instant
@@ -13,15 +13,15 @@ export interface StagedHour {
   last: Instant
 }
 
-/** Staged events of consecutive hours. */
+/** Staged events from consecutive hours. */
 export interface Batch {
-  /** In order; an hour may occur for several organizations. */
+  /** In order. An hour may occur more than once, for several organizations. */
   hours: readonly StagedHour[]
   from: Instant
   to: Instant
   rows: number
   last: Instant
-  /** All sequence numbers of the batch are above this one. */
+  /** All sequence numbers in the batch are above this number. */
   floor: number
 }
 
@@ -31,7 +31,10 @@ const ROOM = HOUR_MS * SEQ_PER_MS
 /** Maximum number of events in the engine's memory, unless a single hour has more. */
 const MAX_BATCH_ROWS = 100_000
 
-/** Divides staged hours into batches, in order. Sequence numbers of later batches follow those of earlier ones. */
+/**
+ * Splits staged hours into batches, in order. Sequence numbers of later batches are higher than those of earlier
+ * batches.
+ */
 export function batchesOf(staged: readonly StagedHour[]): Batch[] {
   const hours = [...Map.groupBy(staged, ({ hour }) => hour)].sort(([a], [b]) => a - b)
   const batches: Batch[] = []
@@ -42,7 +45,7 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
     if (open && open.rows + rows <= MAX_BATCH_ROWS) {
       Object.assign(open, { hours: [...open.hours, ...own], to: hour + HOUR_MS, rows: open.rows + rows, last })
     } else {
-      // When very many events have the same time, their numbers extend beyond their hour.
+      // If very many events have the same time, their sequence numbers extend beyond their hour.
       const floor = open ? Math.max(open.floor, open.last * SEQ_PER_MS) + open.rows : 0
       batches.push({ hours: own, from: hour, to: hour + HOUR_MS, rows, last, floor })
     }
@@ -51,12 +54,13 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
 }
 
 /**
- * Selects the events of a batch with `seq`, and with `place` (from 1) in the order of `seq`. Numbers are assigned like those
- * of arriving events: by time, then by position in the file, at least a thousand times the time, and unique.
+ * Selects the events of a batch with `seq`, and with `place` (starting at 1) in the order of `seq`. Numbers are
+ * assigned as for arriving events: ordered by time, then by position in the file. They are unique and at least a
+ * thousand times the time.
  */
 export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
   const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
-  // Sorting few columns and joining the others costs half as much.
+  // Sorting a few columns and joining the rest halves the cost.
   return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenIn(parquet, batch), ofBatch, batch)}) USING (row)`
 }
 
@@ -66,7 +70,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
   const above = (least: string, floor: string) =>
     `place + greatest(max(${least} - place) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING), ${floor})`
   if (taken === null) return `SELECT row, place, ${above('least', String(floor))} AS seq FROM (${placed})`
-  // Numbered among the free numbers first, then mapped to all numbers.
+  // Events are numbered among the free numbers first; the results are then mapped to all numbers.
   const isBefore = `(SELECT count(*) FROM taken WHERE seq < ${floor})`
   return `WITH taken AS MATERIALIZED (SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM (${taken})),
     free AS (
@@ -77,7 +81,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
     FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, max(rank) AS rank FROM taken GROUP BY before) AS gaps ON free.number >= gaps.before`
 }
 
-/** Selects sequence numbers in use close to the batch; null when there are none. */
+/** Selects the used sequence numbers that are close to the batch; null if there are none. */
 function takenIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
   const least = from * SEQ_PER_MS
   const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM

@@ -13,14 +13,14 @@ import {
 import { quoteName, quoteText } from './dialect.ts'
 import { PARAMS } from './spool-relation.ts'
 
-/** Columns of staged events, in order, with their SQL types. `row`: position in the file, from 1. */
+/** Columns of staged events, in order, with their SQL types. `row`: position in the file, starting at 1. */
 export const STAGED_COLUMNS: Readonly<Record<string, string>> = {
   row: 'BIGINT',
   ...Object.fromEntries(Object.entries(EVENT_COLUMNS).filter(([name]) => name !== 'seq' && name !== 'violations')),
   params: PARAMS,
 }
 
-/** Types of a Parquet file's columns, by name. */
+/** Types of the columns in a Parquet file, by name. */
 export type ColumnTypes = ReadonlyMap<string, string>
 
 const IS_TEXT = /^(?:VARCHAR|ENUM\(.*\)|UUID)$/s
@@ -30,7 +30,7 @@ const IS_TIME = /^TIMESTAMP/
 const IS_MAP = /^MAP\(VARCHAR, VARCHAR\)$/
 const IS_JSON = /^(?:VARCHAR|JSON)$/
 
-/** SQL of a column's value, and of the test that it is valid. A failing test may not be NULL. */
+/** SQL for the value of a column, and for the test that it is valid. A failing test must not return NULL. */
 interface Taken {
   value: string
   test: string
@@ -39,13 +39,13 @@ interface Taken {
 const raw = (name: string) => `raw.${quoteName(name)}`
 const absent = (type: string): Taken => ({ value: `NULL::${type}`, test: 'true' })
 const isAmong = (sql: string, words: readonly string[]) => `${sql} IN (${words.map(quoteText).join(', ')})`
-/** True when `cleanText` would not change the text, which is always well-formed in the engine. */
+/** True if `cleanText` would not change the string. Strings in the engine are always well-formed. */
 const isClean = (sql: string) => `NOT contains(${sql}, chr(0))`
 
 /**
- * Selects the rows of a Parquet file. `fine`: rows that SQL can verify to be valid, as staged columns; `others`: all other
- * rows unchanged, to be parsed like lines. A row may be `fine` only if `readLine` would accept it and change no text of it.
- * A valid row may be among `others`.
+ * Selects the rows of a Parquet file. `fine`: rows that SQL can verify to be valid, as staged columns. `others`: all
+ * remaining rows, unchanged, to be parsed like lines. A row may be `fine` only if `readLine` would accept it without
+ * changing any of its strings. A valid row may be among `others`.
  */
 export function selectRows(path: string, types: ColumnTypes, rules: ImportRules): { fine: string; others: string } {
   const known = { ...textColumns(types), ...numberColumns(types, rules), ...domainColumns(types, rules) }
@@ -76,7 +76,7 @@ function textColumns(types: ColumnTypes): Record<string, Taken> {
     if (!IS_TEXT.test(type)) return { value: absentAs ?? 'NULL', test: `${raw(name)} IS NULL` }
     const sql = type === 'VARCHAR' ? raw(name) : `${raw(name)}::VARCHAR`
     const [least, most] = TEXT_LENGTHS[name]
-    // A text has at least as many bytes as UTF-16 units.
+    // A string has at least as many bytes as UTF-16 units.
     const tests = [`strlen(${sql}) BETWEEN ${least} AND ${most}`, isClean(sql)]
     if (name === 'path') tests.push(`${sql} <> ''`, `NOT regexp_matches(${sql}, '[?#]')`)
     const value = absentAs === undefined ? sql : `coalesce(${sql}, ${absentAs})`
@@ -103,7 +103,10 @@ function textColumns(types: ColumnTypes): Record<string, Taken> {
   }
 }
 
-/** SQL of a number or a time in ms; null when the column is of another type. Infinite values count as unknown. */
+/**
+ * SQL for a number or a time in milliseconds; null if the column has another type. Infinite values are treated as
+ * unknown.
+ */
 function numberOf(types: ColumnTypes, name: string): string | null {
   const type = types.get(name) ?? ''
   if (IS_TIME.test(type)) return `epoch_ms(${raw(name)})`
@@ -119,7 +122,7 @@ function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<st
   }
   const receivedAt = numberOf(types, 'receivedAt')
   const at = `round(${receivedAt})::BIGINT`
-  // Units other than milliseconds, and times to be replaced, are left to `readLine`.
+  // Units other than milliseconds, and times that must be replaced, are left to `readLine`.
   const ts = column('ts', (sql) => `${sql} BETWEEN ${EARLIEST} AND ${at} + ${DAY_MS}`)
   const weight = column('weight', (sql) => `${sql} > 0 AND ${sql} <= ${MAX_WEIGHT}`)
   const duration = (name: string) => column(name, (sql) => `${sql} >= 0`)
@@ -148,7 +151,7 @@ function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<str
     [...denied].map((host) => `(${quoteText(id)}, ${quoteText(host)})`),
   )
   const host = raw('host')
-  // Characters that a browser leaves unchanged. The last label must not be a number, as in an IP address.
+  // True for characters that browsers leave unchanged. The last label must not be a number, as in an IP address.
   const isPlain = `(strlen(${host}) <= 253 AND regexp_full_match(${host}, '([a-z0-9-]+\\.)*[a-z][a-z0-9-]*') AND NOT contains(${host}, 'xn--'))`
   const isAllowed = denied.length > 0 ? ` AND (own.domainId, ${host}) NOT IN (VALUES ${denied.join(', ')})` : ''
   const customer = `${raw('customerId')}::VARCHAR`
@@ -166,7 +169,7 @@ function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<str
   }
 }
 
-/** The domain of each row: `own.domainId`, `own.orgId`, `own.salt`; NULL where there is none. */
+/** The domain for each row: `own.domainId`, `own.orgId`, `own.salt`; NULL if there is none. */
 function domainsJoin(types: ColumnTypes, { domains, domainId }: ImportRules): string {
   const rows = [...domains.values()]
     .filter(({ id }) => domainId === null || id === domainId)
@@ -187,7 +190,7 @@ function paramsOf(types: ColumnTypes): Taken {
   if (!IS_JSON.test(type)) return { ...absent(PARAMS), value: none, test: `${column} IS NULL` }
   const [text, json] = [`${column}::VARCHAR`, `TRY_CAST(${column} AS JSON)`]
   const map = `TRY_CAST(${json} AS ${PARAMS})`
-  // In a CASE branch, because the engine refuses to convert a text that is not an object to a map.
+  // Inside a CASE branch, because the engine fails to convert a string that is not an object to a map.
   const isFine = `CASE WHEN json_type(${json}) = 'OBJECT'
     THEN NOT list_has_any(json_type(${json}, '$.*'), ['OBJECT', 'ARRAY', 'NULL'])
       AND NOT regexp_matches(${text}, ${quoteText(UNUSUAL_NUMBER)}) AND ${isFlat(map)}
@@ -195,7 +198,7 @@ function paramsOf(types: ColumnTypes): Taken {
   return { value: `coalesce(${map}, ${none})`, test: `(${column} IS NULL OR ${isFine})` }
 }
 
-/** Numbers that JavaScript formats differently from the engine: -0, exponents, many digits, trailing zeros. */
+/** Numbers that JavaScript and the engine format differently: -0, exponents, many digits, trailing zeros. */
 const UNUSUAL_NUMBER = String.raw`:\s*(?:-0[\s,}]|-?[0-9.]*[eE]|-?[0-9.]{16}|-?[0-9]+\.[0-9]*0\s*[,}]|-?0\.00000)`
 
 /** SQL test that a map is within all limits. */
@@ -212,7 +215,7 @@ function isFlat(map: string): string {
       AND list_unique(map_keys(${map})) = cardinality(${map})`
 }
 
-/** SQL of the row as a struct, like a line of JSON. */
+/** SQL that returns the row as a struct, like a line of JSON. */
 function lineOf(types: ColumnTypes): string {
   const fields = [...types].flatMap(([name, type]) => {
     if (SYSTEM_FIELDS.some((own) => own === name)) return []

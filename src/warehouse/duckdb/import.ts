@@ -14,14 +14,14 @@ import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './import-select.ts
 import type { ParquetFiles } from './parquet-files.ts'
 
 /**
- * Staged files are read hour by hour, so small row groups avoid reading unneeded rows. Metadata of each group is kept in
- * memory, however: 2,400 groups of ten million events took 500 MB.
+ * Staged files are read hour by hour, so small row groups avoid reading unnecessary rows. However, the metadata of each
+ * group is kept in memory: 2,400 groups with ten million events took 500 MB.
  */
 const STAGED = 'COMPRESSION lz4, ROW_GROUP_SIZE 16384, WRITE_BLOOM_FILTER false'
 /** Maximum ratio of rows read to rows needed. Above it, the staged events are sorted first. */
 const MAX_READ_RATIO = 6
 
-/** An import of past events. Staged events are in temporary files, which the next start removes. */
+/** An import of past events. Staged events are stored in temporary files, which the next start removes. */
 export class DuckdbImport implements EventImport {
   events = 0
   private staged: string[] = []
@@ -66,7 +66,7 @@ export class DuckdbImport implements EventImport {
     await this.sortIfScattered()
     const events = this.source()
     const naming = await nameEvents((sql) => this.run(sql), manifest.names, events)
-    // The latest event is the one received last; sequence numbers are assigned later.
+    // Here, the latest event is the one received last, because sequence numbers are assigned later.
     const found = await this.run<ProfileRow>(profileOf(`(SELECT *, receivedAt AS seq FROM ${events})`))
     const spans = await this.run<ImportedSpan>(
       `SELECT domainId, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt FROM ${events} GROUP BY domainId`,
@@ -91,7 +91,7 @@ export class DuckdbImport implements EventImport {
     this.staged = []
   }
 
-  /** Reads the number of rows and the column types of a Parquet file. */
+  /** Reads the row count and column types of a Parquet file. */
   private async describe(path: string): Promise<{ rows: number; types: ColumnTypes }> {
     try {
       const columns = await this.run<{ column_name: string; column_type: string }>(
@@ -117,7 +117,7 @@ export class DuckdbImport implements EventImport {
     return count
   }
 
-  /** Sorts the events by time, unless those of each hour are already close together. */
+  /** Sorts the events by time, unless the events of each hour are already close together. */
   private async sortIfScattered(): Promise<void> {
     const files = this.staged.map(quoteText).join(', ')
     const [found] = await this.run<{ read: number; rows: number }>(
@@ -140,7 +140,7 @@ export class DuckdbImport implements EventImport {
     )
   }
 
-  /** SQL of the staged events. */
+  /** SQL that selects the staged events. */
   private source(): string {
     return `read_parquet([${this.staged.map(quoteText).join(', ')}])`
   }

@@ -14,20 +14,20 @@ import { freshRelation, spooledEvents } from './spool-relation.ts'
 import type { NameOverflow, NamePlan } from './tracked-names.ts'
 
 /**
- * Fresh files are small and short-lived. Smaller row groups take less memory and use both cores, and Bloom filters are
- * useless because no query searches them for a single value.
+ * Fresh files are small and short-lived. Smaller row groups use less memory and both cores. Bloom filters would be
+ * useless, because no query searches these files for a single value.
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 
-/** Events of a kilobyte each fill a group of `STALE_MS` half. */
+/** Events of one kilobyte each fill half of a group within `STALE_MS`. */
 const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
-/** Written but unlisted files of a segment, and their content. */
+/** Files of a segment that are written but not listed yet, and their content. */
 interface LoadedSegment extends SegmentFiles {
   content: SegmentContent
 }
 
-/** Writes the files of a sealed segment: events, their counts and `pages`. Idempotent. */
+/** Writes the files for a sealed segment: events, their counts and `pages`. Idempotent. */
 export async function writeSegment(
   parquet: ParquetFiles,
   { name, path, pages }: SealedSegment,
@@ -51,7 +51,7 @@ export async function writeSegment(
 }
 
 /**
- * Writes the events of a segment, and returns their number. The engine reads 2,048 lines at a time. When they exceed its
+ * Writes the events of a segment and returns their number. The engine reads 2,048 lines at a time. If they exceed its
  * memory, the lines are first copied to smaller files.
  */
 async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
@@ -77,7 +77,7 @@ async function writeEvents(parquet: ParquetFiles, own: string, segment: string):
 
 const PIECE_BYTES = 4 * 1024 * 1024
 
-/** Yields whole lines of a file in chunks of about `PIECE_BYTES`. */
+/** Yields whole lines from a file in chunks of about `PIECE_BYTES`. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0)
   for await (const chunk of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
@@ -101,7 +101,7 @@ async function writePages(parquet: ParquetFiles, name: string, pages: readonly S
   }
 }
 
-/** Determines the manifest entry and content of a new file of events. */
+/** Determines the manifest entry and the content of a new event file. */
 async function profile(
   parquet: ParquetFiles,
   path: string,
@@ -117,7 +117,7 @@ async function profile(
   return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) } }
 }
 
-/** Writes the counts of a fresh file; null when none of its events are counted. */
+/** Writes the counts for a fresh file; returns null if none of its events are counted. */
 async function rollUp(
   parquet: ParquetFiles,
   { path, orgId, minReceivedAt, maxReceivedAt }: EventFile,
