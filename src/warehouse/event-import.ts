@@ -5,28 +5,35 @@ import type { SegmentContent } from '../ingest/segment-content.ts'
 /** Result of importing a Parquet file. */
 export interface TakenRows {
   rows: number
-  /** Path of a file with the rows that SQL did not accept, as lines to be parsed one by one; null without any. */
+  /**
+   * Path of a file that contains the rows not accepted by SQL, as lines to be parsed one by one; null if there are
+   * none.
+   */
   others: string | null
 }
 
 /**
- * An import of past events. Queries see them only after `store`, and a process that dies leaves nothing behind. Only one
- * import may be open at a time; `close` it afterwards.
+ * An import of past events. Queries see the events only after `store`, and a process that crashes leaves nothing
+ * behind. Only one import may be open at a time. Call `close` afterwards.
  */
 export interface EventImport {
   /**
-   * Stages the rows of a Parquet file that SQL can verify to be valid. Throws `invalid` when it is not a Parquet file.
+   * Stages the rows of a Parquet file that SQL can verify to be valid. Throws `invalid` if the file is not a Parquet
+   * file.
    */
   takeParquet(path: string, rules: ImportRules): Promise<TakenRows>
-  /** Stages events that were parsed line by line: a file of `ImportedEvent`, one per line, which is then deleted. */
+  /**
+   * Stages events that were parsed line by line. The file contains one `ImportedEvent` per line, and is deleted
+   * afterwards.
+   */
   takeLines(path: string): Promise<void>
-  /** Folder for files for `takeLines`. Leftovers of a killed process are removed at the next start. */
+  /** Folder for the files passed to `takeLines`. The next start removes anything left by a killed process. */
   readonly draftFolder: string
   /** Number of staged events. */
   readonly events: number
   /**
-   * Adds all staged events (at least one) to the history, in the transaction in which `account` writes. `progress` gets the
-   * completed share, 0 to 1.
+   * Adds all staged events (at least one) to the history and runs `account` in the same transaction. `progress` is
+   * called with the completed share, 0 to 1.
    */
   store(
     account: (content: SegmentContent, spans: readonly ImportedSpan[]) => void,

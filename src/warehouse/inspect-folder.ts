@@ -42,13 +42,16 @@ export function listedFiles(db: Db): number {
   return listedPaths(listOf(db)).length
 }
 
-/** Differences between the files on disk and the list, as paths below the folder. */
+/** Differences between the files on disk and the list. Paths are relative to the folder. */
 export interface Comparison {
-  /** Unlisted files that may be the only copy of their data. */
+  /** Unlisted files that may contain the only copy of their data. */
   strays: string[]
   /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
-  /** True when files are newer than everything the list ever knew, so it does not belong to them. */
+  /**
+   * True if some files are newer than everything the list has ever contained. The list then does not belong to these
+   * files.
+   */
   isOlder: boolean
 }
 
@@ -68,25 +71,25 @@ export async function compareFolder({ db, folder, spoolFolder }: WarehouseFolder
   }
 }
 
-/** Called after each file with the number of files done. */
+/** Called after each file with the number of processed files. */
 export type Progress = (done: number, of: number) => void
 
 /** Result of examining a folder. */
 export interface Examined {
   /** Number of listed files. */
   listed: number
-  /** Damaged listed files, with the reason. */
+  /** Listed files that are damaged, with the reason. */
   broken: { path: string; fault: string }[]
-  /** Number of uncompacted files of hours that ended more than 6 h ago. */
+  /** Number of uncompacted files from hours that ended more than 6 h ago. */
   uncompacted: number
-  /** As `Baseline`; null while a server runs, which is writing some. */
+  /** As in `Comparison`; null while a server is running, because it is writing files. */
   unlisted: Pick<Comparison, 'strays' | 'leftovers'> | null
 }
 
-/** A server compacts an hour within minutes of its end. After this time, something prevents it. */
+/** A server compacts an hour within minutes of its end. After this time, something must be preventing it. */
 const UNCOMPACTED_MS = 6 * HOUR_MS
 
-/** Reads every listed file completely, without changing anything. Throws `ListError` when the list is unreadable. */
+/** Reads every listed file completely without changing anything. Throws `ListError` if the list is unreadable. */
 export async function examineFolder(
   { db, folder, spoolFolder }: WarehouseFolder,
   { isRunning, progress }: { isRunning: boolean; progress: Progress },
@@ -124,7 +127,7 @@ async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: Manifes
   const file = join(parquet.folder, path)
   if (!existsSync(file)) return 'is listed but missing'
   try {
-    // The hash covers every cell, so every page is decompressed.
+    // The hash covers every cell, so every page of the file is decompressed.
     const [found] = await parquet.run<{ rows: number }>(
       `SELECT count(*) AS rows, bit_xor(hash(cells)) AS cells FROM read_parquet(${quoteText(file)}) cells`,
     )
@@ -144,7 +147,7 @@ export interface RebuiltFileList {
   unreadable: string[]
   /** Listed files that are missing. */
   gone: string[]
-  /** Owners of events in the newly listed files and the spool, oldest first. */
+  /** Organizations and domains that have events in the newly listed files and the spool, oldest first. */
   owners: Owner[]
   /** Content of all files. */
   content: SegmentContent
@@ -152,8 +155,8 @@ export interface RebuiltFileList {
 }
 
 /**
- * Lists unlisted files and removes missing ones from the list. `account` writes in the same transaction. Deletes no files.
- * Idempotent. Throws `ListError`.
+ * Lists unlisted files and removes missing files from the list. `account` runs in the same transaction. Deletes no
+ * files. Idempotent. Throws `ListError`.
  */
 export async function rebuildFileList(
   { db, folder, spoolFolder }: WarehouseFolder,
@@ -195,7 +198,7 @@ async function listingOf(parquet: ParquetFiles, paths: readonly string[], progre
       await addToListing(listing, parquet, parquet.folder, path)
       listed.push(path)
     } catch {
-      // Unreadable for any reason: reported, and left unchanged.
+      // A file that is unreadable for any reason is reported and left unchanged.
       unreadable.push(path)
     }
     progress(index + 1, paths.length)
@@ -204,8 +207,8 @@ async function listingOf(parquet: ParquetFiles, paths: readonly string[], progre
 }
 
 /**
- * A name later than that of any segment: there is at most one segment per second, and names must not repeat, because names
- * of merged files are derived from them.
+ * Returns a name that sorts after those of all existing segments. There is at most one segment per second. Names must
+ * not repeat, because the names of merged files are derived from them.
  */
 function segmentAt(at: Instant): string {
   return String(Math.floor(at / SECOND_MS)).padStart(12, '0')

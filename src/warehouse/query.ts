@@ -2,51 +2,51 @@ import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 
-/** A test whether any parameter of an event matches. */
+/** Tests whether any parameter of an event matches. */
 export interface AnyTest {
-  /** Column of `events` with the result. */
+  /** Column of `events` that contains the result. */
   column: string
-  /** SQL of the test for a parameter with this name (null for any), with `{value}` for its value. */
+  /** Returns the SQL that tests a parameter with this name (null for any), using `{value}` for its value. */
   of(key: string | null): string
   /**
-   * A weaker test of the JSON text of all parameters (`{value}`): true for every event with a matching parameter. If given,
-   * and if `where` uses the column, files that store this text may use it instead of `of`. The column may then be true for
-   * other events, too.
+   * A weaker test on the JSON text of all parameters (`{value}`): true for every event that has a matching parameter.
+   * If this is given and `where` uses the column, files that store the text may use this test instead of `of`. The
+   * column may then also be true for other events.
    */
   text?: string
 }
 
-/** A query in the SQL of one engine. Its values are in the binder that it was written with. */
+/** A query in the SQL of one engine. Its values are held by the binder with which it was written. */
 export interface Statement {
   /**
    * A single `SELECT` (no leading `WITH`) over the relation named by `over`. Every bound placeholder must occur in it, in
    * `where` or in `anyTests`.
    */
   sql: string
-  /** Parameters to read, each as the column `dialect.key(k)`; only for `events`. Default: none. */
+  /** Parameters to read, each available as the column `dialect.key(k)`. Only for `events`. Default: none. */
   keys?: readonly string[]
-  /** True to read the whole map `params`, which costs far more than a few keys. */
+  /** True to read the whole map `params`, which costs far more than reading a few keys. */
   wholeParams?: boolean
-  /** Tests on any parameter, each with its column. Far cheaper than searching the map. */
+  /** Tests on any parameter, each with its own column. Far cheaper than searching the map. */
   anyTests?: readonly AnyTest[]
   /**
-   * The same condition as `where`, as alternatives that each test one column or one of `anyTests`. Text tests are then
-   * evaluated separately, which is far cheaper when values repeat.
+   * The same condition as `where`, as a list of alternatives that each test one column or one of `anyTests`. Tests on
+   * text are then evaluated separately, which is far cheaper if values repeat.
    */
   either?: readonly string[]
-  /** SQL condition on columns of `events` except `params`. Filters events before their maps are built. */
+  /** SQL condition on columns of `events` except `params`. Events are filtered before their maps are built. */
   where?: string
   /** Required for `parameters`. */
   form?: ParameterForm
 }
 
 /**
- * Form of the relation `parameters`, which counts non-blank parameters of all events except loads of a vendor's code. Its
- * columns are those of `by`, `key` and `PARAMETER_COLUMNS`. Rows with the same key may repeat and must be added up. An
- * engine may answer for some keys at a time, so an order or limit of the query applies to those only.
+ * Form of the relation `parameters`, which counts non-blank parameters of all events except loads of a vendor's code.
+ * Its columns are those in `by`, `key` and `PARAMETER_COLUMNS`. Several rows may have the same key and must be added
+ * up. An engine may return only some keys at a time, so the query's order and limit apply only to those keys.
  */
 export interface ParameterForm {
-  /** Columns of `events` to group by, at least one. */
+  /** Columns of `events` to group by; at least one. */
   by: readonly ('domainId' | 'vendor' | 'event' | 'env')[]
   /** Only these keys. */
   only?: readonly string[]
@@ -55,49 +55,54 @@ export interface ParameterForm {
   /** `values`: a row for each value; `marks`: rows of a sketch that estimates the number of distinct values. */
   as: 'values' | 'marks'
   /**
-   * For `values`: in these lists, each identified by the values of `by` and a key, only the given values have separate rows.
-   * All other values of a list share one row with `value` NULL.
+   * Only for `values`. Restricts these lists, each identified by the values of `by` and a key, to the given values. All
+   * other values in such a list share one row in which `value` is NULL.
    */
   among?: readonly { list: readonly string[]; values: readonly string[] }[]
 }
 
-/** Masks personal data in a query. */
+/** Masks personal data in the data that a query reads. */
 export interface Masking {
-  /** Returns `anyTests` and `where` that match every event that `mask` changes; other events may match, too. */
+  /**
+   * Returns `anyTests` and `where` that match at least every event that `mask` changes. Other events may match, too.
+   */
   candidates(binder: Binder): Required<Pick<Statement, 'anyTests' | 'where'>>
   /** Returns the event with personal data masked. */
   mask<E extends Omit<StoredEvent, 'orgId'>>(event: E): E
-  /** Returns a name of a vendor or an event with personal data masked. */
+  /** Returns a vendor or event name with personal data masked. */
   maskName(name: string, field: 'vendor' | 'event'): string
 }
 
 interface QueryOptions {
   /**
-   * For `events` and `counts`: the query sees masked values instead of stored ones, so its tests, order and counts reveal
-   * nothing that is hidden. Other relations are not affected. Absent: the query sees the stored values.
+   * Only for `events` and `counts`. The query reads masked values instead of stored ones, so its tests, order and
+   * counts reveal nothing that is hidden. Other relations are not affected. If absent, the query reads the stored
+   * values.
    */
   masking?: Masking
   /**
-   * The relation to read. `events` (default); `counts`: events by minute, with `COUNT_COLUMNS`; `pages`: timings of
-   * vendors' code reported by browsers, a row per page view and vendor, with `PAGE_COLUMNS`. `names`: each distinct
-   * parameter `name`, possibly including some outside the window (cheaper than reading all keys). `parameters`: counts
-   * of parameter values in the statement's `form`.
+   * The relation to read. `events` (default): all events. `counts`: events by minute, with `COUNT_COLUMNS`. `pages`:
+   * timings of vendors' code reported by browsers, one row per page view and vendor, with `PAGE_COLUMNS`. `names`: each
+   * distinct parameter `name`, possibly including names outside the window (cheaper than reading all keys).
+   * `parameters`: counts of parameter values in the statement's `form`.
    */
   over?: 'events' | 'counts' | 'pages' | 'names' | 'parameters'
-  /** Organization whose events the query sees; null for all (jobs only). */
+  /** Organization whose events the query reads; null for all (jobs only). */
   orgId: string | null
   /**
-   * For `counts`: resolution in ms. The query distinguishes no shorter spans, and the window is a multiple of it, so rows may
-   * be that coarse. Default: one minute.
+   * Only for `counts`: resolution in milliseconds. The query does not distinguish shorter intervals, and the window is
+   * a multiple of the resolution, so rows may be this coarse. Default: one minute.
    */
   stepMs?: number
-  /** Only events with `from <= receivedAt < to`; for `counts`, minutes that begin in this range. */
+  /**
+   * Restricts the query to events with `from <= receivedAt < to`; for `counts`, to minutes that begin in this range.
+   */
   window: { from: Instant; to: Instant }
-  /** Writes the SQL. Pure; engine-specific syntax comes from `binder.dialect`. */
+  /** Writes the SQL. Pure; syntax specific to an engine comes from `binder.dialect`. */
   write(binder: Binder): Statement
   /**
-   * Maps a row of the answer, in order; null skips it. For filters that SQL can't express: only a few rows are in memory at a
-   * time, and the event loop is yielded in between.
+   * Maps each row of the result, in order. Rows mapped to null are skipped. For filters that SQL can't express: only a
+   * few rows are in memory at a time, and the event loop runs in between.
    */
   read?(row: never): unknown
 }
@@ -105,12 +110,12 @@ interface QueryOptions {
 declare const named: unique symbol
 
 /**
- * A query of the event history. The warehouse builds the relation for it, so it is independent of engine and files. Created
- * by `query` only.
+ * A query on the event history. The warehouse builds the relation for it, so the query does not depend on the engine or
+ * the files. Only `query` creates it.
  */
 export interface Query extends QueryOptions {
   readonly [named]: true
-  /** Name in the list of queries that are compared between engines: `room.noun`. */
+  /** Name in the list of queries whose results are compared between engines: `room.noun`. */
   readonly name: string
 }
 
@@ -119,7 +124,7 @@ export function query(name: string, parts: QueryOptions): Query {
   return { name, ...parts } as Query
 }
 
-/** Restricts a query to events that pass all tests: SQL on columns of `events` except `params`. */
+/** Restricts a query to events that pass all tests. Tests are SQL on columns of `events` except `params`. */
 export function narrowed(query: Query, tests: readonly string[]): Query {
   if (tests.length === 0) return query
   return {
@@ -132,7 +137,7 @@ export function narrowed(query: Query, tests: readonly string[]): Query {
   }
 }
 
-/** A query in the SQL of an engine, with the values of its placeholders. */
+/** A query in the SQL of an engine, with the values for its placeholders. */
 export interface WrittenQuery extends Statement {
   params: Readonly<Record<string, SqlValue>>
 }
@@ -142,10 +147,13 @@ export function writeQuery(query: Query, dialect: Dialect): WrittenQuery {
   return { ...query.write(binder), params: binder.params }
 }
 
-/** More values are bound as one JSON list: planning a query with 10,000 values takes 0.25 s for each occurrence. */
+/**
+ * Longer lists are bound as a single JSON value, because planning a query with 10,000 values takes 0.25 s each time the
+ * list occurs.
+ */
 const MAX_LISTED = 1000
 
-/** Collects bound values while SQL is written, so that no external text becomes SQL. */
+/** Collects bound values while SQL is written, so that external strings never become SQL. */
 export class Binder {
   readonly params: Record<string, SqlValue> = {}
   private count = 0
@@ -155,14 +163,17 @@ export class Binder {
     private readonly prefix = 'p',
   ) {}
 
-  /** Returns the placeholder of the value. */
+  /** Returns a placeholder for the value. */
   bind(value: SqlValue): string {
     const name = `${this.prefix}${this.count++}`
     this.params[name] = value
     return this.dialect.placeholder(name, value)
   }
 
-  /** Returns tests (to be joined by AND) that a column has one of these values; none for an empty list, which means all. */
+  /**
+   * Returns tests (to be joined with AND) that a column has one of these values. An empty list of values means all, and
+   * returns no tests.
+   */
   among(column: string, values: readonly string[]): string[] {
     if (values.length === 0) return []
     if (values.length <= MAX_LISTED) return [`${column} IN (${values.map((value) => this.bind(value)).join(', ')})`]

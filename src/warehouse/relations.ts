@@ -1,9 +1,9 @@
 import { DAY_MS } from '../core/clock.ts'
 
 /**
- * Columns of the relation `counts`, in order, with their SQL types: one row for each organization, domain, vendor, event,
- * environment and minute with events. Loads of a vendor's code (kind `library`) are not counted, because they continue
- * when a tag stops sending. After 70 days, rows are quarters of an hour.
+ * Columns of the relation `counts`, in order, with their SQL types. It has one row for each organization, domain,
+ * vendor, event, environment and minute with events. Loads of a vendor's code (kind `library`) are not counted, because
+ * they continue after a tag stops sending. After 70 days, rows cover quarter-hours.
  */
 export const COUNT_COLUMNS = {
   orgId: 'VARCHAR',
@@ -11,25 +11,28 @@ export const COUNT_COLUMNS = {
   vendor: 'VARCHAR',
   event: 'VARCHAR',
   env: 'VARCHAR',
-  /** Start of the minute in ms. */
+  /** Start of the minute, in milliseconds since the Unix epoch. */
   minute: 'BIGINT',
-  /** Number of stored events, regardless of sampling. */
+  /** Number of stored events, not adjusted for sampling. */
   events: 'BIGINT',
-  /** Sum of their weights. */
+  /** Sum of the events' weights. */
   weight: 'DOUBLE',
-  /** Distinct sessions within the minute; for a quarter of an hour, the sum over its minutes. */
+  /** Number of distinct sessions within the minute; for a quarter-hour, the sum over its minutes. */
   sessions: 'BIGINT',
-  /** The weight if the event is a page view, else 0. */
+  /** Sum of the weights of page views. */
   pageViews: 'DOUBLE',
 } as const
 
 /**
- * Event name of all events whose names are not tracked in counts; also the vendor name, where no name of that vendor is
- * tracked. Page views are still counted as such.
+ * Event name in counts for all events whose names are not tracked. Also their vendor name if no name of that vendor is
+ * tracked. Page views are still counted as page views.
  */
 export const OTHER = '(other)'
 
-/** Retention of minutes; older counts are quarters of an hour. A 30-day backtest also learns from the 5 weeks before. */
+/**
+ * Retention of counts by minute; older counts are by quarter-hour. A 30-day backtest also learns from the 5 weeks
+ * before it.
+ */
 export const MINUTES_MS = 70 * DAY_MS
 
 /** Number of HyperLogLog buckets: a standard error of 1.04 / √8192 = 1.15 %. */

@@ -143,7 +143,7 @@ const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file
 async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
   const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)} WHERE ${test}`
-  // Evaluation reads violating events only. Stored together, they spare it most columns of the other events.
+  // Evaluation reads violating events only. Storing them together lets it skip most of the other events' data.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
   const unpackedBytes = unpackedBytesIn(files)

@@ -3,16 +3,19 @@ import type { Db } from '../../store/database.ts'
 import { commit, type DamagedFile, FileTable } from './file-table.ts'
 import { type NamePlan, TrackedNames } from './tracked-names.ts'
 
-/** `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: an hour or a day of one organization, sorted and shredded. */
+/**
+ * `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: an hour or a day of one organization, sorted
+ * and shredded.
+ */
 type FileLevel = 'fresh' | 'merged' | 'compacted'
 
 /** One Parquet file of events. */
 export interface EventFile {
-  /** Relative to the folder `events/`. */
+  /** Path relative to the folder `events/`. */
   path: string
-  /** Null when it has events of several organizations. */
+  /** Null if the file has events of several organizations. */
   orgId: string | null
-  /** Start of the hour of its first event's `receivedAt`. */
+  /** Start of the hour in which its first event was received. */
   hour: Instant
   minReceivedAt: Instant
   maxReceivedAt: Instant
@@ -20,28 +23,29 @@ export interface EventFile {
   maxSeq: number
   rows: number
   sizeBytes: number
-  /** Size of its events as lines of JSON; absent in files of earlier versions. */
+  /** Size of its events as lines of JSON; absent for files written by earlier versions. */
   unpackedBytes?: number
-  /** CRC-32 of the file; null in files of earlier versions. */
+  /** CRC-32 of the file; null for files written by earlier versions. */
   sum: number | null
   level: FileLevel
-  /** Parameters with a separate column; null in a file that stores all parameters as JSON. */
+  /** Parameters that have their own column; null for a file that stores all parameters as JSON. */
   keys: string[] | null
-  /** Time when all of its events had been scanned; absent before that. */
+  /** Time by which all of its events had been scanned; absent until then. */
   lookedAt?: Instant
 }
 
 /**
- * `fresh`: counts of one segment; `merged`: of several; `hour`: of an ended hour; `day`: of one organization's day;
- * `quarters`: of a day by quarter of an hour; `hours`: of a day by hour, in addition to the others (`hoursPath`).
+ * Contents of a count file. `fresh`: one segment; `merged`: several segments; `hour`: an ended hour; `day`: one day of
+ * one organization; `quarters`: a day by quarter-hour; `hours`: a day by hour, in addition to the other files
+ * (`hoursPath`).
  */
 type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
 
-/** One Parquet file of events counted by the minute. */
+/** One Parquet file of event counts by minute. */
 export interface RollupFile {
-  /** Relative to the folder `events/`. */
+  /** Path relative to the folder `events/`. */
   path: string
-  /** Null when it has counts of several organizations. */
+  /** Null if the file has counts of several organizations. */
   orgId: string | null
   /** Starts of the first and the last minute. */
   minMinute: Instant
@@ -54,9 +58,9 @@ export interface RollupFile {
 
 /** One Parquet file of `pages`. */
 export interface PageFile {
-  /** Relative to the folder `events/`. */
+  /** Path relative to the folder `events/`. */
   path: string
-  /** Null when it has pages of several organizations. */
+  /** Null if the file has pages of several organizations. */
   orgId: string | null
   minReceivedAt: Instant
   maxReceivedAt: Instant
@@ -68,14 +72,14 @@ export interface PageFile {
 
 export type ManifestFile = EventFile | RollupFile | PageFile
 
-/** First and last `receivedAt`; for counts, the starts of minutes. */
+/** First and last `receivedAt`; for counts, the starts of the first and last minute. */
 export function spanOf(file: ManifestFile): { first: Instant; last: Instant } {
   return 'minMinute' in file
     ? { first: file.minMinute, last: file.maxMinute }
     : { first: file.minReceivedAt, last: file.maxReceivedAt }
 }
 
-/** True when a file may have rows of this window and organization (null for any). */
+/** True if a file may have rows for this window and organization (null for any). */
 export function isInScope(file: ManifestFile, { orgId, window }: FileScope): boolean {
   const { first, last } = spanOf(file)
   return (orgId === null || file.orgId === null || file.orgId === orgId) && last >= window.from && first < window.to
@@ -86,16 +90,19 @@ export interface FileScope {
   window: { from: Instant; to: Instant }
 }
 
-/** Files of one segment; null or absent when the segment had no such data. */
+/** Files of one segment; null or absent if the segment had no such data. */
 export interface SegmentFiles {
   file: EventFile | null
   rollup: RollupFile | null
   pages?: PageFile | null
-  /** Plan of tracked names. */
+  /** Which names are counted separately. */
   naming?: NamePlan | null
 }
 
-/** The list of files in the history. Stored in SQLite, so that swapping files is one transaction; mirrored in memory. */
+/**
+ * The list of files in the history. Stored in SQLite, so that files are swapped in a single transaction; mirrored in
+ * memory.
+ */
 export class Manifest {
   private readonly events: FileTable<EventFile>
   private readonly counted: FileTable<RollupFile>
@@ -125,14 +132,12 @@ export class Manifest {
     })
   }
 
-  /**
-   * Current files of events, sorted by first event. The array is never modified, so a running query can keep it.
-   */
+  /** Current event files, sorted by first event. The array is never modified, so running queries can hold on to it. */
   files(): readonly EventFile[] {
     return this.events.present()
   }
 
-  /** Current files of counts, sorted by first minute. Never modified, like `files`. */
+  /** Current count files, sorted by first minute. Never modified, as with `files`. */
   rollups(): readonly RollupFile[] {
     return this.counted.present()
   }
@@ -151,24 +156,24 @@ export class Manifest {
     return (this.db.prepare('SELECT max(name) AS name FROM segment').get() as { name: string | null }).name
   }
 
-  /** Damaged files of any kind, which are excluded from all answers. */
+  /** Damaged files of any kind. They are excluded from all query results. */
   damaged(): readonly DamagedFile<ManifestFile>[] {
     return this.tables().flatMap((table) => table.damaged())
   }
 
-  /** Upper bound of `receivedAt` of everything that the manifest ever listed; 0 without any. */
+  /** Upper bound for the `receivedAt` of everything that the manifest has ever listed; 0 if it has listed nothing. */
   lastKnownAt(): Instant {
     const loadedAt = this.db.prepare<[], Instant | null>('SELECT max(loadedAt) FROM segment').pluck().get() ?? 0
     const pagesAt = this.pages().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
     return Math.max(loadedAt, this.lastReceivedAt(), pagesAt)
   }
 
-  /** Excludes a file as damaged. Returns false when it is not present. */
+  /** Excludes a file as damaged. Returns false if the file is not in use. */
   markDamaged(path: string, damagedAt: Instant): boolean {
     return this.tables().some((table) => table.markDamaged(path, damagedAt))
   }
 
-  /** Uses a damaged file again. Returns false when it is not a damaged file. */
+  /** Restores a damaged file to use. Returns false if the file is not marked as damaged. */
   restore(path: string): boolean {
     return this.tables().some((table) => table.restore(path))
   }
@@ -178,7 +183,7 @@ export class Manifest {
     return this.tables().flatMap((table) => [...table.present()])
   }
 
-  /** Removes files of any kind from the list, including damaged ones, in a new transaction. */
+  /** Removes files of any kind, including damaged ones, from the list in a new transaction. */
   drop(paths: ReadonlySet<string>): void {
     if (paths.size > 0) commit(this.db, () => this.tables().map((table) => table.drop(paths)))
   }
@@ -196,14 +201,12 @@ export class Manifest {
     return this.everyEventFile().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
   }
 
-  /** Highest `seq` of any event, including those in damaged files; 0 without files. */
+  /** Highest `seq` of any event, including events in damaged files; 0 without files. */
   lastSeq(): number {
     return this.everyEventFile().reduce((last, file) => Math.max(last, file.maxSeq), 0)
   }
 
-  /**
-   * Adds the files of a loaded segment and whatever `account` writes, in a new transaction. Idempotent.
-   */
+  /** Adds the files of a loaded segment, and runs `account` in the same new transaction. Idempotent. */
   addSegment(
     name: string,
     { file, rollup, pages, naming }: SegmentFiles,
@@ -212,7 +215,7 @@ export class Manifest {
   ): void {
     commit(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
-      // Only the newest name is required. Some more are kept in case an older copy of the spool folder is restored.
+      // Only the newest name is required. A few more are kept in case an older copy of the spool folder is restored.
       this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, RETAINED_SEGMENTS))
       const mirrors = [
         this.events.write([], file ? [file] : []),
@@ -225,7 +228,7 @@ export class Manifest {
     })
   }
 
-  /** Lists imported files and whatever `account` writes, in a new transaction. */
+  /** Lists imported files, and runs `account` in the same new transaction. */
   addImported(
     { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null },
     account: () => void,
@@ -239,8 +242,8 @@ export class Manifest {
   }
 
   /**
-   * Lists existing files, removes missing ones from the list, and makes new segments get later names than `segment`, in a new
-   * transaction.
+   * Lists existing files, removes missing files from the list, and ensures that new segments are named later than
+   * `segment`. Uses a new transaction.
    */
   relist(
     { files, rollups, pages }: { files: EventFile[]; rollups: RollupFile[]; pages: PageFile[] },
@@ -261,8 +264,8 @@ export class Manifest {
   }
 
   /**
-   * Marks all events of these files as scanned and writes what `account` does, in a new transaction. Returns false without
-   * writing anything when one of them is no longer present.
+   * Marks all events in these files as scanned, and runs `account` in the same new transaction. Returns false without
+   * writing anything if one of the files is no longer in use.
    */
   markScanned(files: readonly EventFile[], lookedAt: Instant, account: () => void): boolean {
     const present = new Map(this.files().map((file) => [file.path, file]))
@@ -275,17 +278,17 @@ export class Manifest {
     return true
   }
 
-  /** Replaces `removed` by `added`, in a new transaction. */
+  /** Replaces `removed` with `added` in a new transaction. */
   swap(removed: readonly EventFile[], added: readonly EventFile[]): void {
     this.events.swap(removed, added)
   }
 
-  /** Like `swap`, for files of counts. */
+  /** Like `swap`, but for count files. */
   swapRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
     this.counted.swap(removed, added)
   }
 
-  /** Like `swap`, for files of `pages`. */
+  /** Like `swap`, but for files of `pages`. */
   swapPages(removed: readonly PageFile[], added: readonly PageFile[]): void {
     this.paged.swap(removed, added)
   }
@@ -297,10 +300,10 @@ function segmentBefore(name: string, distance: number): string {
   return String(Math.max(0, Number.parseInt(name, 10) - distance)).padStart(name.length, '0')
 }
 
-/** The list of files has an invalid value. */
+/** The list of files contains an invalid value. */
 export class ListError extends Error {}
 
-/** Throws `ListError` and errors of SQLite. */
+/** Throws `ListError` and SQLite errors. */
 export function readManifest(db: Db): Manifest {
   try {
     return new Manifest(db)

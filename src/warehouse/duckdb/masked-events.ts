@@ -13,17 +13,18 @@ interface MaskedDeps {
   parquet: ParquetFiles
   reader: Reader
   signals: readonly AbortSignal[]
-  /** Disposed after the query. */
+  /** Disposed after the query ends. */
   cleanup: AsyncDisposableStack
 }
 
-/** Maximum number of masked events written at once. */
+/** Maximum number of masked events per write. */
 const LINES_AT_ONCE = 500
 const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
 
 /**
- * Returns the relation `events` in which each event that masking changes is replaced by its masked copy. The copies are in a
- * temporary file of this query. Events that arrive in the meantime are excluded, because they have no copy.
+ * Returns the relation `events` in which each event affected by masking is replaced with its masked copy. The copies
+ * are in a temporary file that belongs to this query. Events that arrive in the meantime are excluded, because they
+ * have no copy.
  */
 export async function maskedEvents(
   sources: Sources,
@@ -54,7 +55,7 @@ export async function maskedEvents(
   }
   await run(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
   const written = await copies.end()
-  // Tests of the text of all parameters would see the stored text.
+  // Tests on the text of all parameters would see the unmasked text.
   const { either: _, ...asked } = scope
   const stored = `SELECT * FROM (${eventsRelation(sources, asked)}) WHERE seq <= ${last}`
   if (written === 0) return stored
@@ -83,7 +84,7 @@ class Copies {
     if (this.lines.push(`${JSON.stringify(event)}\n`) >= LINES_AT_ONCE) this.write()
   }
 
-  /** Resolves to the number of lines, when all are written. */
+  /** Resolves to the number of lines once all are written. */
   async end(): Promise<number> {
     this.write()
     await this.writing
@@ -94,7 +95,7 @@ class Copies {
     const text = this.lines.join('')
     this.lines = []
     this.writing = this.writing.then(() => this.file.appendFile(text))
-    // Failures are reported by `end`.
+    // `end` reports failures.
     this.writing.catch(() => {})
   }
 }

@@ -12,20 +12,20 @@ interface Failure {
 }
 
 /**
- * Retries failed merges after a minute, then with doubling delays up to six hours. Kept in memory only: after a restart
- * the process may have more memory or disk space.
+ * Retries failed merges after a minute, then with delays that double up to six hours. The state is in memory only:
+ * after a restart, more memory or disk space may be available.
  */
 export class MergeRetries {
   private readonly failures = new Map<string, Failure>()
 
-  /** Number of failed merges that have not succeeded since. */
+  /** Number of merges that failed and have not succeeded since. */
   get failing(): number {
     return this.failures.size
   }
 
   isDue(merge: Merge, now: Instant): boolean {
     const failure = this.failures.get(keyOf(merge))
-    // A clock that was set back must not delay a retry.
+    // Setting the clock back must not delay a retry.
     return !failure || now >= failure.nextAt || failure.nextAt - now > MAX_PAUSE_MS
   }
 
@@ -35,7 +35,7 @@ export class MergeRetries {
     this.failures.set(keyOf(merge), { files: merge.files.map(({ path }) => path), attempts, nextAt: now + pauseMs })
   }
 
-  /** Drops failures of merges that are no longer planned, because they succeeded or their files are gone. */
+  /** Forgets failures of merges that are no longer planned, because they succeeded or their files are gone. */
   keep(planned: readonly Merge[]): void {
     const known = new Set(planned.map(keyOf))
     for (const key of this.failures.keys()) if (!known.has(key)) this.failures.delete(key)
@@ -44,7 +44,7 @@ export class MergeRetries {
 
 const keyOf = ({ files, level }: Merge) => `${level} ${files.map(({ path }) => path).join(' ')}`
 
-/** The message to the operator about merges that failed for the first time. */
+/** Returns the message to the operator about merges that failed for the first time. */
 export function mergeNotice(merges: readonly Merge[], reason: string): { subject: string; text: string } {
   const files = merges.flatMap(({ files }) => files.map(({ path }) => path))
   return {

@@ -3,20 +3,20 @@ import type { Query } from '../query.ts'
 import { quoteText } from './dialect.ts'
 import { isInScope, type PageFile } from './manifest.ts'
 
-/** Path of a file of `pages`, relative to the folder of events. */
+/** Path of a file of `pages`, relative to the events folder. */
 export const pagesIn = (name: string) => `pages/${name}`
 
 const COLUMNS = Object.keys(PAGE_COLUMNS).join(', ')
 
-/** Files of the relation `pages` at one moment. */
+/** Files of the relation `pages` at one point in time. */
 export interface PageSources {
   pages: readonly PageFile[]
   folder: string
 }
 
 /**
- * The relation `pages` as one SELECT. Skips files outside the window or of other organizations, and filters rows only where
- * the manifest doesn't guarantee them. Unflushed data is not included.
+ * The relation `pages` as one SELECT. Skips files that are outside the window or belong to other organizations. Filters
+ * rows only if the manifest does not guarantee that all of them match. Does not include unflushed data.
  */
 export function pagesRelation(
   { pages, folder }: PageSources,
@@ -40,7 +40,7 @@ export function parquetOf(folder: string, files: readonly PageFile[]): string {
   return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
 }
 
-/** Rows of a file with one JSON object per line. */
+/** Rows of a file that contains one JSON object per line. */
 export function pageLines(path: string): string {
   const columns = Object.entries(PAGE_COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`)
   return `read_json([${quoteText(path)}], format = 'newline_delimited', columns = {${columns.join(', ')}})`

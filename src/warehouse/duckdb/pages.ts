@@ -9,7 +9,7 @@ import { pagesIn, parquetOf } from './pages-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS, MAX_SORTED_BYTES, runsOf, SMALL_BYTES } from './plan-merges.ts'
 
-/** Files of `pages` to be merged into one, or one per organization. */
+/** Files of `pages` to merge into one file, or one file per organization. */
 interface PageMerge {
   files: PageFile[]
   level: Exclude<PageFile['level'], 'fresh'>
@@ -17,7 +17,10 @@ interface PageMerge {
 
 const FAN_IN = 16
 
-/** Plans merges: small files of the current hour, ended hours, ended days. No more data will arrive from before `closedAt`. */
+/**
+ * Plans merges for small files of the current hour, ended hours and ended days. All data received before `closedAt` has
+ * already arrived.
+ */
 function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
   const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))
   return [...days].flatMap(([day, group]): PageMerge[] => {
@@ -36,7 +39,7 @@ function sortedMerges(files: readonly PageFile[], level: 'hour' | 'day'): PageMe
   return runsOf(files, fillOf, (file) => file.level === level).map((files) => ({ files, level }))
 }
 
-/** Like `compactEvents`, for `pages`. */
+/** Like `compactEvents`, but for `pages`. */
 export async function compactPages(
   parquet: ParquetFiles,
   manifest: Manifest,

@@ -5,16 +5,18 @@ import { columnName, quoteName, quoteText } from './dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
 import { eventsRelation, filterFor, type Scope, type Sources, shreddedSource } from './relation.ts'
 
-/** Maximum number of keys counted in one pass: each key's hash table takes 2 MB per thread, regardless of its content. */
+/**
+ * Maximum number of keys counted in one pass. Each key's hash table uses 2 MB per thread, regardless of its content.
+ */
 const KEYS_AT_ONCE = 16
-/** Lower limit when only listed values are counted, because each key then has a second table. */
+/** Lower maximum if only listed values are counted, because each key then requires a second table. */
 const LISTED_KEYS_AT_ONCE = 4
 
 const COUNTED = 'count(*)::BIGINT AS events, sum(weight)::DOUBLE AS weight, max(receivedAt) AS lastAt'
 
 /**
- * The relation `parameters` as several SELECTs, each for some keys, because the hash tables of hundreds of keys don't fit the
- * engine's memory. A query runs on one after another. All rows of a key are in the same SELECT.
+ * The relation `parameters` as several SELECTs, each for a subset of the keys, because hash tables for hundreds of keys
+ * don't fit in the engine's memory. A query runs on one SELECT at a time. All rows for a key are in the same SELECT.
  */
 export function parameterRelations(sources: Sources, scope: Scope): string[] {
   const { form } = scope
@@ -31,7 +33,8 @@ export function parameterRelations(sources: Sources, scope: Scope): string[] {
 }
 
 /**
- * Keys with columns are counted by column, which costs a tenth of making a row for each parameter, as for keys in maps.
+ * Keys that have columns are counted by column, which costs a tenth of the way keys in maps are counted: creating a row
+ * for each parameter.
  */
 function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm): string {
   const { folder, spool } = sources
@@ -44,25 +47,26 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
   }
   if (compacted.length > 0) {
     const keys = keysOf(compacted, form)
-    // A separate scan per filter would need separate hash tables, which cost more than superfluous tests.
+    // Scanning separately for each filter would require separate hash tables, which cost more than the unnecessary
+    // tests.
     const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
     const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
-    // A file with a column for a key never has the key in its maps.
+    // If a file has a column for a key, its maps never contain the key.
     const isAll = keys.length > 0 && form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
     branches.push(...(isAll ? [] : [inMaps(source, form)]), ...inColumns(source, keys, form))
   }
   return branches.join('\nUNION ALL\n')
 }
 
-/** Requested keys that are columns in some of these files, sorted. */
+/** Requested keys that have a column in at least one of these files, sorted. */
 function keysOf(files: readonly EventFile[], { only, except = [] }: ParameterForm): string[] {
   const left = new Set(except)
   const own = new Set(files.flatMap(({ keys }) => keys ?? []))
   return [...own].filter((key) => !left.has(key) && (!only || only.includes(key))).sort()
 }
 
-/** Counts parameters in maps. `source` has the columns of events and the map. */
+/** Counts parameters that are in maps. `source` has the event columns and the map. */
 function inMaps(source: string, form: ParameterForm): string {
   const { by, only, except = [] } = form
   const list = (keys: readonly string[]) => keys.map(quoteText).join(', ')
@@ -76,13 +80,16 @@ function inMaps(source: string, form: ParameterForm): string {
   return counted(`(SELECT * FROM (${each})${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''})`, form)
 }
 
-/** Counts parameters in columns. */
+/** Counts parameters that have columns. */
 function inColumns(source: string, keys: readonly string[], form: ParameterForm): string[] {
   if (keys.length === 0) return []
   return [form.as === 'marks' ? marksInOnePass(source, keys, form) : inOnePass(source, keys, form)]
 }
 
-/** Rows for each key and event have only numbers, which is cheaper than reading the events once per key. */
+/**
+ * The intermediate rows for each key and event contain only numbers, which is cheaper than reading the events once per
+ * key.
+ */
 function marksInOnePass(source: string, keys: readonly string[], { by }: ParameterForm): string {
   const hashes = keys.map((key) => `CASE WHEN NOT ${isBlank(columnOf(key))} THEN hash(${columnOf(key)}) END`)
   const places = keys.map((_, at) => `${at + 1}::UTINYINT`)
@@ -94,10 +101,12 @@ function marksInOnePass(source: string, keys: readonly string[], { by }: Paramet
 
 const columnOf = (key: string) => quoteName(columnName(key))
 
-/** Represents all unlisted values. No stored text contains it. */
+/** Represents all unlisted values. Stored strings never contain it. */
 const OTHERS = 'chr(0)'
 
-/** Fills a hash table per key in one pass. In each row, only the column of the key that it is grouped by is not NULL. */
+/**
+ * Fills one hash table per key in a single pass. In each result row, only the column of the row's own key is not NULL.
+ */
 function inOnePass(source: string, keys: readonly string[], { by, among }: ParameterForm): string {
   const lists = among?.length ? listsOf(keys, by, among) : null
   const columns = keys.map((key, at) => `${lists ? lists.value(key, at) : columnOf(key)} AS v${at}`)
@@ -113,7 +122,8 @@ function inOnePass(source: string, keys: readonly string[], { by, among }: Param
 }
 
 /**
- * Returns a table of the lists with restricted values, with a bit per key, and SQL of a key's value: the text or `OTHERS`.
+ * Returns a table of the lists with restricted values, with one bit per key, and the SQL for a key's value: its text or
+ * `OTHERS`.
  */
 function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNullable<ParameterForm['among']>) {
   const bits = new Map<string, number>()
@@ -135,7 +145,7 @@ function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNul
   }
 }
 
-/** Counts the rows of `source`, each with a `key` and its `text`, in the given form. */
+/** Counts the rows of `source`, each of which has a `key` and its `text`, in the given form. */
 function counted(source: string, { by, as, among }: ParameterForm): string {
   const columns = [...by, 'key'].join(', ')
   const there = `FROM ${source} WHERE text IS NOT NULL AND NOT ${isBlank('text')}`
@@ -148,7 +158,7 @@ function counted(source: string, { by, as, among }: ParameterForm): string {
   return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }
 
-/** SQL of the value, or NULL when its list is restricted to other values. */
+/** SQL for the value. It is NULL if the value's list is restricted to certain values and this is not one of them. */
 function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm['among']>): string {
   if (among.length === 0) return 'text'
   const lists = among.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
@@ -160,13 +170,16 @@ function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm[
   return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN text END`
 }
 
-/** Most values begin with printable ASCII, and a comparison is cheaper than a pattern. */
+/** Most values begin with printable ASCII, so a comparison is tried first: it is cheaper than a pattern. */
 const isBlank = (text: string) =>
   `(${text} = '' OR CASE WHEN ${text} < '!' OR ${text} > '~' THEN regexp_matches(${text}, '(${BLANK_PATTERN})') ELSE false END)`
 
-/** Bits of a hash that don't select the bucket. The rank is the number of leading zeros plus one, of the lowest hash. */
+/**
+ * Number of hash bits that don't select the bucket. The rank is one more than the number of leading zeros in the lowest
+ * hash.
+ */
 const REST_BITS = 64 - Math.log2(MARK_BUCKETS)
 const REST = `min(hash >> ${64 - REST_BITS})`
 const RANK = `(CASE WHEN ${REST} = 0 THEN ${REST_BITS + 1} ELSE ${REST_BITS} - floor(log2(${REST})) END)::INTEGER`
-/** Columns for rows that are grouped by `bucket`. */
+/** Columns for rows grouped by `bucket`. */
 const MARKED = `(hash & ${MARK_BUCKETS - 1})::INTEGER AS bucket, ${RANK} AS rank`

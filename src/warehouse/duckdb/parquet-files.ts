@@ -18,27 +18,27 @@ import { COUNTS, type CountSources } from './rollup.ts'
 import { spoolRelation } from './spool-relation.ts'
 
 export interface ParquetOptions {
-  /** Folder of Parquet files, with counts in `counts/` and the engine's temporary files in `tmp/`. */
+  /** Folder of Parquet files. Count files are in `counts/`, the engine's temporary files in `tmp/`. */
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Spool files with events that are not loaded yet; with a window, only those that may have events received in it. */
+  /** Spool files with events that are not loaded yet. With a window, only files that may have events received in it. */
   spoolFiles(window?: Query['window']): string[]
   memoryLimit?: string
-  /** Called with damaged files, which are excluded from now on. */
+  /** Called with files that are found to be damaged, and are excluded from now on. */
   damaged?(flaws: readonly Flaw[]): void
-  /** Called with damaged files that are intact again and in use. */
+  /** Called with damaged files that are intact again and back in use. */
   restored?(files: readonly ManifestFile[]): void
 }
 
 const MEMORY = '200MB'
-/** Each thread that reads the spool allocates 32 MiB for a line, per query. */
+/** Each thread that reads the spool allocates a 32 MiB line buffer per query. */
 const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
 /**
- * An engine that starts on first use, because many data folders are opened for a single task and each running engine has
- * threads. The first one loads the library (40 MB).
+ * An engine that starts on first use. Many data folders are opened for a single task, and every running engine has
+ * threads. The first engine to start loads the library (40 MB).
  */
 class Engine {
   private instance: Promise<DuckDBInstance> | null = null
@@ -64,23 +64,23 @@ class Engine {
   }
 }
 
-/** Format options of a file. */
+/** Format options for a file. */
 interface FileForm {
   lineage?: Lineage
-  /** Options of DuckDB's Parquet writer. */
+  /** Options for DuckDB's Parquet writer. */
   options?: string
   /** Number of parameter columns. Default: 0. */
   keys?: number
-  /** Uncompressed size of a row group. Default: the engine's, in rows. */
+  /** Uncompressed size of a row group. Default: the engine's own limit, which is a number of rows. */
   groupBytes?: number
 }
 
 /**
- * Memory for dictionaries. The writer reserves it per text column, which would use up the engine's memory with hundreds of
- * columns. Lower when row groups are limited, because rows are sorted in the same memory.
+ * Memory for dictionaries. The writer reserves it per text column, so hundreds of columns would use up the engine's
+ * memory. Lower if row groups are limited, because rows are sorted in the same memory.
  */
 const DICTIONARIES_BYTES = { usual: 64 * 1024 * 1024, limited: 16 * 1024 * 1024 }
-/** The engine's default per column. */
+/** The engine's default size per column. */
 const DICTIONARY_BYTES = 1024 * 1024
 
 function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
@@ -88,7 +88,7 @@ function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
   return Math.min(DICTIONARY_BYTES, Math.floor(all / Math.max(1, keys)))
 }
 
-/** True when the engine ran out of memory. */
+/** True if the engine ran out of memory. */
 export const isOutOfMemory = (error: unknown) => /out of memory/i.test(messageOf(error))
 
 const library = () => import('./execute.ts')
@@ -96,15 +96,16 @@ const library = () => import('./execute.ts')
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
   const { DuckDBInstance, execute } = await library()
   const instance = await DuckDBInstance.create(':memory:', settings)
-  // Otherwise each query rereads the footers of all its files. An extension's setting, so it can't be passed to `create`.
+  // Without this, each query rereads the footers of all its files. The setting belongs to an extension, so it can't be
+  // passed to `create`.
   await execute(instance, 'SET GLOBAL parquet_metadata_cache = true')
   return instance
 }
 
-/** Kinds of queries. Each has its own engine, so that none takes the memory of another. */
+/** Kinds of queries. Each kind has its own engine, so that they don't compete for memory. */
 export type Reader = 'search' | 'insights' | 'jobs'
 
-/** The files of the history, and the engines that write and read them. */
+/** The files of the history, with the engines that write and read them. */
 export class ParquetFiles {
   private readonly running = new Set<Promise<unknown>>()
   /** Aborts running queries and writes. */
@@ -115,7 +116,7 @@ export class ParquetFiles {
 
   private constructor(
     private readonly readers: Record<Reader, Engine>,
-    /** Loads and compacts on one core, so that the collector keeps the others. */
+    /** The engine that loads and compacts. It uses one core and leaves the others to the collector. */
     private readonly writer: Engine,
     private readonly options: ParquetOptions,
   ) {
@@ -133,11 +134,12 @@ export class ParquetFiles {
         memory_limit: options.memoryLimit ?? memory,
         threads: String(threads),
         temp_directory: tmp,
-        // Otherwise freed memory is returned to the system only when the engine next works, not while it is idle.
+        // Without this, freed memory is not returned to the system while the engine is idle, but only when it next
+        // works.
         allocator_background_threads: 'true',
-        // The system caches files already. The engine's cache would use up all of its memory.
+        // The system already caches files. The engine's own cache would use up all of its memory.
         enable_external_file_cache: 'false',
-        // No downloads of extensions: everything required is linked in.
+        // Prevents downloads of extensions. All required extensions are linked in.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
@@ -147,7 +149,7 @@ export class ParquetFiles {
     return new ParquetFiles(readers, engine(1, MEMORY), options)
   }
 
-  /** Starts the engine for searches, which loads the library. */
+  /** Starts the engine for searches. This loads the library. */
   async start(): Promise<void> {
     await this.readers.search.started()
   }
@@ -160,14 +162,14 @@ export class ParquetFiles {
     return this.options.manifest
   }
 
-  /** Current files of `events`, `counts` and `pages`; with a window, without spool files outside it. */
+  /** Current files of `events`, `counts` and `pages`. With a window, spool files outside it are omitted. */
   sources(window?: Query['window']): Sources & CountSources & PageSources {
     const { manifest, folder, spoolFiles } = this.options
     const [files, rollups, pages] = [manifest.files(), manifest.rollups(), manifest.pages()]
     return { files, rollups, pages, folder, spool: spoolFiles(window) }
   }
 
-  /** `receivedAt` of the oldest event that is not in a Parquet file yet; null when all are. */
+  /** `receivedAt` of the oldest event that is not in a Parquet file yet; null if there is none. */
   async firstUnloadedAt(): Promise<Instant | null> {
     const paths = this.options.spoolFiles()
     if (paths.length === 0) return null
@@ -175,36 +177,36 @@ export class ParquetFiles {
     return (await this.runTracked<{ first: Instant | null }>(sql))[0]?.first ?? null
   }
 
-  /** Number of running queries that keep their files. */
+  /** Number of running queries, whose files are not deleted. */
   get runningQueries(): number {
     return this.running.size
   }
 
   /**
-   * Runs a query, and keeps its files until it has ended. A query that runs out of memory next to others is repeated alone.
-   * Throws when the engine fails or one of the signals aborts.
+   * Runs a query, and keeps its files until the query ends. A query that runs out of memory while others are running is
+   * retried alone. Throws if the engine fails or one of the signals aborts.
    */
   read<T>(reader: Reader, sql: string, options: ExecuteOptions): Promise<T[]> {
     const engine = this.readers[reader]
     return engine.queries.run(() => this.execute<T>(engine, sql, options))
   }
 
-  /** Runs internal SQL without a time limit. */
+  /** Runs an internal query without a time limit. */
   run<T>(sql: string): Promise<T[]> {
     return this.execute<T>(this.writer, sql)
   }
 
-  /** Like `run`, with bound values: for background work on a single core. */
+  /** Like `run`, but with bound values. For background work on a single core. */
   digest<T>(sql: string, options: Pick<ExecuteOptions, 'params' | 'read'>): Promise<T[]> {
     return this.execute<T>(this.writer, sql, options)
   }
 
-  /** Like `run`, on all cores: for a process that serves no requests. */
+  /** Like `run`, but on all cores. For a process that serves no requests. */
   runWide<T>(sql: string): Promise<T[]> {
     return this.execute<T>(this.readers.search, sql)
   }
 
-  /** Runs work that needs much memory per core, such as sorting, on one core. */
+  /** Runs work that needs much memory per core, such as sorting, on a single core. */
   async runAlone<T>(work: () => Promise<T>): Promise<T> {
     await this.runWide('SET threads = 1')
     try {
@@ -214,12 +216,12 @@ export class ParquetFiles {
     }
   }
 
-  /** Like `run`, but keeps the files until it has ended. */
+  /** Like `run`, but keeps the files until the query ends. */
   runTracked<T>(sql: string): Promise<T[]> {
     return this.track(this.run<T>(sql))
   }
 
-  /** Keeps all files until the work has ended. */
+  /** Keeps all files until the work ends. */
   track<T>(work: Promise<T>): Promise<T> {
     this.running.add(work)
     const done = () => this.running.delete(work)
@@ -227,7 +229,7 @@ export class ParquetFiles {
     return work
   }
 
-  /** Cancels running queries and writes. A cancelled write has no effect. */
+  /** Cancels running queries and writes. A cancelled write leaves no trace. */
   interrupt(): void {
     this.isInterrupted = true
     this.interruption.abort()
@@ -238,16 +240,16 @@ export class ParquetFiles {
     for (const engine of [...Object.values(this.readers), this.writer]) engine.close()
   }
 
-  /** Deletes files that left the manifest, after all running queries have ended. */
+  /** Deletes files that are no longer in the manifest once all running queries have ended. */
   async remove(paths: readonly string[]): Promise<void> {
     await Promise.allSettled([...this.running])
-    // Asynchronous, because deleting a large file takes milliseconds.
+    // Asynchronous, because deleting a large file takes several milliseconds.
     for (const path of paths) await rm(path, { force: true })
   }
 
   /**
-   * Atomically writes the result of a SELECT to a file, and returns the number of rows. A file that replaces others has their
-   * names in its metadata.
+   * Atomically writes the result of a SELECT to a file and returns the number of rows. If the file replaces other
+   * files, its metadata lists their names.
    */
   async write(path: string, select: string, form: FileForm = {}): Promise<number> {
     const [row] = await this.run<{ Count: number }>(this.copySql(path, select, form))
@@ -255,16 +257,16 @@ export class ParquetFiles {
     return row?.Count ?? 0
   }
 
-  /** Like `write`, on all cores, but the file appears only with `publish`. */
+  /** Like `write`, but on all cores. The file appears only after `publish`. */
   async writeDraft(path: string, select: string, form: FileForm): Promise<number> {
     const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, form))
     return row?.Count ?? 0
   }
 
-  /** Durably renames drafts to their final paths. */
+  /** Durably renames draft files to their final paths. */
   async publish(paths: readonly string[]): Promise<void> {
     const { folder } = this.options
-    // Asynchronous, because it would block the event loop.
+    // Asynchronous, because syncing would block the event loop.
     await Promise.all(paths.map((path) => syncPath(this.draftOf(path))))
     for (const path of paths) renameSync(this.draftOf(path), join(folder, path))
     for (const place of new Set(paths.map((path) => dirname(join(folder, path))))) await syncPath(place)
@@ -288,7 +290,7 @@ export class ParquetFiles {
     return join(this.options.folder, 'tmp', path.replaceAll('/', '-'))
   }
 
-  /** Returns the manifest entry of a written file. */
+  /** Returns the manifest entry for a written event file. */
   async describe(path: string, rows: number, level: EventFile['level'], keys: string[] | null): Promise<EventFile> {
     const columns = `min(receivedAt) AS first, max(receivedAt) AS last, max(seq) AS maxSeq`
     const { orgId, first, last, maxSeq } = await this.spanOf<{ first: number; last: number; maxSeq: number }>(
@@ -299,7 +301,7 @@ export class ParquetFiles {
     return { path, orgId, ...span, maxSeq, rows, ...(await this.measure(path)), level, keys }
   }
 
-  /** Returns the manifest entry of a written file of counts. */
+  /** Returns the manifest entry for a written count file. */
   async describeRollup(path: string, rows: number, level: RollupFile['level']): Promise<RollupFile> {
     const span = await this.spanOf<{ minMinute: number; maxMinute: number }>(
       path,
@@ -308,7 +310,7 @@ export class ParquetFiles {
     return { path, ...span, rows, ...(await this.measure(path)), level }
   }
 
-  /** Returns the manifest entry of a written file of `pages`. */
+  /** Returns the manifest entry for a written file of `pages`. */
   async describePages(path: string, rows: number, level: PageFile['level']): Promise<PageFile> {
     const span = await this.spanOf<{ minReceivedAt: number; maxReceivedAt: number }>(
       path,
@@ -317,7 +319,7 @@ export class ParquetFiles {
     return { path, ...span, rows, ...(await this.measure(path)), level }
   }
 
-  /** Returns size and checksum, by which damage is detected later. */
+  /** Returns the size and checksum, which are used to detect damage later. */
   async measure(path: string): Promise<{ sizeBytes: number; sum: number | null }> {
     const file = join(this.options.folder, path)
     return { sizeBytes: statSync(file).size, sum: await fileChecksum(file) }
@@ -357,16 +359,16 @@ async function syncPath(path: string): Promise<void> {
 }
 
 /**
- * Runs work that shares an engine's memory concurrently. Work that runs out of memory is repeated alone, after running work
- * has ended and before any other starts.
+ * Runs work that shares an engine's memory concurrently. Work that runs out of memory is retried alone, after all
+ * running work has ended and before any other work starts.
  */
 export class OutOfMemoryRetry {
   private readonly underWay = new Set<Promise<unknown>>()
   private started = 0
-  /** Resolves when the work that runs alone has ended; never rejects. */
+  /** Resolves when the work that runs alone has ended. Never rejects. */
   private alone: Promise<unknown> = Promise.resolve()
 
-  /** Returns what `work` does. Calls it at most twice, and once if it ran alone. */
+  /** Returns the result of `work`. Calls `work` at most twice, or only once if the first call ran alone. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     await this.alone
     const wasAlone = this.underWay.size === 0

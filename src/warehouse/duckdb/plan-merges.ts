@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { EventFile } from './manifest.ts'
 
-/** Files to be merged into one. */
+/** Files to merge into one. */
 export interface Merge {
   files: EventFile[]
   level: 'merged' | 'compacted'
@@ -9,27 +9,30 @@ export interface Merge {
 
 /** Number of small files of the current hour that are merged into one. */
 const FAN_IN = 16
-/** A file with more rows or bytes is not rewritten within its hour. */
+/** A file with more rows or bytes than this is not rewritten within its hour. */
 const SMALL_ROWS = 40_000
 export const SMALL_BYTES = 2 * 1024 * 1024
 /** Approximate maximum size of a compacted file. */
 const MAX_ROWS = 4_000_000
 export const MAX_SORTED_BYTES = 32 * 1024 * 1024
 /**
- * Maximum uncompressed bytes that are sorted together. Wide events (more than `WIDE_BYTES` each) must fit the engine's
- * memory, where sorting takes about 2.3 times as much; for others the engine spills to disk.
+ * Maximum number of uncompressed bytes that are sorted together. Wide events (more than `WIDE_BYTES` each) must fit in
+ * the engine's memory, where sorting uses about 2.3 times their size. For other events the engine spills to disk.
  */
 const MAX_UNPACKED_BYTES = { narrow: 1024 * 1024 * 1024, wide: 32 * 1024 * 1024 }
 const WIDE_BYTES = 1024
-/** Maximum number of rows joined per plan: after an upgrade there are months of small files, and fresh ones must not wait. */
+/**
+ * Maximum number of rows joined per plan. After an upgrade there are months of small files, and fresh files must not
+ * have to wait for them.
+ */
 export const JOINED_ROWS = 1_000_000
-/** Grace period for late segments of an ended hour. */
+/** Grace period for segments of an ended hour that arrive late. */
 export const GRACE_MS = 2 * MINUTE_MS
 
 /**
- * Plans merges, most urgent first: ended hours into sorted files, small files of the current hour, and small sorted files of
- * ended days into one. Scanned and unscanned files are not mixed. Repeated until no merge is left, each organization and
- * day has at most one small file.
+ * Plans merges, most urgent first: files of ended hours into sorted files, small files of the current hour, and small
+ * sorted files of ended days into one. Scanned and unscanned files are never mixed. When planning is repeated until no
+ * merges remain, each organization has at most one small file per day.
  */
 export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
   const hours = groupsOf(files, ({ hour }) => String(hour))
@@ -52,7 +55,7 @@ function unpackedFill(file: EventFile): number {
   return bytes / (bytes > file.rows * WIDE_BYTES ? MAX_UNPACKED_BYTES.wide : MAX_UNPACKED_BYTES.narrow)
 }
 
-/** Uncompressed bytes of a file, or an estimate from typical traffic. */
+/** Uncompressed size of a file in bytes, or an estimate based on typical traffic. */
 export const unpackedBytesOf = ({ unpackedBytes, rows, sizeBytes }: EventFile) =>
   unpackedBytes ?? Math.max(rows * 250, sizeBytes * 8)
 
@@ -67,7 +70,7 @@ function compactions(files: readonly EventFile[]): Merge[] {
 
 const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS) * DAY_MS
 
-/** Small hours of an organization are joined after their day (UTC) has ended and all of its hours are compacted. */
+/** Joins an organization's small hourly files once their UTC day has ended and all of its hours are compacted. */
 function joins(files: readonly EventFile[], now: Instant): Merge[] {
   const unfinished = new Set(files.flatMap((file) => (isCompacted(file) ? [] : dayOf(file))))
   const waiting = files.filter((file) => {
@@ -80,7 +83,7 @@ function joins(files: readonly EventFile[], now: Instant): Merge[] {
     .flatMap((files) => (files.length < 2 ? [] : { files, level: 'compacted' as const }))
 }
 
-/** The first merges with up to `JOINED_ROWS` rows; at least one. */
+/** The first merges that together have up to `JOINED_ROWS` rows; at least one merge. */
 function firstOf(merges: readonly Merge[]): Merge[] {
   let rows = 0
   return merges.filter(({ files }, index) => {
@@ -90,8 +93,8 @@ function firstOf(merges: readonly Merge[]): Merge[] {
 }
 
 /**
- * Divides files into runs that can each be sorted. `fillOf` returns the share of a run that a file takes. Skips full files
- * that are done, and runs in which all files are done.
+ * Splits files into runs that are small enough to sort. `fillOf` returns the fraction of a run that a file uses. Skips
+ * finished files that are full, and runs in which all files are finished.
  */
 export function runsOf<File>(
   files: readonly File[],

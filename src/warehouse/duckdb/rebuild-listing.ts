@@ -14,8 +14,8 @@ import { COUNTS, countsRelation } from './rollup.ts'
 import type { UnlistedFile } from './unlisted-files.ts'
 
 /**
- * Selects the strays to list: all except replaced ones, and incomplete replacements of others. Those become leftovers once
- * the rest is listed.
+ * Selects which unlisted files to list: all except those that were replaced and those that incompletely replace others.
+ * The rest become leftovers once the selected files are listed.
  */
 export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly string[]): string[] {
   const replaced = new Set(strays.flatMap(({ lineage }) => lineage?.replaces ?? []))
@@ -28,7 +28,7 @@ export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly
   return whole.map(({ path }) => path).filter((path) => !taken.has(path))
 }
 
-/** Paths of the files that were written together with this one, including itself. They differ in their number only. */
+/** Paths of the files that were written together with this one, including itself. They differ only in their number. */
 function partsOf({ path, lineage }: UnlistedFile): string[] {
   const named = /^(.*?)(\d+)(-[0-9a-f]{16}\.parquet)$/.exec(path)
   if (!named || lineage === null || lineage.parts === 1) return [path]
@@ -42,7 +42,10 @@ export interface Listing {
   pages: PageFile[]
 }
 
-/** Reads an unlisted file and adds it to `listing`. The level follows from its name. Throws when it is unreadable. */
+/**
+ * Reads an unlisted file and adds it to `listing`. The file's level is derived from its name. Throws if the file is
+ * unreadable.
+ */
 export async function addToListing(
   listing: Listing,
   parquet: ParquetFiles,
@@ -84,16 +87,16 @@ function pageLevel(name: string): PageFile['level'] {
 
 const EVERYTHING = { orgId: null, window: { from: 0, to: Number.MAX_SAFE_INTEGER } }
 
-/** An organization and domain with events. */
+/** An organization and domain that have events. */
 export interface Owner {
   orgId: string
   domainId: string
   firstAt: Instant
-  /** Most frequent hostname of its events; null without one. */
+  /** Most frequent hostname in its events; null if no event has one. */
   host: string | null
 }
 
-/** Returns the owners of these files and spool files, oldest first. */
+/** Returns the organizations and domains in these files and spool files, oldest first. */
 export async function ownersOf(
   parquet: ParquetFiles,
   folder: string,
@@ -109,7 +112,7 @@ export async function ownersOf(
   )
 }
 
-/** Number of events in an hour of a domain. */
+/** Number of events of a domain in one hour. */
 export interface HourUsage {
   orgId: string
   domainId: string
@@ -117,7 +120,7 @@ export interface HourUsage {
   events: number
 }
 
-/** Content of these files. Where only counts are left, loads of a vendor's code are not included. */
+/** Content of these files. Where only counts remain, loads of a vendor's code are not included. */
 export async function contentOfFiles(
   parquet: ParquetFiles,
   folder: string,
@@ -125,7 +128,7 @@ export async function contentOfFiles(
 ): Promise<{ content: SegmentContent; usage: HourUsage[] }> {
   const events = eventsRelation({ files, folder, spool: [] }, { ...EVERYTHING, keys: [] })
   const counts = countsRelation({ rollups, folder, spool: [] }, EVERYTHING)
-  // The number of names in counts is limited per domain.
+  // The number of names per domain in the counts is limited.
   const vendors = await parquet.run<VendorSighting>(
     `SELECT domainId, vendor, max(minute) AS lastReceivedAt FROM (${counts})
      WHERE vendor <> ${quoteText(OTHER)} GROUP BY domainId, vendor`,

@@ -13,7 +13,7 @@ import {
   VIOLATED,
 } from './spool-relation.ts'
 
-/** Files of the relation `events` at one moment. Paths are absolute. */
+/** Files of the relation `events` at one point in time. Paths are absolute. */
 export interface Sources {
   files: readonly EventFile[]
   folder: string
@@ -27,9 +27,9 @@ const COLUMNS = RELATION_COLUMNS.join(', ')
 const RESTORED = COMPACTED_COLUMNS.join(', ')
 
 /**
- * The relation `events` as one SELECT: a branch for each kind of file, all with the same columns. Skips files outside the
- * window or of other organizations, and filters rows only where the manifest doesn't guarantee them, because a filter on
- * another column costs more than counting.
+ * The relation `events` as one SELECT, with a branch for each kind of file and the same columns in every branch. Skips
+ * files that are outside the window or belong to other organizations. Filters rows only if the manifest does not
+ * guarantee that all of them match, because a filter on another column costs more than counting.
  */
 export function eventsRelation(sources: Sources, scope: Scope): string {
   const inScope = sources.files.filter((file) => isInScope(file, scope))
@@ -40,7 +40,10 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
 
-/** For each requested key, whether the file has it as a column. When all parameters are read, all columns are. */
+/**
+ * For each requested key, whether the file has a column for it. When all parameters are read, all of the file's columns
+ * are read.
+ */
 function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'fresh' {
   if (file.keys === null) return 'fresh'
   if (readsAll(scope)) return 'shredded'
@@ -51,7 +54,10 @@ function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | '
 const keysOf = ({ keys = [] }: Scope) => keys
 const readsAll = ({ wholeParams = false, anyTests = [] }: Scope) => wholeParams || anyTests.length > 0
 
-/** WHERE clause for rows of the file that may be out of scope; empty when the manifest guarantees that all are in scope. */
+/**
+ * WHERE clause that excludes rows of the file that are out of scope; empty if the manifest guarantees that all rows are
+ * in scope.
+ */
 export function filterFor(file: EventFile, { window, orgId }: Pick<Scope, 'window' | 'orgId'>): string {
   const filters: string[] = []
   if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
@@ -72,8 +78,9 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
 }
 
 /**
- * SQL that reads compacted files. Only if some lack a requested column, `union_by_name` makes the engine open each file while
- * planning, for each occurrence in a query, which takes most of the time of a short query.
+ * SQL that reads compacted files. Uses `union_by_name` only if some files lack a requested column: with it, the engine
+ * opens every file during planning, each time the source occurs in a query. This takes most of the time of a short
+ * query.
  */
 export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
   const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
@@ -84,12 +91,12 @@ export function shreddedSource(folder: string, files: readonly EventFile[], keys
   return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
 }
 
-/** The columns of `eventsRelation` from a source of whole events with parameters as a map. */
+/** The columns of `eventsRelation`, from a source of whole events that has parameters as a map. */
 export function wholeEventsBranch(source: string, scope: Scope): string {
   return branch(source, [], scope)
 }
 
-/** Returns the same columns from any source, in which parameters of some names are `shredded` into separate columns. */
+/** Selects the same columns from any source. Parameters in `shredded` have their own columns. */
 function branch(source: string, shredded: readonly string[], scope: Scope, said = COLUMNS): string {
   const { keys = [], wholeParams = false, anyTests = [], where } = scope
   const own = new Set(shredded)
@@ -102,25 +109,28 @@ function branch(source: string, shredded: readonly string[], scope: Scope, said 
   const answers = anyTests.map((test) => `${anyOf(test, shredded)} AS ${quoteName(test.column)}`)
   const params = wholeParams ? [`${wholeMap(shredded)} AS params`] : []
   if (where === undefined) return `SELECT ${[said, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
-  // Maps are built after filtering only: otherwise the engine builds them first.
+  // Maps are built only after filtering. Otherwise, the engine would build them first.
   const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
   const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
   const within = `SELECT ${[said, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
   return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
 }
 
-/** True when the JSON text of parameters suffices to select events. */
+/** True if the JSON text of the parameters is enough to select events. */
 const asksTexts = ({ keys = [], anyTests = [], either }: Scope) =>
   either !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
 
-/** Like `branch`, from files with parameters as JSON text. Maps are built only for events that pass one of the tests. */
+/**
+ * Like `branch`, but for files that store parameters as JSON text. Maps are built only for events that pass one of the
+ * tests.
+ */
 function textBranch(paths: readonly string[], filter: string, scope: Scope): string {
   const { wholeParams = false, anyTests = [], either = [] } = scope
   const texts = new Map(
     anyTests.map(({ column, text = '' }) => [column, text.replaceAll('{value}', () => 'params::VARCHAR')]),
   )
   const files = `read_parquet([${paths.map(quoteText).join(', ')}])`
-  // A test of a single column is evaluated once per distinct value, if there are few.
+  // The engine evaluates a test on a single column once per distinct value if there are few distinct values.
   const hits = either.map(
     (test) => `SELECT seq FROM (SELECT seq, ${texts.get(test) ?? test} AS hit FROM ${files}) WHERE hit`,
   )
@@ -132,10 +142,11 @@ function textBranch(paths: readonly string[], filter: string, scope: Scope): str
 
 const columnOf = (key: string) => quoteName(columnName(key))
 
-/** True when a parameter passes the test, as a column or in the map; never NULL. */
+/** True if any parameter passes the test, whether it is in a column or in the map. Never NULL. */
 function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
   const test = (key: string | null, value: string) => of(key).replaceAll('{value}', () => value)
-  // Sorted by vendor, most of these columns are NULL for thousands of rows, which is detected quickly.
+  // Because events are sorted by vendor, most of these columns are NULL for thousands of rows, which the engine detects
+  // quickly.
   const columns = shredded.map(
     (key) => `CASE WHEN ${columnOf(key)} IS NULL THEN false ELSE ${test(key, columnOf(key))} END`,
   )
@@ -144,7 +155,7 @@ function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
   return `(${columns.join(' OR ')} OR CASE WHEN cardinality(params) = 0 THEN false ELSE ${inMap} END)`
 }
 
-/** Files that are read together may have a key as a column or in the map. */
+/** When several files are read together, a key may be in a column or in the map. */
 function keyValue(key: string, mayBeColumn: boolean): string {
   if (!isStorable(key)) return 'NULL::VARCHAR'
   const inMap = `params[${quoteText(key)}]`

@@ -8,14 +8,14 @@ import { isInScope, type RollupFile } from './manifest.ts'
 import { spoolRelation } from './spool-relation.ts'
 import type { NameOverflow } from './tracked-names.ts'
 
-/** Files of counts, below the folder of events. */
+/** Folder of count files, inside the events folder. */
 export const COUNTS = 'counts'
 
-/** Files of the relation `counts` at one moment. Paths are absolute. */
+/** Files of the relation `counts` at one point in time. Paths are absolute. */
 export interface CountSources {
   rollups: readonly RollupFile[]
   folder: string
-  /** Spool files with events that are not in a file of counts yet. */
+  /** Spool files with events that are not in a count file yet. */
   spool: readonly string[]
 }
 
@@ -25,13 +25,13 @@ const KEY = 'orgId, domainId, vendor, event, env'
 const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
 const SESSIONS = 'list_distinct(flatten(list(sessionHashes)))'
 
-/** Open minutes have the hashes of their sessions, final ones their number. */
+/** Open counts store the hashes of a minute's sessions, final counts only their number. */
 export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh' || level === 'merged'
 
 /**
- * The relation `counts` as one SELECT. Final counts are read unchanged; open ones and those from the spool are added up.
- * Skips files outside the window or of other organizations, and filters rows only where the manifest doesn't guarantee
- * them.
+ * The relation `counts` as one SELECT. Final counts are read unchanged; open counts and those from the spool are
+ * aggregated. Skips files that are outside the window or belong to other organizations. Filters rows only if the
+ * manifest does not guarantee that all of them match.
  */
 export function countsRelation({ rollups, folder, spool }: CountSources, scope: CountScope): string {
   const inScope = chosen(rollups, scope).filter((file) => isInScope(file, scope))
@@ -54,16 +54,16 @@ export function countsRelation({ rollups, folder, spool }: CountSources, scope: 
 }
 
 /**
- * Path of the hourly counts of these files, which are final counts of one organization and day. The name identifies the
- * files.
+ * Path of the hourly counts for these files, which contain final counts of one organization and day. The name
+ * identifies the files.
  */
 export const hoursPath = (days: readonly RollupFile[]) => nameOf(`${COUNTS}/o`, days)
 
-/** The organization and day of a file of counts. */
+/** Organization and day of a count file. */
 export const dayKey = ({ orgId, minMinute }: RollupFile) => `${orgId} ${Math.floor(minMinute / DAY_MS)}`
 export const isOfDay = ({ level }: RollupFile) => level === 'day' || level === 'quarters'
 
-/** Selects the files to read: hourly counts instead of those of their days, when whole hours are requested. */
+/** Selects the files to read. When whole hours are requested, hourly counts replace those of their days. */
 function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS }: CountScope): RollupFile[] {
   const rollups = all.filter((file) => orgId === null || file.orgId === null || file.orgId === orgId)
   const others = rollups.filter(({ level }) => level !== 'hours')
@@ -76,7 +76,9 @@ function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS 
   })
 }
 
-/** Counts of the events of `source`, for a file of level `fresh`. Sessions are hashes; collisions are negligible. */
+/**
+ * Counts the events in `source` for a file of level `fresh`. Sessions are stored as hashes; collisions are negligible.
+ */
 export function countsOf(source: string): string {
   return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight,
       coalesce(list(session) FILTER (WHERE session IS NOT NULL), []) AS sessionHashes
@@ -87,14 +89,14 @@ export function countsOf(source: string): string {
     ) GROUP BY ALL`
 }
 
-/** The events of `source` with untracked names replaced by `OTHER`. */
+/** The events in `source`, with untracked names replaced with `OTHER`. */
 export function named(source: string, crowds: readonly NameOverflow[]): string {
   if (crowds.length === 0) return source
   const among = (columns: string, rows: readonly (readonly string[])[]) => {
     const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)
     return `(${columns}) IN (VALUES ${values.join(', ')})`
   }
-  // A list of values must not be empty, and no id is the empty text.
+  // A list of values must not be empty. No id is an empty string, so this matches nothing.
   const nothing = ['', '', '']
   const names = crowds.flatMap((crowd) => crowd.names.map(({ vendor, event }) => [crowd.domainId, vendor, event]))
   const vendors = crowds.flatMap(({ domainId, vendors }) => vendors.map((vendor) => [domainId, vendor]))
@@ -118,7 +120,7 @@ export function mergedCounts(folder: string, files: readonly RollupFile[]): stri
     FROM ${countFiles(folder, files)} GROUP BY ALL`
 }
 
-/** Final counts of these files of any level, sorted. `stepMs`: length of a "minute". */
+/** Final counts from these files of any level, sorted. `stepMs`: length of a "minute". */
 export function finalCounts(
   folder: string,
   files: readonly RollupFile[],
@@ -135,7 +137,7 @@ export function finalCounts(
     FROM (${branches.join(' UNION ALL BY NAME ')}) GROUP BY ALL ORDER BY orgId, domainId, vendor, event, minute`
 }
 
-/** Final counts of the events of `source`, for a file of level `day`. */
+/** Final counts of the events in `source`, for a file of level `day`. */
 export function finalCountsOf(source: string): string {
   return `${closed(countsOf(source))} ORDER BY ${KEY}, minute`
 }

@@ -4,17 +4,20 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
 
-/** Parameters in at least this share of a file's events get a column, up to `MAX_KEYS`. */
+/**
+ * Minimum share of a file's events in which a parameter must occur to get its own column. At most `MAX_KEYS` parameters
+ * do.
+ */
 const MIN_SHARE = 0.01
 export const MAX_KEYS = 256
 
-/** Number of events with a parameter. */
+/** Number of events that have a parameter. */
 export interface KeyCount {
   key: string
   events: number
 }
 
-/** Parameters that get a column; `isAll` when there are no other parameters. */
+/** Parameters that get their own column. `isAll` is true if there are no other parameters. */
 export interface Shredding {
   keys: string[]
   isAll: boolean
@@ -26,29 +29,35 @@ const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER }
 const columnOf = (key: string) => quoteName(columnName(key))
 const listOf = (keys: readonly string[]) => `[${keys.map(quoteText).join(', ')}]::VARCHAR[]`
 
-/** Returns these parameters of the given events, most frequent first; one more than `MAX_KEYS` when there are more. */
+/**
+ * Returns the parameters frequent enough for a column, most frequent first. Returns one more than `MAX_KEYS` if there
+ * are more.
+ */
 export function keysWorthIt(found: readonly KeyCount[], rows: number): Shredding {
   const worthIt = found.slice(0, MAX_KEYS).filter(({ events }) => events >= rows * MIN_SHARE)
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
 }
 
-/** Selects the events of `source` (sorted, with parameters as maps) as stored in a compacted file. */
+/**
+ * Selects the events in `source` (sorted, with parameters as maps) in the form in which a compacted file stores them.
+ */
 export function shredded(source: string, { keys, isAll }: Shredding): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${columnOf(key)}`)
   const rest = isAll ? EMPTY_MAP : keys.length === 0 ? 'params' : restOfMap(keys)
   return `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source}`
 }
 
-/** Filtering every event's map costs more than everything else, and usually nothing stays in it. */
+/** Filtering the map of every event costs more than everything else, and usually nothing remains in the map. */
 const restOfMap = (keys: readonly string[]) =>
   `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains(${listOf(keys)}, e.key)))`
 
-/** Sorts the events of `source` in the order of a compacted file. */
+/** Sorts the events in `source` in the order of a compacted file. */
 export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
 
 /**
- * The events of files of any level in the order of a compacted file, with whole maps; of one organization, or of all (null).
- * Sorting keeps rows in memory, so they are sorted while parameters are still JSON text where possible.
+ * The events of files of any level, in the order of a compacted file, with whole maps. `orgId` limits them to one
+ * organization; null means all. Sorting holds rows in memory, so where possible events are sorted while their
+ * parameters are still JSON text.
  */
 export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
   const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
@@ -57,12 +66,12 @@ export function sortedEvents(folder: string, files: readonly EventFile[], orgId:
   return `(SELECT * REPLACE (params::JSON::${PARAMS} AS params) FROM ${texts})`
 }
 
-/** Selects all events of files of any level with whole maps. */
+/** Selects all events, with whole maps, from files of any level. */
 export function wholeEvents(folder: string, files: readonly EventFile[]): string {
   return eventsRelation({ files, folder, spool: [] }, { keys: [], wholeParams: true, orgId: null, window: EVER })
 }
 
-/** Determines which parameters of `source` (with maps) get a column. */
+/** Determines which parameters of `source` (which has them as maps) get their own column. */
 export async function shreddingOf(parquet: ParquetFiles, source: string, rows: number): Promise<Shredding> {
   const found = await parquet.run<KeyCount>(
     `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
@@ -72,8 +81,8 @@ export async function shreddingOf(parquet: ParquetFiles, source: string, rows: n
 }
 
 /**
- * Selects the events of compacted files of one organization for a joined file. Columns are not converted to maps, and the
- * events are not sorted: concatenated sorted files are as fast to read, and sorting would double the cost.
+ * Selects the events of an organization's compacted files for a joined file. Columns are not converted to maps, and the
+ * events are not sorted: concatenated sorted files are just as fast to read, and sorting would double the cost.
  */
 export async function joined(
   parquet: ParquetFiles,
@@ -97,7 +106,9 @@ function compactedFiles(folder: string, files: readonly EventFile[], keys: reado
   return `read_parquet([${paths}]${differ ? ', union_by_name = true' : ''})`
 }
 
-/** Number of events with each parameter, most frequent first. `own`: columns of some of the files. */
+/**
+ * Number of events with each parameter, most frequent first. `own`: columns that exist in at least one of the files.
+ */
 async function keyCounts(
   parquet: ParquetFiles,
   source: string,
@@ -125,7 +136,7 @@ function valueIn(key: string, own: readonly string[], inMaps: ReadonlySet<string
   return inMaps.has(key) ? `coalesce(${columnOf(key)}, params[${quoteText(key)}])` : columnOf(key)
 }
 
-/** Parameters that stay in the map, and those of former columns that are now too rare. */
+/** Parameters that remain in the map, plus those that lose their column because they are now too rare. */
 function restOf(keys: readonly string[], left: readonly string[]): string {
   const rest = keys.length === 0 ? 'params' : restOfMap(keys)
   if (left.length === 0) return rest

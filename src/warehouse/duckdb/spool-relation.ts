@@ -8,19 +8,20 @@ type Column = keyof typeof EVENT_COLUMNS
 const COLUMNS = Object.keys(EVENT_COLUMNS) as Column[]
 
 /**
- * Boolean column that is true when an event has `violations`. Searching it is several times as fast as searching the lists.
+ * Boolean column that is true if an event has `violations`. Searching this column is several times as fast as searching
+ * the lists.
  */
 export const VIOLATED = 'violated'
-/** Columns of the relation `events` and of its files, in order, except parameters. */
+/** Columns of the relation `events` and of its files, in order, excluding parameters. */
 export const RELATION_COLUMNS = [...COLUMNS, VIOLATED]
 
-/** Columns that a spool line has once for all of its events; `seq` is that of the first event. */
+/** Columns that a spool line stores once for all of its events. `seq` is that of the first event. */
 const SHARED: ReadonlySet<Column> = new Set<Column>([
   ...(['seq', 'receivedAt', 'orgId', 'domainId', 'env', 'host', 'path', 'title', 'sessionId', 'customerId'] as const),
   'version',
 ])
 
-/** SQL of default values, which are stored as NULL. */
+/** SQL for default values, which are stored as NULL. */
 const DEFAULTS: Partial<Record<Column, string>> = {
   id: `'evt_' || seq`,
   ts: 'receivedAt',
@@ -29,7 +30,10 @@ const DEFAULTS: Partial<Record<Column, string>> = {
   weight: '1',
 }
 
-/** Columns whose defaults are NULL in compacted files, too. For other columns, repeated texts compress better. */
+/**
+ * Columns whose defaults are stored as NULL in compacted files, too. For other columns, repeated strings compress
+ * better.
+ */
 const COMPACTED_DEFAULTS = ['id', 'ts'] as const
 
 /** Expressions that store `RELATION_COLUMNS` in a compacted file. */
@@ -38,15 +42,18 @@ export const STORED_COLUMNS = RELATION_COLUMNS.map((name) => {
   return omitted ? `nullif(${omitted}, ${DEFAULTS[omitted]}) AS ${omitted}` : name
 })
 
-/** Expressions that restore `RELATION_COLUMNS` from a compacted file. Files of earlier versions have all values. */
+/**
+ * Expressions that restore `RELATION_COLUMNS` from a compacted file. Files written by earlier versions contain all
+ * values.
+ */
 export const COMPACTED_COLUMNS = RELATION_COLUMNS.map((name) => {
   const omitted = COMPACTED_DEFAULTS.find((own) => own === name)
   return omitted ? `coalesce(${omitted}, ${DEFAULTS[omitted]}) AS ${omitted}` : name
 })
 
 /**
- * The events of spool files as a fresh file stores them: with NULL for defaults, and `params` as JSON. Skips lines that
- * commit batches and incomplete lines.
+ * The events of spool files in the form in which a fresh file stores them: default values as NULL, and `params` as
+ * JSON. Skips the lines that commit batches, and incomplete lines.
  */
 export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof PARAMS | null = 'JSON'): string {
   const shared = COLUMNS.filter((name) => SHARED.has(name))
@@ -58,7 +65,7 @@ export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof 
     ...Object.entries(lists).map(([name, type]) => `${name}: ${quoteText(`${type}[]`)}`),
   ]
   const files = paths.map(quoteText).join(', ')
-  // An incomplete line belongs to a batch that was not acknowledged.
+  // An incomplete line belongs to a batch that was never acknowledged.
   const lines = `read_json([${files}], format = 'newline_delimited', ignore_errors = true, columns = {${types.join(', ')}})`
   const each = [...shared, ...Object.keys(lists).map((name) => `unnest(${name}) AS ${name}`)].join(', ')
   const events = `SELECT ${each}, unnest(range(len(vendor))) AS index FROM ${lines}`
@@ -66,17 +73,17 @@ export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof 
   return `(SELECT ${whole}, violations IS NOT NULL AS ${VIOLATED} FROM (${events}))`
 }
 
-/** The events of spool files, with parameters as a map, or without them, which is cheaper. */
+/** The events of spool files, with parameters as a map or, which is cheaper, without parameters. */
 export function spoolRelation(paths: readonly string[], withParams = true): string {
   return withDefaults(spooledEvents(paths, withParams ? PARAMS : null), withParams ? 'params' : null)
 }
 
-/** The events of fresh files, whose paths are absolute; parameters as a map. */
+/** The events of fresh files, with parameters as a map. `paths` are absolute. */
 export function freshRelation(paths: readonly string[]): string {
   return withDefaults(`read_parquet([${paths.map(quoteText).join(', ')}])`, `params::JSON::${PARAMS} AS params`)
 }
 
-/** Like `freshRelation`, with parameters as JSON. */
+/** Like `freshRelation`, but with parameters as JSON. */
 export function freshTexts(paths: readonly string[]): string {
   return withDefaults(`read_parquet([${paths.map(quoteText).join(', ')}])`, 'params')
 }

@@ -3,13 +3,16 @@ import type { VendorSighting } from '../../domains/sightings.ts'
 import { type Db, prepared } from '../../store/database.ts'
 
 /**
- * Maximum number of names (vendor and event) that are counted separately per domain. A browser's token is public, so
- * anyone can make up names.
+ * Maximum number of names (vendor and event) per domain that are counted separately. The token used in browsers is
+ * public, so anyone can invent names.
  */
 export const MAX_NAMES = 1000
 /** A name with this many events is considered established. */
 const ESTABLISHED_EVENTS = 100
-/** An established name keeps its slot this long after its last event: longer than a signal lasts without traffic. */
+/**
+ * Days that an established name keeps its slot after its last event. Longer than the time after which a signal without
+ * traffic is dropped.
+ */
 const RETENTION_DAYS = 35
 
 /** Number of events with a name in one segment. */
@@ -24,29 +27,29 @@ export interface NameCount {
 /** A name that is counted separately. */
 interface TrackedName {
   vendor: string
-  /** Counted up to `MIN_WEEKLY_EVENTS`. */
+  /** Number of its events, counted only up to `MIN_WEEKLY_EVENTS`. */
   events: number
-  /** UTC day of its last event, counted from 1970. */
+  /** UTC day of its last event, in days since 1970-01-01. */
   lastDay: number
 }
 
 /** Keyed by `keyOf`. */
 type TrackedNamesByKey = ReadonlyMap<string, TrackedName>
 
-/** Names to count separately in one segment of a domain that has too many. */
+/** Names to count separately in one segment, for a domain that has too many names. */
 export interface NameOverflow {
   domainId: string
   /** Names in the segment. */
   names: readonly NameCount[]
-  /** Vendors with a tracked name. */
+  /** Vendors that have a tracked name. */
   vendors: readonly string[]
 }
 
-/** How a segment's names are counted, and the resulting changes of tracked names. */
+/** Which of a segment's names are counted separately, and the resulting changes to the tracked names. */
 export interface NamePlan {
   /** Empty when every name is counted separately. */
   overflows: readonly NameOverflow[]
-  /** Vendors with tracked names. */
+  /** Vendors that have tracked names. */
   vendors: readonly VendorSighting[]
   /** New and updated names. */
   tracked: readonly (Omit<NameCount, 'lastReceivedAt'> & { lastDay: number })[]
@@ -56,19 +59,19 @@ export interface NamePlan {
 
 /** Names that are counted separately. Stored in SQLite, so they change in the transaction that adds a segment; cached in memory. */
 export class TrackedNames {
-  /** By domain, for recently active domains. */
+  /** Keyed by domain. Contains recently active domains only. */
   private readonly cache = new Map<string, Map<string, TrackedName>>()
 
   constructor(private readonly db: Db) {}
 
-  /** Tracked names of a domain, at most `MAX_NAMES`. */
+  /** Tracked names of a domain; at most `MAX_NAMES`. */
   of(domainId: string): Pick<NameCount, 'domainId' | 'vendor' | 'event'>[] {
     return [...this.namesOf(domainId).keys()].map((key) => ({ domainId, ...nameOf(key) }))
   }
 
   /**
-   * Decides how the names of one segment are counted. `cutOff`: domains with more names in the segment than `seen` has; for
-   * them, `seen` has all tracked names and, of the others, those with the most events.
+   * Decides how the names in one segment are counted. `cutOff`: domains that have more names in the segment than `seen`
+   * contains. For them, `seen` has all tracked names, plus the untracked names with the most events.
    */
   plan(seen: readonly NameCount[], cutOff: ReadonlySet<string>): NamePlan {
     const plan = {
@@ -99,7 +102,7 @@ export class TrackedNames {
     return { ...plan, evicted }
   }
 
-  /** Stores a plan in the caller's transaction. Call the returned function after the commit to update the cache. */
+  /** Stores a plan in the caller's transaction. The returned function updates the cache; call it after the commit. */
   write({ tracked, evicted }: NamePlan): () => void {
     const remove = prepared(this.db, 'DELETE FROM countedName WHERE domainId = ? AND vendor = ? AND event = ?')
     for (const { domainId, vendor, event } of evicted) remove.run(domainId, vendor, event)
@@ -140,8 +143,8 @@ export class TrackedNames {
 }
 
 /**
- * Decides which new names get a slot, those with the most events first, and which names lose theirs. A name may lose its
- * slot from the next day when it had fewer than 100 events, else 35 days after its last one.
+ * Decides which new names get a slot and which names lose theirs. New names with the most events come first. A name
+ * with fewer than 100 events may lose its slot from the next day, any other name 35 days after its last event.
  */
 export function admitNames(
   names: TrackedNamesByKey,
@@ -154,7 +157,7 @@ export function admitNames(
   return { entering: new Set(candidates.slice(0, free + leaving.length)), leaving }
 }
 
-/** Names that may lose their slot, least recently seen first. */
+/** Names that may lose their slot, starting with the one not seen for longest. */
 function weakest(names: TrackedNamesByKey, seen: readonly NameCount[]): string[] {
   const today = seen.reduce((last, { lastReceivedAt }) => Math.max(last, dayOf(lastReceivedAt)), 0)
   const present = new Set(seen.map(keyOf))
@@ -167,7 +170,7 @@ function weakest(names: TrackedNamesByKey, seen: readonly NameCount[]): string[]
     .map(([key]) => key)
 }
 
-/** Returns the updated entry of a name, null when nothing changed, as for most names in most segments. */
+/** Returns the updated entry for a name. Null if nothing changed, which is the case for most names in most segments. */
 function updatedEntry(entry: TrackedName | undefined, name: NameCount): Omit<TrackedName, 'vendor'> | null {
   const events = Math.min(ESTABLISHED_EVENTS, (entry?.events ?? 0) + name.events)
   const lastDay = Math.max(entry?.lastDay ?? 0, dayOf(name.lastReceivedAt))

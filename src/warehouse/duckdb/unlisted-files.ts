@@ -10,20 +10,20 @@ import { pagesIn } from './pages-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { COUNTS } from './rollup.ts'
 
-/** A Parquet file that the manifest does not list. */
+/** A Parquet file that is not listed in the manifest. */
 export interface UnlistedFile {
-  /** Relative to the folder of events, like all paths here. */
+  /** Path relative to the events folder, as everywhere in this module. */
   path: string
   lineage: Lineage | null
 }
 
 /** Differences between the files on disk and the manifest. */
 export interface Differences {
-  /** Listed but missing files. */
+  /** Files that are listed but missing. */
   missing: string[]
   /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
-  /** Unlisted files that may be the only copy of their data. Never deleted. */
+  /** Unlisted files that may contain the only copy of their data. They are never deleted. */
   strays: UnlistedFile[]
 }
 
@@ -35,10 +35,10 @@ export interface FolderDeps {
   spoolFolder: string
 }
 
-/** The folders of Parquet files, below the folder of events. */
+/** The folders that contain Parquet files, relative to the events folder. */
 const FOLDERS = ['', `${COUNTS}/`, pagesIn('')] as const
 
-/** All Parquet files below the folder of events, except drafts; empty when the folder is missing. */
+/** Paths of all Parquet files in the events folder, excluding drafts; empty if the folder is missing. */
 export function filesOnDisk(folder: string): string[] {
   return FOLDERS.flatMap((subfolder) => {
     if (!existsSync(join(folder, subfolder))) return []
@@ -53,7 +53,7 @@ export function listedPaths(manifest: Manifest): string[] {
   return [...manifest.files(), ...manifest.rollups(), ...manifest.pages(), ...damaged].map(({ path }) => path)
 }
 
-/** Compares the disk with the manifest. Read-only. */
+/** Compares the files on disk with the manifest. Read-only. */
 export async function findDifferences({ parquet, manifest, folder, spoolFolder }: FolderDeps): Promise<Differences> {
   const onDisk = filesOnDisk(folder)
   const listed = new Set(listedPaths(manifest))
@@ -66,14 +66,14 @@ export async function findDifferences({ parquet, manifest, folder, spoolFolder }
   const isSpooled = isNamedAfter(spooledSegments(spoolFolder))
   const isUnfinished = unfinishedIn(present)
   const unexplained = unlisted.filter((file) => !isSpooled(file) && !isUnfinished(file))
-  // Replaced files are named in the metadata of thousands of files, which is rarely needed.
+  // Names of replaced files are in the metadata of thousands of files, which is rarely required.
   const replaced = unexplained.length > 0 ? await replacedBy(parquet, folder, present) : new Set<string>()
   const strays = unexplained.filter(({ path }) => !replaced.has(path))
   const leftovers = unlisted.filter((file) => !strays.includes(file)).map(({ path }) => path)
   return { missing, leftovers, strays }
 }
 
-/** Returns null for a file that replaces no others, and for an unreadable one. */
+/** Returns null for a file that does not replace others, and for an unreadable file. */
 async function readLineage(parquet: ParquetFiles, folder: string, path: string): Promise<Lineage | null> {
   const sql = `SELECT decode(value) AS text FROM parquet_kv_metadata(${quoteText(join(folder, path))})
     WHERE decode(key) = ${quoteText(LINEAGE_KEY)}`
@@ -81,24 +81,24 @@ async function readLineage(parquet: ParquetFiles, folder: string, path: string):
     const [row] = await parquet.run<{ text: string }>(sql)
     return row ? (JSON.parse(row.text) as Lineage) : null
   } catch {
-    // Unreadable files are detected elsewhere.
+    // Unreadable files are reported elsewhere.
     return null
   }
 }
 
-/** A segment that is still in the spool will be written to the same file again. */
+/** True for the file of a segment that is still in the spool: the file will be written again. */
 function isNamedAfter(segments: readonly string[]): (file: UnlistedFile) => boolean {
   const names = new Set(segments)
   return ({ path }) => names.has(segmentOf(path) ?? '')
 }
 
-/** An unfinished merge: all files that it replaces are still present. */
+/** True for the result of an unfinished merge: all of the files it replaces still exist. */
 function unfinishedIn(present: readonly string[]): (file: UnlistedFile) => boolean {
   const inForce = new Set(present)
   return ({ lineage }) => lineage?.replaces.every((path) => inForce.has(path)) ?? false
 }
 
-/** Paths that these files replaced. */
+/** Paths of the files that these files replaced. */
 async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly string[]): Promise<Set<string>> {
   const replaced = new Set<string>()
   for (const path of paths.filter((path) => segmentOf(path) === null)) {
@@ -107,12 +107,12 @@ async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly
   return replaced
 }
 
-/** Segment of a fresh file; null for a merged file. */
+/** Name of the segment in a fresh file; null for a merged file. */
 export function segmentOf(path: string): string | null {
   return /(?:^|\/)(\d+)\.parquet$/.exec(path)?.[1] ?? null
 }
 
-/** Latest `receivedAt` of a file (for counts, start of the latest minute); null when unreadable. */
+/** Latest `receivedAt` in a file (for counts, the start of the latest minute); null if the file is unreadable. */
 async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string): Promise<Instant | null> {
   const column = path.startsWith(`${COUNTS}/`) ? 'minute' : 'receivedAt'
   try {
@@ -121,7 +121,7 @@ async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string
     )
     return row?.last ?? null
   } catch {
-    // Incomplete, or not a file of this program.
+    // The file is incomplete, or was not written by this program.
     return null
   }
 }
@@ -144,7 +144,7 @@ export async function isManifestOlder(
   return false
 }
 
-/** Removes drafts and leftovers of killed processes. */
+/** Removes drafts and leftovers that killed processes left behind. */
 export async function removeLeftovers(folder: string, leftovers: readonly string[]): Promise<void> {
   const drafts = readdirSync(join(folder, 'tmp')).filter((name) => /\.(?:parquet|ndjson)$/.test(name))
   for (const path of [...drafts.map((name) => `tmp/${name}`), ...leftovers])

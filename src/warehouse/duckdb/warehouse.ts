@@ -25,32 +25,35 @@ import { countsRelation } from './rollup.ts'
 import { spoolRelation } from './spool-relation.ts'
 
 export interface EngineOptions extends ParquetOptions {
-  /** Time limit of a query. */
+  /** Time limit for a query. */
   timeoutMs?: number
-  /** Time limit of a caller's query. */
+  /** Time limit for a query from a caller. */
   callersTimeoutMs?: number
   /** Sends a message to the operator. */
   notifyOperator?(notice: { subject: string; text: string }): void
-  /** Called with the errors of failed queries. */
+  /** Called with the error of each failed query. */
   report?(error: unknown, where: string): void
 }
 
 const RETRY_AFTER_S = 5
-/** Maximum number of concurrent queries per lane. */
+/** Maximum number of concurrent queries in each lane. */
 const MAX_RUNNING = { search: 4, insights: 2, signals: 2, jobs: 2 }
 const QUERY_TIMEOUT_MS = 20 * SECOND_MS
 const JOB_TIMEOUT_MS = MINUTE_MS
-/** Maximum number of attempts of a query. Each excludes files that turned out to be damaged. */
+/** Maximum number of attempts per query. Each attempt excludes files found to be damaged. */
 const MAX_ATTEMPTS = 4
-/** Files found intact this recently are not checked when a query fails, so that repeated failures don't reread them. */
+/**
+ * When a query fails, files that were found intact this recently are not checked, so that repeated failures don't
+ * reread them.
+ */
 const RECHECK_MS = MINUTE_MS
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation, names: namesRelation }
 
-/** Maximum number of events per scan, whose results are in memory together. */
+/** Maximum number of events per scan. All results of a scan are in memory at the same time. */
 const SCAN_ROWS = 400_000
 
-/** The first of these files with up to `SCAN_ROWS` rows; at least one. */
+/** The first files that together have up to `SCAN_ROWS` rows; at least one file. */
 function firstOf(files: readonly EventFile[]): EventFile[] {
   let rows = 0
   return files.filter((file, index) => {
@@ -59,7 +62,7 @@ function firstOf(files: readonly EventFile[]): EventFile[] {
   })
 }
 
-/** The embedded warehouse: DuckDB over Parquet files and the open spool. */
+/** The embedded warehouse: DuckDB on Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
   private readonly queues = {
     search: new FairQueue(MAX_RUNNING.search),
@@ -103,7 +106,7 @@ export class DuckdbWarehouse implements Warehouse {
     if (manifest.hasSegment(segment.name)) return release()
     const { content, ...files } = await writeSegment(this.parquet, segment)
     manifest.addSegment(segment.name, files, clock.now(), () => account(content))
-    // Synchronously, because a query could otherwise see these events in both the new files and the spool.
+    // Called synchronously. Otherwise, a query could see these events in both the new files and the spool.
     release()
   }
 
@@ -176,7 +179,7 @@ export class DuckdbWarehouse implements Warehouse {
     const { manifest, folder } = this.options
     const names = new Set(this.storage().flatMap((part) => (isDropped(part) ? [part.name] : [])))
     manifest.drop(names)
-    // Names of inactive domains would stay in memory.
+    // Otherwise, names of inactive domains would remain in memory.
     manifest.names.clear()
     await this.parquet.remove([...names].map((name) => join(folder, name)))
   }
@@ -234,7 +237,7 @@ export class DuckdbWarehouse implements Warehouse {
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.foundDamage(error, inScope, attempts === 1)))
         return this.read(query, { params, ...statement }, asked, attempts + 1)
-      // The engine's message may quote SQL, paths and values, so only the operator sees it.
+      // The engine's message may quote SQL, paths and values, so it is shown to the operator only.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
       throw new AppError('unavailable', `the query failed; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
     } finally {
@@ -242,12 +245,15 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  /** Returns whether a query over these files failed because one is damaged, which is excluded from now on. */
+  /**
+   * Returns whether a query on these files failed because one of them is damaged. Damaged files are excluded from now
+   * on.
+   */
   private async foundDamage(error: unknown, files: readonly ManifestFile[], isFirst: boolean): Promise<boolean> {
     const { check } = this.parquet
     const message = messageOf(error)
     if (message.startsWith('INTERRUPT')) return false
-    // The engine doesn't always name the file, and there may be several damaged ones.
+    // The engine doesn't always name the file, and several files may be damaged.
     const named = isFirst ? files.filter(({ path }) => message.includes(path)) : []
     if (named.length > 0 && (await check.excludeDamaged(named))) return true
     return check.excludeDamaged(files, this.options.clock.now() - RECHECK_MS)
@@ -262,8 +268,8 @@ const tookTooLong = (timeoutMs: number) =>
   )
 
 /**
- * The relation `names` as one SELECT: each parameter name once. Names with columns come from the manifest, whether or not
- * an event in the window has them; the others are searched for.
+ * The relation `names` as one SELECT that returns each parameter name once. Names with columns come from the manifest,
+ * whether or not an event in the window has them. All other names are searched for.
  */
 function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pick<Query, 'orgId' | 'window'>): string {
   const inScope = files.filter((file) => isInScope(file, { orgId, window }))
@@ -281,7 +287,7 @@ function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pic
   return `SELECT DISTINCT name FROM (${branches.join('\nUNION ALL\n')})`
 }
 
-/** Names in the maps of either compacted files or files with JSON. */
+/** Names in the maps of either compacted files or files that store JSON. */
 function namesIn(folder: string, files: readonly EventFile[], filter: string): string {
   const list = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const keys = files[0]?.keys === null ? 'json_keys(params)' : 'map_keys(params)'
