@@ -1,5 +1,5 @@
 /**
- * Returns the hash that identifies a batch: 64 bits, signed like SQLite's integers. With a million batches a day, a
+ * Returns the hash that identifies a batch: 64 bits, signed like integers in SQLite. With a million batches a day, a
  * collision occurs once in 50,000 years.
  */
 export function hashOf(key: string): bigint {

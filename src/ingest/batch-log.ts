@@ -3,11 +3,11 @@ import type { BatchAnswer } from './batch.ts'
 import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 
-/** A batch with an id, which its sender may repeat. */
+/** A batch that has an id. Its sender may repeat it. */
 export interface KnownBatch {
   hash: bigint
   accepted: number
-  /** Null when no items were rejected. */
+  /** Null if no items were rejected. */
   refused: Refused | null
 }
 
@@ -18,24 +18,28 @@ export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 const FIRST_CAPACITY = 512
 
 /**
- * The batches of one segment until the warehouse has loaded it. Batches without rejected items are numbers in a hash table:
- * thousands of short-lived objects would fragment memory and make each request 10 % slower (measured).
+ * The batches in one segment until the warehouse has loaded the segment. Batches without rejected items are stored as
+ * numbers in a hash table, because thousands of short-lived objects would fragment memory and make each request 10 %
+ * slower (measured).
  */
 export class BatchLog {
-  /** Number of batches, including those without an id. */
+  /** Number of batches, including batches without an id. */
   size = 0
   /** Time of the first batch; infinite without batches. */
   firstReceivedAt: Instant = Number.POSITIVE_INFINITY
   /** Time of the last batch; 0 without batches. */
   lastReceivedAt: Instant = 0
-  /** Batches stored in full: they have ledger entries or page timings. */
+  /** Batches stored in full, because they have ledger entries or page timings. */
   readonly notable: BatchRecord[] = []
   private readonly refusedBy = new Map<bigint, Refused>()
   private known = 0
-  /** Two numbers per hash, lower half first. */
+  /** Two numbers for each hash, lower half first. */
   private halves = new Uint32Array(2 * FIRST_CAPACITY)
   private accepted = new Uint32Array(FIRST_CAPACITY)
-  /** Open addressing (Knuth, The Art of Computer Programming 3, 6.4): 1 + the index of the batch; 0 for a free slot. */
+  /**
+   * Open addressing (Knuth, The Art of Computer Programming 3, 6.4). Each slot contains the index of the batch plus
+   * one; 0 means free.
+   */
   private slots = new Uint32Array(4 * FIRST_CAPACITY)
 
   static of(batches: Iterable<BatchRecord>): BatchLog {
@@ -44,7 +48,7 @@ export class BatchLog {
     return log
   }
 
-  /** Adds a batch. If its id is already known, the first answer stays. */
+  /** Adds a batch. If its id is already known, the first answer is kept. */
   add(batch: BatchRecord): void {
     const { key, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
@@ -54,7 +58,7 @@ export class BatchLog {
     if (key !== null) this.remember(hashOf(key), answer)
   }
 
-  /** Returns the answer to a batch, null when the batch is unknown. */
+  /** Returns the answer to a batch; null if the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
     const entry = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
     if (entry === 0) return null
@@ -62,7 +66,7 @@ export class BatchLog {
     return { accepted: this.accepted[entry - 1] ?? 0, ...refused }
   }
 
-  /** Batches with an id, in order of arrival. */
+  /** Batches that have an id, in order of arrival. */
   *knownBatches(): Generator<KnownBatch> {
     const hashes = new BigInt64Array(this.halves.buffer, 0, this.known)
     for (const [index, hash] of hashes.entries()) {
@@ -70,7 +74,7 @@ export class BatchLog {
     }
   }
 
-  /** Number of batches with an id. */
+  /** Number of batches that have an id. */
   get knownCount(): number {
     return this.known
   }
@@ -87,7 +91,7 @@ export class BatchLog {
     if (refused.rejected > 0 || refused.notes) this.refusedBy.set(hash, refused)
   }
 
-  /** Returns the slot of the hash, or the free slot where it would be inserted. */
+  /** Returns the slot that contains the hash, or the free slot where the hash would be inserted. */
   private slotOf(low: number, high: number): number {
     const { slots, halves } = this
     const mask = slots.length - 1

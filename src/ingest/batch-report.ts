@@ -1,14 +1,17 @@
 import { cleanText } from '../decoders/params.ts'
 import { type BatchAnswer, type ItemList, MAX_ERRORS } from './batch.ts'
 
-/** A ledger entry for rejected or changed items. The sample names a location, never a value, which may be personal. */
+/**
+ * A ledger entry for rejected or changed items. `sample` names a location, never a value, because values may be
+ * personal data.
+ */
 export interface LedgerNote {
   reason: string
   count: number
   sample: string
 }
 
-/** Most batches have no rejected items, and thousands are in memory, so they share empty lists. */
+/** Most batches have no rejected items, and thousands of batches are in memory, so they share empty lists. */
 const NO_NOTES: LedgerNote[] = []
 const allAcceptedBy = new Map<number, BatchAnswer>()
 
@@ -20,14 +23,14 @@ function allAccepted(accepted: number): BatchAnswer {
   return answer
 }
 
-/** Collects the result of a batch, for the sender and for the ledger. */
+/** Collects the result of processing a batch, for the sender and for the ledger. */
 export class BatchReport {
   private readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
   private readonly ledger = new Map<string, LedgerNote>()
   private list: ItemList = 'events'
   private index = 0
 
-  /** Sets the current item, for `refuse` and `correct`. */
+  /** Sets the current item for `refuse` and `correct`. */
   at(list: ItemList, index: number): void {
     this.list = list
     this.index = index
@@ -37,7 +40,7 @@ export class BatchReport {
     this.answer.accepted += items
   }
 
-  /** Rejects the current item: the ledger counts by `reason`, the sender gets `error`. */
+  /** Rejects the current item. The ledger counts rejections by `reason`; the sender receives `error`. */
   refuse(reason: string, sample: string, error = reason): void {
     const { answer, list, index } = this
     answer.rejected++
@@ -45,7 +48,10 @@ export class BatchReport {
     this.note(`${list}: ${reason}`, sample || (error === reason ? '' : error))
   }
 
-  /** Notes a change of an accepted item that the sender can avoid: in the ledger and, once per item, in the answer. */
+  /**
+   * Records a change to an accepted item that the sender could have avoided. It is added to the ledger and, once per
+   * item, to the answer.
+   */
   correct(note: string, sample: string): void {
     const { answer, list, index } = this
     answer.notes ??= []
@@ -55,7 +61,7 @@ export class BatchReport {
     this.note(note, sample)
   }
 
-  /** Adds an entry to the ledger only. */
+  /** Adds an entry to the ledger, but not to the answer. */
   note(reason: string, sample: string): void {
     const note = this.ledger.get(reason)
     if (note) note.count++

@@ -3,11 +3,11 @@ import { compileCheck } from '../core/compile-check.ts'
 import { EVENT_STATUSES } from '../core/event.ts'
 import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObject, Type } from '../core/schema.ts'
 
-/** Limits of one request, from section 8 of the contract. */
+/** Limits for one request, as defined in section 8 of the contract. */
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_ITEMS = 1000
 export const MAX_URL_LENGTH = 16 * 1024
-/** Maximum number of errors listed in an answer; all are counted. */
+/** Maximum number of errors listed in an answer. All errors are counted. */
 export const MAX_ERRORS = 20
 
 const when = Type.Optional(Type.Number({ minimum: 0 }))
@@ -24,7 +24,7 @@ const EventItemSchema = Closed({
   status,
   execMs: duration,
   durMs: duration,
-  // Any object: its values are flattened to texts later, which makes a schema for them superfluous.
+  // Any object. Its values are flattened to strings later, so a schema for them is unnecessary.
   params: Type.Optional(Type.Object({})),
 })
 export type EventItem = Static<typeof EventItemSchema>
@@ -38,7 +38,7 @@ const HitItemSchema = Closed({
   bodyBase64: Type.Optional(Type.String()),
   contentEncoding: Type.Optional(Type.String({ maxLength: 50 })),
   type: Type.Optional(Type.String({ maxLength: 200 })),
-  // An HTTP status if known, else one of `EVENT_STATUSES`.
+  // An HTTP status if known, otherwise one of `EVENT_STATUSES`.
   status: Type.Optional(Type.Union([OneOf(EVENT_STATUSES), Int({ minimum: 0, maximum: 999 })])),
   durMs: duration,
   bytes: duration,
@@ -54,7 +54,7 @@ const TagItemSchema = Closed({
   event: Type.Optional(Type.String({ maxLength: 200 })),
   status,
   execMs: duration,
-  // Like those of an event: what the customer reports with the tag.
+  // Same format as the parameters of an event. Contains what the customer reports with the tag.
   params: Type.Optional(Type.Object({})),
 })
 export type TagItem = Static<typeof TagItemSchema>
@@ -73,7 +73,9 @@ export type PageVendorItem = Static<typeof PageVendorSchema>
 
 const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
 
-/** The envelope of a batch. Items are validated one by one later, so that an invalid one does not affect the others. */
+/**
+ * The envelope of a batch. Items are validated later, one by one, so that an invalid item does not affect the others.
+ */
 const BatchSchema = Closed({
   token: Type.Optional(Type.String()),
   batchId: Type.Optional(Text(8, 64)),
@@ -82,7 +84,7 @@ const BatchSchema = Closed({
   sessionId: Type.Optional(Text(1, 200)),
   customerId: Type.Optional(Text(1, 500)),
   version: Type.Optional(Type.Number()),
-  // A smaller rate would make a weight so large that all other counts become negligible.
+  // With a smaller rate, the weight would be so large that all other counts become negligible.
   sampleRate: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1 })),
   page: Type.Optional(
     Closed({
@@ -107,15 +109,20 @@ export type Batch = Static<typeof BatchSchema>
 const isBatch = compileCheck(BatchSchema)
 const parseSlowly = parser(BatchSchema)
 
-/** Validates a batch. Throws `invalid`, naming the field. */
+/** Validates a batch. Throws `invalid`, with the name of the field. */
 export function parseBatch(value: unknown): Batch {
   return isBatch(value) ? value : parseSlowly(value)
 }
 
-/** A valid item, or its error and reason. Reasons are a small set: they contain no names chosen by the sender. */
+/**
+ * A valid item, or its error and reason. The set of reasons is small, because reasons contain no names chosen by the
+ * sender.
+ */
 export type Checked<T> = { item: T; error: null; reason: null } | { item: null; error: string; reason: string }
 
-/** Returns a validator of items. Only invalid items are checked against the full schema, for the error message. */
+/**
+ * Returns a validator for items. Only invalid items are checked against the full schema, to create the error message.
+ */
 function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Static<T>> {
   const check = TypeCompiler.Compile(schema)
   const fits = compileCheck(schema)
@@ -133,13 +140,13 @@ export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
 export const checkPageVendor = checker(PageVendorSchema)
 
-/** The answer to the sender, also when it repeats the batch. */
+/** The answer to the sender, which is also returned if the sender repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number
-  /** Errors of rejected items, at most 20. */
+  /** Errors in rejected items, at most 20. */
   errors: ({ error: string } & ItemPlace)[]
-  /** Changes of accepted items, at most 20. Absent without changes. */
+  /** Changes to accepted items, at most 20. Absent if there are none. */
   notes?: ({ note: string } & ItemPlace)[]
 }
 
@@ -149,5 +156,5 @@ interface ItemPlace {
   index: number
 }
 
-/** `pageStats` with index 0 stands for the whole object. */
+/** `pageStats` with index 0 refers to the whole object. */
 export type ItemList = 'events' | 'hits' | 'tags' | 'pageStats' | 'pageStats.vendors'

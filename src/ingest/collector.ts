@@ -24,19 +24,19 @@ export interface CollectorDeps {
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<SeenBatches, 'answerOf'>
   rate: RateLimit
-  /** True while the organization exceeds its share of the disk. */
+  /** True while the organization exceeds its share of disk space. */
   isOverBudget?(orgId: string): boolean
-  /** Returns a judge for one batch of the organization. */
+  /** Returns a judge for a single batch of the organization. */
   judge(orgId: string): BatchJudge
-  /** The queue for batches that take too long to judge; without it they are stored unjudged. */
+  /** The queue for batches that take too long to judge. Without a queue, they are stored unjudged. */
   late?: Pick<LateBatches, 'has' | 'answerOf' | 'append'>
-  /** Called once violating events are visible to queries, with the ids of the alerts. */
+  /** Called once violating events are visible to queries. Receives the ids of the violated alerts. */
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
-  /** Called for every batch: `stored` when it is on disk, `refused` when it could not be written (503). */
+  /** Called for every batch: `stored` once it is on disk, `refused` if it could not be written (503). */
   storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
-  /** Serves the files of the browser script; without it, they are not found. */
+  /** Serves the files of the browser script. If absent, requests for them return "not found". */
   files?: Pick<ScriptFiles, 'answer'>
-  /** Gets the stored events, for the live view. */
+  /** Receives the stored events for the live view. */
   live?: Pick<LiveBuffer, 'add'>
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
@@ -52,34 +52,34 @@ const CORS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** A `Headers` object is copied twice as fast as a plain one. */
+/** Copying a `Headers` object is twice as fast as copying a plain object. */
 const ANSWER_HEADERS = new Headers({
   'access-control-allow-origin': '*',
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
 })
 
-/** `Retry-After` for an organization over its share of the disk. */
+/** Seconds sent as `Retry-After` to an organization that exceeds its share of disk space. */
 const ROOM_AFTER_S = 60
 
-/** The path that batches are sent to. */
+/** The path to which batches are sent. */
 export const EVENTS_PATH = '/api/v1/events'
 
-/** `POST /api/v1/events`: receives batches, and acknowledges them once they are on disk. */
+/** `POST /api/v1/events`: receives batches and acknowledges them once they are on disk. */
 export class Collector {
-  /** Batches that are being stored, by key; `stored` resolves when the batch is on disk. */
+  /** Batches that are currently being stored, by key. `stored` resolves once the batch is on disk. */
   private readonly inFlight = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
   private readonly refusals = new Refusals()
   private reportedAt: Instant = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: CollectorDeps) {}
 
-  /** True for the paths that the collector serves. */
+  /** True for paths served by the collector. */
   owns(path: string): boolean {
     return path.startsWith('/api/v1/') || path.startsWith(SCRIPT_PATH)
   }
 
-  /** Handles a request to any path that the collector serves. */
+  /** Handles a request to any path served by the collector. */
   async fetch(request: Request): Promise<Response> {
     const [address = ''] = request.url.split('?', 1)
     const path = pathOf(address)
@@ -88,7 +88,7 @@ export class Collector {
     return this.refuse(request, new AppError('notFound', 'no such route'))
   }
 
-  /** Returns the error response to a request. */
+  /** Returns the error response for a request. */
   refuse(request: Request, error: AppError): Response {
     return withHeaders(request, errorResponse(error))
   }
@@ -100,7 +100,7 @@ export class Collector {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
       if (request.method !== 'POST') throw new AppError('notFound', 'this route accepts only POST')
       const token = bearerOf(request.headers.get('authorization')) ?? tokenOf(request.url)
-      // With the token in header or query, the body of an unauthorized request is not read.
+      // If the token is in the header or the query, the body of an unauthorized request is not read.
       if (token !== null) known = this.domainOf(token)
       const text = await receiveBatch(request)
       const answer = await this.take(text, known)
@@ -111,7 +111,8 @@ export class Collector {
   }
 
   /**
-   * Writes the counts of rejected batches to the ledger. Throws like `Spool.append`; the next call retries.
+   * Writes the counts of rejected batches to the ledger. Throws the same errors as `Spool.append`; the next call
+   * retries.
    */
   async recordRefusals(): Promise<void> {
     await Promise.all(this.refusals.take().map((refused) => this.recordRefused(refused)))
@@ -129,7 +130,7 @@ export class Collector {
     }
   }
 
-  /** Reports an error at most once a minute: while the disk can't be written, every batch fails. */
+  /** Reports an error at most once a minute, because every batch fails while the disk can't be written. */
   private reportUnavailable(error: AppError): void {
     const now = this.parts.clock.now()
     if (Math.abs(now - this.reportedAt) < MINUTE_MS) return
@@ -147,7 +148,10 @@ export class Collector {
     return this.refuse(request, error)
   }
 
-  /** Returns the answer to a batch, or a promise of it. Not `async`: promises are a tenth of the cost of a batch. */
+  /**
+   * Returns the answer to a batch, or a promise for it. Not `async`, because promises would account for a tenth of the
+   * cost of a batch.
+   */
   private take(text: string, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
     const batch = parseBatch(parseJson(text))
     const domain = known ?? this.domainOf(batch.token ?? null)
@@ -177,7 +181,7 @@ export class Collector {
     return domain
   }
 
-  /** Returns the answer to a batch by the hash of its key, null for an unknown batch. */
+  /** Looks up a batch by the hash of its key and returns the answer; null if the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
     const { spool, batches, late } = this.parts
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
@@ -203,7 +207,8 @@ export class Collector {
   }
 
   /**
-   * Decodes and judges a batch. `isLate`: judging took too long, or earlier batches of the organization are waiting.
+   * Decodes and judges a batch. `isLate` is true if judging took too long or earlier batches of the organization are
+   * waiting.
    */
   private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
     const { spool, domains, late } = this.parts
@@ -215,27 +220,27 @@ export class Collector {
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge: isBehind ? NOT_JUDGED : judging.judge,
-      // In JSON, NUL and lone surrogates can only be escapes: https://www.rfc-editor.org/rfc/rfc8259#section-7
+      // In JSON, NUL and lone surrogates can only occur as escapes: https://www.rfc-editor.org/rfc/rfc8259#section-7
       isClean: !text.includes('\\u'),
     })
     judging.end()
     return { ...decoded, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
   }
 
-  /** Queues a batch to be judged later. */
+  /** Queues a batch that will be judged later. */
   private async postpone(batch: LateBatch): Promise<void> {
     const { late, storing } = this.parts
     try {
       await late?.append(batch)
     } catch (error) {
-      // A queue that is full because of the organization's own rules is not a collection gap.
+      // If the queue is full because of the organization's own rules, this is not a collection gap.
       const isRateLimited = error instanceof AppError && error.code === 'rateLimited'
       if (!isRateLimited) storing?.refused(batch.record.receivedAt)
       throw error
     }
   }
 
-  /** Stores a late batch as if it arrived now. Throws like `Spool.append`. */
+  /** Stores a late batch as if it had just arrived. Throws the same errors as `Spool.append`. */
   admit({ events, record }: LateBatch): Promise<void> {
     const { spool } = this.parts
     const receivedAt = spool.arrivalAt()
@@ -266,7 +271,7 @@ export class Collector {
 
 const NOT_JUDGED = () => []
 
-/** Returns the ids of the alerts that any of the events violates; null when there are none. */
+/** Returns the ids of the alerts that are violated by any of the events; null if there are none. */
 function violatedBy(events: readonly StoredEvent[]): Set<string> | null {
   let alertIds: Set<string> | null = null
   for (const { violations } of events) {
@@ -277,7 +282,7 @@ function violatedBy(events: readonly StoredEvent[]): Set<string> | null {
   return alertIds
 }
 
-/** Returns the property token of the `authorization` header; null without one, also when it holds an API key. */
+/** Returns the property token in the `authorization` header; null if the header is missing or contains an API key. */
 function bearerOf(header: string | null): string | null {
   return header === null ? null : (/^bearer\s+(pt_\S+)\s*$/i.exec(header)?.[1] ?? null)
 }
@@ -287,19 +292,19 @@ function tokenOf(url: string): string | null {
   return query < 0 ? null : new URLSearchParams(url.slice(query + 1)).get('token')
 }
 
-/** Adds CORS headers, and `connection: close` when the rest of the body is not read. */
+/** Adds CORS headers, and `connection: close` if the rest of the body is not read. */
 function withHeaders(request: Request, response: Response): Response {
   for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
   if (endsConnection(request)) response.headers.set('connection', 'close')
   return response
 }
 
-/** `https://host:port/a/b` → `/a/b`, without parsing the rest. */
+/** `https://host:port/a/b` → `/a/b`, without parsing the rest of the URL. */
 function pathOf(address: string): string {
   return address.slice(address.indexOf('/', 'https://'.length))
 }
 
-/** Returns the body, decompressed. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
+/** Returns the decompressed body. Rejects with `tooLarge`, `unsupportedType` or `invalid`. */
 function receiveBatch(request: Request): Promise<string> {
   const type = request.headers.get('content-type')
   if (type !== null && !/^(application\/json|text\/plain)\s*(;|$)/i.test(type)) {

@@ -29,27 +29,27 @@ import {
 import { BatchReport, type LedgerNote } from './batch-report.ts'
 import { hashCustomer } from './customer-hash.ts'
 
-/** Returns the ids of the alerts whose rule the event violates; empty for none. */
+/** Returns the ids of the alerts whose rules the event violates; empty if there are none. */
 export type Judge = (event: StoredEvent) => string[]
 
-/** Judges the events of one batch within the organization's share of the event loop. */
+/** Judges the events in one batch within the organization's share of the event loop. */
 export interface BatchJudge {
   judge: Judge
-  /** True when the time ran out; the results of `judge` are then invalid. */
+  /** True if the time limit was exceeded. The results of `judge` are then invalid. */
   readonly isOutOfTime: boolean
-  /** Call it when judging has ended or was stopped. */
+  /** Must be called after judging has finished or was stopped. */
   end(): void
 }
 
-/** The domain and time of a batch, and the functions that decoding needs. */
+/** Domain and arrival time of a batch, and the functions required for decoding. */
 export interface BatchContext {
   domain: CollectorDomain
   receivedAt: Instant
-  /** Returns a larger number at each call. */
+  /** Returns a larger number on each call. */
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
   judge: Judge
-  /** True when no text in the batch has lone surrogates or NUL, known from a single search of the body. */
+  /** True if no string in the batch contains lone surrogates or NUL. Determined by a single search of the body. */
   isClean: boolean
 }
 
@@ -65,26 +65,26 @@ export interface DecodedBatch {
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
 /**
- * Limit for all decompressed bodies of a batch, plus the shared values that its events repeat, so that a small batch can't
- * become gigabytes.
+ * Limit for the total size of all decompressed bodies in a batch and the shared values repeated in its events. It
+ * prevents a small batch from expanding to gigabytes.
  */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
-/** URLs with other schemes (`data:`, `blob:`, `about:`) reach no vendor. */
+/** URLs with other schemes (`data:`, `blob:`, `about:`) don't reach any vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
-/** Every row of a page repeats its path, and a batch may have 200 of them. */
+/** Every row for a page view repeats the path, and a batch can have 200 rows. */
 const MAX_PAGE_PATH = 1000
-/** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, without the dot at its end. */
+/** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, excluding the trailing dot. */
 const MAX_HOST_LENGTH = 253
 /** Methods of requests without a body: https://www.rfc-editor.org/rfc/rfc9110#section-9.3 */
 const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/
-/** A browser that is leaving the page can't read the body from a `Blob` in time. */
+/** While a browser is leaving the page, it can't read the body from a `Blob` in time. */
 const BODY_MISSING = 'hits: the body is missing; stored as kind hit'
 const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
 /**
- * Turns a batch into events: decodes, flattens and judges them. Pure except for `nextSeq`. Invalid items are rejected one by
- * one, with the reason in the answer and in the ledger.
+ * Decodes, flattens and judges the events in a batch. Pure except for `nextSeq`. Invalid items are rejected one by one;
+ * the reason is in the answer and in the ledger.
  */
 export function decodeBatch(batch: Batch, arrival: BatchContext): DecodedBatch {
   const decoder = new BatchDecoder(batch, arrival)
@@ -122,7 +122,7 @@ class BatchDecoder {
   private readonly skewMs: number
   private readonly weight: number
   private readonly pageViewRate: number
-  /** Approximate characters of the batch's shared values that each event repeats. */
+  /** Approximate number of characters in the batch's shared values, which are repeated in each event. */
   private readonly frameLength: number
   private unpackedBytes = 0
 
@@ -167,7 +167,8 @@ class BatchDecoder {
     if (error !== null) return this.report.refuse(reason, '', error)
     const url = URL.parse(item.url)
     const sample = placeOf(url)
-    // An uncompressed body is limited by the batch itself, so it does not count with the unpacked ones.
+    // The size of the batch already limits uncompressed bodies, so they don't count towards the limit for unpacked
+    // ones.
     const packed = isPacked(item)
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
     if (packed && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
@@ -194,7 +195,7 @@ class BatchDecoder {
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.report.note(cut, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
-      // The URL of the code shows when the vendor or the site changed it.
+      // The URL of the code shows when the vendor or the site changes it.
       const params = event.kind === 'library' ? { ...event.params, url: event.params.url ?? sample } : event.params
       this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, params)
     }
@@ -230,7 +231,10 @@ class BatchDecoder {
     this.report.accept(this.pages.length)
   }
 
-  /** Converts a time of the sender's clock, in any unit, to the server's clock. Replaces and notes implausible times. */
+  /**
+   * Converts a time in any unit from the sender's clock to the server's clock. Replaces implausible times and notes the
+   * change.
+   */
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
     if (ts === undefined) return receivedAt
@@ -240,20 +244,23 @@ class BatchDecoder {
     return receivedAt
   }
 
-  /** Stores a request that was not decoded. Without a decoder's `vendor` the domain's own patterns name it first. */
+  /**
+   * Stores a request that could not be decoded. If the decoder returned no `vendor`, the domain's own patterns
+   * determine it first.
+   */
   private unread(item: HitItem, url: URL, sample: string, decodedVendor?: string): void {
     const vendor =
       decodedVendor ??
       this.arrival.domain.nameVendor(item.url) ??
       thirdPartyOf(url.hostname) ??
       cutText(url.hostname, MAX_NAME_LENGTH)
-    // `url` comes first: a query parameter of the same name becomes `url.1`.
+    // `url` is added first, so a query parameter with the same name becomes `url.1`.
     const query = readQuery(url.search, Object.assign(emptyParams(), { url: sample }))
-    // Percent-encoding can hide characters that the search of the body did not find.
+    // Percent-encoding can hide characters that the search of the body did not detect.
     this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
   }
 
-  /** Cleans a text of the batch for storage. */
+  /** Cleans a string from the batch for storage. */
   private clean(text: string): string {
     return this.arrival.isClean ? text : cleanText(text)
   }
@@ -290,9 +297,7 @@ class BatchDecoder {
     return flat.params
   }
 
-  /**
-   * True when page views of this session are stored. Sampling is by session and deterministic.
-   */
+  /** True if page views of this session are stored. Sampling is deterministic and by session. */
   private storesPageView(id: string | undefined): boolean {
     const session = this.sessionId ?? this.customerId ?? id ?? String(this.arrival.nextSeq())
     return Bun.hash.xxHash32(`${this.arrival.domain.id} ${session}`) < this.pageViewRate * 2 ** 32
@@ -352,7 +357,7 @@ class BatchDecoder {
   }
 }
 
-/** False when decoding failed, or found events none of which has a name. */
+/** False if decoding failed, or if none of the decoded events has a name. */
 function isNamed({ events, error }: Decoded): boolean {
   return error === null && (events.length === 0 || events.some(({ event, kind }) => event !== '' || kind === 'library'))
 }
@@ -362,13 +367,13 @@ function hitFields(item: HitItem, vendor: string, event: string, account: string
   return { vendor, event, account, kind, status: outcomeOf(item.status), execMs: null, durMs, bytes }
 }
 
-/** HTTP 400 and above is a failure; browsers report 0 for a request that got no answer. */
+/** HTTP status 400 and above is a failure. Browsers report 0 for a request that received no response. */
 export function outcomeOf(status: HitItem['status']): EventStatus | null {
   if (typeof status !== 'number') return status ?? null
   return status === 0 || status >= 400 ? 'failure' : 'ok'
 }
 
-/** Returns the number of characters in the parameters of the events. */
+/** Returns the number of characters in the events' parameters. */
 function lengthOf(events: readonly FlatEvent[]): number {
   let length = 0
   for (const { params } of events) for (const key in params) length += key.length + (params[key]?.length ?? 0)
@@ -379,10 +384,10 @@ function placeOf(url: URL | null): string {
   return url ? `${url.origin}${url.pathname}`.slice(0, 300) : ''
 }
 
-/** The fields that all rows of one page view share. */
+/** Fields that are shared by all rows of a page view. */
 type PageFrame = Omit<StoredPage, 'vendor' | 'vendorHost' | 'requests' | 'durMs' | 'blockMs' | 'bytes'>
 
-/** Returns one row for each vendor's host; one row without a vendor for a page that called none. */
+/** Returns one row for each host of a vendor, or a single row without a vendor for a page that called none. */
 function pagesOf(frame: PageFrame, vendors: readonly PageVendorItem[], nameVendor: NameVendor): StoredPage[] {
   if (vendors.length === 0) {
     return [{ ...frame, vendor: '', vendorHost: '', requests: 0, durMs: [], blockMs: null, bytes: null }]

@@ -1,12 +1,15 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** Maximum number of events per line. The engine reads thousands of lines at a time, and long batches are therefore split. */
+/** Maximum number of events per line. Long batches are split, because the engine reads thousands of lines at a time. */
 const MAX_LINE_EVENTS = 20
-/** In UTF-16 units. The engine accepts lines of up to 16 MiB, more than the largest single event. */
+/**
+ * Maximum length of a line in UTF-16 units. The engine accepts lines of up to 16 MiB, which is more than the largest
+ * single event.
+ */
 const MAX_LINE_LENGTH = 1024 * 1024
 
-/** Returns the events of one batch as lines of JSON, without line ends; empty for no events. */
+/** Returns the events of a batch as lines of JSON without line endings; empty if there are no events. */
 export function eventLines(events: readonly StoredEvent[]): string[] {
   const [first] = events
   if (!first) return []
@@ -17,13 +20,13 @@ export function eventLines(events: readonly StoredEvent[]): string[] {
   return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [line]
 }
 
-/** The values of a field by event; undefined while no event has one. */
+/** The values of a field, one per event; undefined until an event has one. */
 type List<T> = (T | null)[] | undefined
 
 /**
- * Events in columnar form: shared values once, and a list of values for every other field. Omits null and default values,
- * which the warehouse's `spoolRelation` restores. Avoids repeated field names and empty lists, because a server under load
- * spends most of its time here.
+ * Events in columnar form. Shared values are stored once; every other field is a list of values. Omits nulls and
+ * default values, which the warehouse's `spoolRelation` restores. Avoids repeated field names and empty lists, because
+ * a server under load spends most of its time here.
  */
 class EventLine {
   readonly seq: number
@@ -37,7 +40,7 @@ class EventLine {
   readonly sessionId: string | undefined
   readonly customerId: string | undefined
   readonly version: number | undefined
-  /** Distance of each event's `seq` from the first; undefined when they are consecutive. */
+  /** Distance between the `seq` of each event and that of the first; undefined if the numbers are consecutive. */
   readonly place: number[] | undefined
   id: List<string>
   ts: List<Instant>
@@ -87,7 +90,7 @@ class EventLine {
   }
 }
 
-/** Sets a value of the list and returns it; a new list is filled with null. */
+/** Sets one value in the list and returns the list. A new list is filled with null. */
 function put<T>(list: List<T>, value: T, at: number, length: number): List<T> {
   const values = list ?? new Array<T | null>(length).fill(null)
   values[at] = value

@@ -11,7 +11,7 @@ import { MAX_URL_LENGTH } from './batch.ts'
 import { hashCustomer } from './customer-hash.ts'
 
 export const MAX_WEIGHT = 1_000_000
-/** Minimum and maximum lengths of texts in UTF-16 units. */
+/** Minimum and maximum lengths of strings in UTF-16 units. */
 export const TEXT_LENGTHS = {
   id: [1, 100],
   vendor: [1, 200],
@@ -24,7 +24,7 @@ export const TEXT_LENGTHS = {
 } as const
 export const KINDS = ['event', 'hit', 'tag', 'library'] as const
 export const ENVIRONMENTS = ['prod', 'dev'] as const
-/** Fields that the server assigns; they are ignored in imported files. */
+/** Fields that the server assigns. They are ignored in imported files. */
 export const SYSTEM_FIELDS = ['orgId', 'seq', 'violations'] as const
 
 function text(name: keyof typeof TEXT_LENGTHS) {
@@ -35,7 +35,7 @@ function text(name: keyof typeof TEXT_LENGTHS) {
 const ignored = Type.Optional(Type.Unknown())
 const duration = Type.Optional(Type.Number({ minimum: 0 }))
 
-/** A past event as a line of JSON, without null fields. */
+/** A past event as a line of JSON, without null values. */
 const LineSchema = Closed({
   receivedAt: Type.Number({ minimum: 0 }),
   vendor: text('vendor'),
@@ -67,22 +67,22 @@ type Line = Static<typeof LineSchema>
 const fits = compileCheck(LineSchema)
 const fullCheck = TypeCompiler.Compile(LineSchema)
 
-/** Rules for accepting imported events. */
+/** Rules that determine which imported events are accepted. */
 export interface ImportRules {
-  /** Domains of all organizations by id. */
+  /** Domains of all organizations, by id. */
   domains: ReadonlyMap<string, ImportDomain>
-  /** Domain of all events, overriding their own; null when each event names its domain. */
+  /** Domain for all events, overriding their own domains; null if each event names its domain. */
   domainId: string | null
-  /** `from <= receivedAt <= to` */
+  /** Only events with `from <= receivedAt <= to` are accepted. */
   from: Instant
   to: Instant
 }
 
 /** An imported event without its sequence number. */
 export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violations'> {
-  /** Line or row in the file, starting at 1. */
+  /** Line or row number in the file, starting at 1. */
   row: number
-  /** Null when the server assigns one. */
+  /** Null if the server assigns the id. */
   id: string | null
 }
 
@@ -94,8 +94,8 @@ export type ReadLine =
 const refused = (error: string): ReadLine => ({ event: null, error })
 
 /**
- * Parses one line of a file: validates it, fills in defaults, and cleans texts and parameters like the collector. `changes`
- * has the notes on shortened values, and `IMPLAUSIBLE_TIME` when `ts` was replaced.
+ * Parses one line of a file: validates it, fills in defaults, and cleans strings and parameters in the same way as the
+ * collector. `changes` contains the notes on shortened values, and `IMPLAUSIBLE_TIME` if `ts` was replaced.
  */
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is not a JSON object')
@@ -125,7 +125,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
 
 function withoutNulls(value: object): Record<string, unknown> {
   const given = value as Record<string, unknown>
-  // Most lines have no nulls, and copying a line costs as much as validating it.
+  // Most lines contain no null, and copying a line costs as much as validating it.
   for (const name in given) if (given[name] === null) return copyWithoutNulls(given)
   return given
 }
@@ -145,9 +145,10 @@ const NUMBERS = ['receivedAt', 'ts', 'execMs', 'durMs', 'bytes', 'version', 'wei
 const OPTIONAL_TEXTS = ['id', 'sessionId', 'customerId', 'domainId', 'env', 'kind', 'status']
 
 /**
- * Converts a line of BigQuery's JSON export (https://cloud.google.com/bigquery/docs/exporting-data): INT64 texts become
- * numbers, empty texts are dropped, and parameters may be the list of keys and values of Google Analytics' export
- * (https://support.google.com/analytics/answer/7029846) or JSON text. Other values stay unchanged.
+ * Converts a line from BigQuery's JSON export (https://cloud.google.com/bigquery/docs/exporting-data). INT64 values,
+ * which are exported as strings, become numbers, and empty strings are removed. Parameters may be JSON text, or the
+ * list of keys and values in Google Analytics' export (https://support.google.com/analytics/answer/7029846). All other
+ * values are left unchanged.
  */
 function asExported(line: Record<string, unknown>): Record<string, unknown> {
   const read = { ...line }
@@ -171,7 +172,10 @@ function exportedParams(params: unknown): unknown {
 const isKeyed = (item: unknown): item is { key: string; value: unknown } =>
   typeof item === 'object' && item !== null && 'key' in item && typeof item.key === 'string' && 'value' in item
 
-/** Returns the value set in `{string_value, int_value, float_value, double_value}`; any other value unchanged. */
+/**
+ * Returns the value that is set in `{string_value, int_value, float_value, double_value}`; any other value is returned
+ * unchanged.
+ */
 function typedValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const typed = Object.entries(value).filter(([name]) => /^(?:string|int|float|double|bool(?:ean)?)_value$/.test(name))
@@ -187,7 +191,7 @@ function parsed(text: string): unknown {
 }
 
 function fieldsOf(line: Line) {
-  // The path may be a whole URL; query strings of pages are not stored.
+  // The path may be a full URL. Query strings of pages are not stored.
   const path = line.path?.replace(/[?#].*$/s, '')
   return {
     id: clean(line.id),

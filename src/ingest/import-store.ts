@@ -7,9 +7,9 @@ import type { SegmentContent } from './segment-content.ts'
 
 /** An imported file. */
 export interface ImportedFile {
-  /** SHA-256 of its decompressed content in hexadecimal. */
+  /** SHA-256 of the decompressed content, in hexadecimal. */
   content: string
-  /** Domain given for all of its events; empty when each named its own. */
+  /** Domain assigned to all of its events; empty if each event named its own. */
   domainId: string
   events: number
 }
@@ -21,7 +21,7 @@ export interface ImportedSpan {
   lastAt: Instant
 }
 
-/** True when a file with the same content was already imported for the same domain. */
+/** True if a file with the same content was already imported for the same domain. */
 export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'events'>): boolean {
   return (
     db.prepare('SELECT 1 FROM importedFile WHERE content = ? AND domainId = ?').get(content, domainId) !== undefined
@@ -29,8 +29,8 @@ export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'ev
 }
 
 /**
- * Records an import: usage, hostnames, vendors, the ledger, and the file itself. Runs in the transaction that lists its
- * events, so everything counts exactly once.
+ * Records an import: usage, hostnames, vendors, the ledger, and the file itself. Runs in the transaction that lists the
+ * imported events, so that everything is counted exactly once.
  */
 export function recordImport(
   db: Db,
@@ -58,7 +58,7 @@ export function recordImport(
   recordUsage(db, content.counts)
 }
 
-/** Deletes records of files whose events have all expired, and of deleted domains. */
+/** Deletes the records of files whose events have all expired, and of deleted domains. */
 export function removeOldImports(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM importedFile WHERE importedAt < ?
@@ -66,7 +66,7 @@ export function removeOldImports(db: Db, now: Instant): void {
   ).run(now - RECORD_RETENTION_MS)
 }
 
-/** Latest `receivedAt` of imported events, by domain of an organization. */
+/** Latest `receivedAt` of the imported events in an organization, by domain. */
 export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   const rows = db
     .prepare<[string], { domainId: string; lastAt: Instant }>(
@@ -76,7 +76,7 @@ export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   return new Map(rows.map(({ domainId, lastAt }) => [domainId, lastAt]))
 }
 
-/** Domains of an organization that have sent no events since their history was imported. */
+/** Domains of an organization that have not sent any events since their history was imported. */
 export function onlyImported(db: Db, orgId: string): Set<string> {
   const ids = db
     .prepare<[string], string>(

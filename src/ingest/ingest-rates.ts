@@ -5,19 +5,19 @@ const SECONDS = 60
 
 interface Counts {
   lastStoredAt: Instant
-  /** Second and number of events of each slot. The slot is the second modulo `SECONDS`. */
+  /** The second and the number of events for each slot. The slot number is the second modulo `SECONDS`. */
   seconds: number[]
   events: number[]
 }
 
-/** Counts the stored events of the last minute, for each organization that has sent events since startup. */
+/** Counts the events stored in the last minute, for each organization that has sent events since startup. */
 export class IngestRates {
   private readonly counts = new Map<string, Counts>()
 
-  /** @param lastBefore returns when an organization's last event was stored, according to the database */
+  /** @param lastBefore returns the time at which an organization's last event was stored, according to the database */
   constructor(private readonly lastBefore: (orgId: string) => Instant | null) {}
 
-  /** Call it once the events are on disk. */
+  /** Must be called once the events are on disk. */
   add(orgId: string, receivedAt: Instant, events: number): void {
     if (events === 0) return
     const counts = this.counts.get(orgId) ?? this.begin(orgId)
@@ -29,7 +29,9 @@ export class IngestRates {
     counts.lastStoredAt = receivedAt
   }
 
-  /** Returns when the last event was stored (null without events), and the number of events in the 60 s before `now`. */
+  /**
+   * Returns when the last event was stored (null without events), and the number of events in the 60 s before `now`.
+   */
   of(orgId: string, now: Instant): { lastStoredAt: Instant | null; eventsPerMinute: number } {
     const counts = this.counts.get(orgId)
     if (!counts) return { lastStoredAt: this.lastBefore(orgId), eventsPerMinute: 0 }

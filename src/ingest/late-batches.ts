@@ -24,26 +24,27 @@ import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** A decoded batch that waits to be judged. */
+/** A decoded batch that is waiting to be judged. */
 export interface LateBatch {
   events: readonly StoredEvent[]
   record: BatchRecord
 }
 
-/** For each event the ids of the alerts that it violates; null when its rules took longer than the time limit. */
+/** For each event, the ids of the alerts that it violates; null if judging took longer than the time limit. */
 export type Verdicts = readonly (string[] | null)[]
 
 export interface LateBatchesDeps {
   folder: string
   /**
-   * Judges events on the event loop. Returns the ids of the alerts that each violates, null when it takes too long.
+   * Judges events on the event loop. Returns the ids of the alerts that each event violates; null if judging takes too
+   * long.
    */
   judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
-  /** Judges events in another process. Throws when that process ended. */
+  /** Judges events in another process. Throws if that process ends. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
   /** Stores a judged batch. */
   admit(batch: LateBatch): Promise<void>
-  /** True when the batch with this hash was stored before. */
+  /** True if a batch with this hash is already stored. */
   isKnown(hash: bigint): boolean
   report(error: unknown, where: string): void
 }
@@ -51,15 +52,15 @@ export interface LateBatchesDeps {
 /** Maximum size of an organization's queue. */
 const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
-/** Delay after a failure of the disk or of the judging process. */
+/** Delay after a disk error or a failure of the judging process. */
 const PAUSE_MS = 1000
-/** Batches are judged on the event loop for this long at a time. */
+/** Maximum time that batches are judged on the event loop without a break. */
 const RUN_MS = 5
-/** After this many failures in a row, the first batch of a queue is stored unjudged. */
+/** After this many consecutive failures, the first batch in a queue is stored unjudged. */
 const MAX_FAILURES = 5
 const FILE = /^(org_\w+)\.ndjson$/
 
-/** The position of one batch in the file of its organization. */
+/** The position of a batch in its organization's file. */
 interface BatchPosition {
   start: number
   bytes: number
@@ -73,28 +74,28 @@ interface Queue {
   bytes: number
   /** Batches on disk, oldest first. */
   positions: BatchPosition[]
-  /** Failures in a row to judge the first batch. */
+  /** Number of consecutive failures to judge the first batch. */
   failures: number
 }
 
 /**
- * A queue on disk (one file per organization) of acknowledged batches whose rules take longer than their organization's
- * share of the event loop. They are judged in the background, in order within an organization and with organizations in
- * turn, by another process if they take too long here, and then stored as if they had just arrived. While a batch of an
- * organization waits, its later batches are queued as well.
+ * A queue of acknowledged batches whose rules take longer than their organization's share of the event loop. It is
+ * stored on disk, in one file per organization. Batches are judged in the background, in order within an organization,
+ * with organizations taking turns. If they take too long here, another process judges them. They are then stored as if
+ * they had just arrived. While an organization has a waiting batch, its later batches are queued as well.
  */
 export class LateBatches {
   private readonly queues = new Map<string, Queue>()
   private readonly answers = new Map<bigint, BatchAnswer>()
   private writing: Promise<void> = Promise.resolve()
-  /** Number of appended batches that are not on disk yet, by organization. */
+  /** Number of appended batches per organization that are not on disk yet. */
   private readonly unwritten = new Map<string, number>()
   private waiting: { batch: LateBatch; done: PromiseWithResolvers<void> }[] = []
   private readonly draining = new Map<string, Promise<void>>()
   private readonly stopping = Promise.withResolvers<void>()
   private isClosed = false
 
-  /** Reads the queues that an earlier process left; `start` continues with them. */
+  /** Reads the queues left by an earlier process; `start` continues with them. */
   constructor(
     private readonly parts: LateBatchesDeps,
     private readonly pauseMs = PAUSE_MS,
@@ -106,12 +107,12 @@ export class LateBatches {
     }
   }
 
-  /** True when batches of the organization are waiting. */
+  /** True if batches of the organization are waiting. */
   has(orgId: string): boolean {
     return this.queues.has(orgId) || this.unwritten.has(orgId)
   }
 
-  /** Returns the answer to a waiting batch, null when it is not in the queue. */
+  /** Returns the answer to a waiting batch; null if the batch is not in the queue. */
   answerOf(hash: bigint): BatchAnswer | null {
     return this.answers.get(hash) ?? null
   }
@@ -122,7 +123,7 @@ export class LateBatches {
   }
 
   /**
-   * Resolves when the batch is on disk. Throws `rateLimited` when the queue is full, `unavailable` when the write fails.
+   * Resolves once the batch is on disk. Throws `rateLimited` if the queue is full, `unavailable` if the write fails.
    */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
@@ -137,7 +138,7 @@ export class LateBatches {
     return done.promise
   }
 
-  /** Starts judging the queues that are not being processed. */
+  /** Starts judging all queues that are not being processed yet. */
   start(): void {
     if (this.isClosed) return
     for (const [orgId, queue] of this.queues) {
@@ -150,7 +151,7 @@ export class LateBatches {
     }
   }
 
-  /** Resolves when all queues are empty. */
+  /** Resolves once all queues are empty. */
   async idle(): Promise<void> {
     for (;;) {
       await this.writing
@@ -159,7 +160,9 @@ export class LateBatches {
     }
   }
 
-  /** Waits for pending writes and closes the files. Batches that are not judged stay on disk for the next start. */
+  /**
+   * Waits for pending writes and closes the files. Batches that have not been judged stay on disk for the next start.
+   */
   async close(): Promise<void> {
     this.isClosed = true
     this.stopping.resolve()
@@ -176,7 +179,7 @@ export class LateBatches {
     let damaged = 0
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_END, start)
-      // A line without its end was not acknowledged.
+      // A line without a line ending was never acknowledged.
       if (end < 0) break
       const batch = readLine(bytes.subarray(start, end))
       if (batch) this.enter(queue, batch.record, start, end + 1 - start)
@@ -201,7 +204,7 @@ export class LateBatches {
     this.answers.set(hash, answer)
   }
 
-  /** Writes all pending appends, with one sync for each organization. */
+  /** Writes all pending appends with one sync per organization. */
   private async writeWaiting(): Promise<void> {
     const waiting = this.waiting
     this.waiting = []
@@ -251,7 +254,10 @@ export class LateBatches {
     return { orgId, path, fd, bytes: 0, positions: [], failures: 0 }
   }
 
-  /** Judges the batches of one queue until it is empty or the object is closed. Queues don't wait for each other. */
+  /**
+   * Judges the batches in one queue until the queue is empty or this object is closed. Queues don't wait for each
+   * other.
+   */
   private async drain(queue: Queue): Promise<void> {
     while (!this.isClosed && this.queues.get(queue.orgId) === queue) {
       try {
@@ -266,7 +272,7 @@ export class LateBatches {
     }
   }
 
-  /** Judges and stores the first batches: as many as take `RUN_MS` here, or the first one in the other process. */
+  /** Judges and stores the first batches: as many as `RUN_MS` allows here, or only the first in the other process. */
   private async judgeSome(queue: Queue): Promise<void> {
     const judged: LateBatch[] = []
     const until = performance.now() + RUN_MS
@@ -287,15 +293,14 @@ export class LateBatches {
   }
 
   /**
-   * After `MAX_FAILURES`, returns null for each event, so that the batch is stored unjudged and does not block its
-   * queue.
+   * After `MAX_FAILURES`, returns null for each event. The batch is then stored unjudged and does not block its queue.
    */
   private judgeElsewhere({ orgId, failures }: Queue, events: readonly StoredEvent[]): Promise<Verdicts> {
     if (failures >= MAX_FAILURES) return Promise.resolve(events.map(() => null))
     return this.parts.judge(orgId, events)
   }
 
-  /** Returns a batch; null when it is damaged, or was stored before an earlier failure. */
+  /** Returns a batch; null if it is damaged or was already stored before an earlier failure. */
   private read(queue: Queue, position: BatchPosition | undefined): LateBatch | null {
     if (!position || this.parts.isKnown(position.hash)) return null
     const batch = readLine(readPosition(queue, position))
@@ -311,7 +316,7 @@ export class LateBatches {
   }
 }
 
-/** Truncates the file behind its last acknowledged batch. If that fails, the next batch overwrites the rest. */
+/** Truncates the file after its last acknowledged batch. If that fails, the next batch overwrites the rest. */
 function cutBack({ fd, bytes }: Queue): void {
   try {
     ftruncateSync(fd, bytes)
@@ -331,15 +336,15 @@ function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch 
   }
 }
 
-/** Gives a batch without an id one, by which a restart recognises whether it was stored. */
+/** Assigns an id to a batch that has none. After a restart, the id shows whether the batch was stored. */
 function withKey({ events, record }: LateBatch): LateBatch {
   return { events, record: { ...record, key: record.key ?? `${record.domainId} late ${randomUUID()}` } }
 }
 
-/** Length of the hexadecimal checksum at the start of a line, before a space and the JSON. */
+/** Length of the hexadecimal checksum at the start of a line. A space and the JSON follow. */
 const CHECKSUM_BYTES = 8
 
-/** Returns a line: checksum and JSON. Avoids copies, because a batch may be 1 MiB. */
+/** Returns a line that consists of checksum and JSON. Avoids copies, because a batch can be 1 MiB. */
 function lineOf(batch: LateBatch): Buffer {
   const line = Buffer.from(`${'0'.repeat(CHECKSUM_BYTES)} ${JSON.stringify(batch)}\n`)
   const sum = Bun.hash.crc32(line.subarray(CHECKSUM_BYTES + 1, -1))
@@ -347,7 +352,7 @@ function lineOf(batch: LateBatch): Buffer {
   return line
 }
 
-/** Parses a line with or without its line end. Returns null when it is damaged. */
+/** Parses a line with or without its line ending. Returns null if the line is damaged. */
 function readLine(line: Buffer): LateBatch | null {
   const json = line.subarray(CHECKSUM_BYTES + 1, line.at(-1) === LINE_END ? -1 : undefined)
   if (Number.parseInt(line.toString('latin1', 0, CHECKSUM_BYTES), 16) !== Bun.hash.crc32(json)) return null

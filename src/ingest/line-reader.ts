@@ -2,21 +2,24 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { MAX_BODY_BYTES } from './batch.ts'
 
-/** A line of a file. */
+/** A line in a file. */
 export interface FileLine {
-  /** Starts at 1. */
+  /** Line number, starting at 1. */
   row: number
-  /** Without the line end; null when it is longer than `MAX_LINE_BYTES`. */
+  /** Excludes the line ending; null if the line is longer than `MAX_LINE_BYTES`. */
   text: string | null
 }
 
-/** The collector's limit for a batch. */
+/** Same as the collector's limit for a batch. */
 export const MAX_LINE_BYTES = MAX_BODY_BYTES
 const CHUNK_BYTES = 1024 * 1024
 const LINE_END = 10
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** Reads a file, decompressing `.gz` files. `read` is called with the number of bytes read from the file. */
+/**
+ * Reads a file and decompresses it if its name ends in `.gz`. `read` is called with the number of bytes read from the
+ * file.
+ */
 export function bytesOf(path: string, read: (bytes: number) => void = () => {}): AsyncIterable<Buffer> {
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES })
   file.on('data', (part) => read(part.length))
@@ -26,7 +29,7 @@ export function bytesOf(path: string, read: (bytes: number) => void = () => {}):
   return file.pipe(unpacked)
 }
 
-/** Yields lines that are not blank. Overlong lines are not held in memory. */
+/** Yields all lines that are not blank. Lines that are too long are not kept in memory. */
 export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileLine> {
   let row = 1
   let rest: Buffer[] = []

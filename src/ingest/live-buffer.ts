@@ -1,17 +1,17 @@
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** Capture of a domain's live events stays enabled this long after each read. */
+/** After each read, capture of a domain's live events remains enabled for this long. */
 export const ARMED_MS = 60 * SECOND_MS
-/** Limits of each domain's buffer, in events and characters; a batch may be 1 MiB. */
+/** Limits of each domain's buffer, in events and characters. A batch can be 1 MiB. */
 const RING_LENGTH = 1000
 const RING_CHARACTERS = 8 * 1024 * 1024
 
-/** The result of reading the live events of a domain. */
+/** Result of reading a domain's live events. */
 export interface LiveView {
   /** In the order of `seq`. */
   events: StoredEvent[]
-  /** `seq` of the last event, for the next `since`. Without events, the caller's `since`, or 0. */
+  /** `seq` of the last event, to be passed as `since` in the next call. Without events, the caller's `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }
@@ -22,15 +22,15 @@ interface Capture {
 }
 
 /**
- * Buffers the latest events of domains that are being watched. Each read enables capture for a minute, so other domains cost
- * nothing. When capture ends, the buffer is discarded.
+ * Buffers the latest events of domains that are being watched. Each read enables capture for a minute, so unwatched
+ * domains cost nothing. The buffer is discarded when capture ends.
  */
 export class LiveBuffer {
   private readonly captures = new Map<string, Capture>()
 
   constructor(private readonly clock: Clock) {}
 
-  /** Adds events to the buffer of their domain, if it is watched. Call it once they are on disk. */
+  /** Adds events to their domain's buffer if the domain is being watched. Must be called once they are on disk. */
   add(domainId: string, events: readonly StoredEvent[]): void {
     if (this.captures.size === 0) return
     const capture = this.captures.get(domainId)
@@ -44,7 +44,7 @@ export class LiveBuffer {
       const characters = charactersOf(event)
       captured.push({ event: event.id === '' ? { ...event, id: `evt_${event.seq}` } : event, characters })
     }
-    // Batches that were written together may be added in any order.
+    // Batches that were written together can be added in any order.
     captured.sort((a, b) => a.event.seq - b.event.seq)
     let [first, characters] = [captured.length, 0]
     while (first > 0 && captured.length - first < RING_LENGTH) {
@@ -56,8 +56,8 @@ export class LiveBuffer {
   }
 
   /**
-   * Enables capture for a minute and returns the first `limit` events with `seq` above `since`, or the latest ones without
-   * `since`. After a pause of more than a minute the buffer starts empty.
+   * Enables capture for a minute. Returns the first `limit` events with `seq` above `since`, or the latest events if
+   * `since` is null. After a pause of more than a minute, the buffer starts empty.
    */
   read(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()
@@ -71,7 +71,7 @@ export class LiveBuffer {
   }
 }
 
-/** Returns the approximate size of an event in characters: parameters, path and title. */
+/** Returns the approximate size of an event in characters, based on its parameters, path and title. */
 function charactersOf({ params, path, title }: StoredEvent): number {
   let characters = (path?.length ?? 0) + (title?.length ?? 0)
   for (const key in params) characters += key.length + (params[key]?.length ?? 0)

@@ -50,11 +50,11 @@ export interface LiveRouteDeps {
   db: Db
   clock: Clock
   live: LiveBuffer
-  /** Returns a function that masks personal data for callers without permission to see it. */
+  /** Returns a function that masks personal data for callers who may not see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 
-/** Route for the events of a domain as they arrive. */
+/** Route that returns a domain's events as they arrive. */
 export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] {
   return [
     route({

@@ -8,8 +8,9 @@ import type { FoldedNames, SegmentContent, SegmentCount } from './segment-conten
 import type { BatchRecord } from './segment-file.ts'
 
 /**
- * Records the batches, usage, hostnames and ledger entries of a segment. Runs in the transaction that adds the segment's
- * file, so everything counts exactly once. A segment that is loaded late does not overwrite newer values of later ones.
+ * Records the batches, usage, hostnames and ledger entries of a segment. Runs in the transaction that adds the
+ * segment's file, so that everything is counted exactly once. A segment that is loaded late does not overwrite newer
+ * values from later segments.
  */
 export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, content: SegmentContent): void {
   memory.record(batches)
@@ -20,7 +21,7 @@ export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, co
   recordUsage(db, content.counts)
 }
 
-/** Records the number of events with untracked names in the ledger. */
+/** Records in the ledger how many events have untracked names. */
 export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void {
   recordLedger(db, folded.map(noteOf))
 }
@@ -50,7 +51,7 @@ export function recordLedger(db: Db, batches: readonly LedgerRecord[]): void {
   }
 }
 
-/** Adds to the hourly usage of domains. */
+/** Adds events to the hourly usage of domains. */
 export function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   const usage = db.prepare(
     `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
@@ -59,7 +60,7 @@ export function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   for (const count of counts) usage.run(count)
 }
 
-/** Raises the usage of an hour to at least this, if the domain exists. Idempotent. */
+/** Raises the recorded usage for an hour to at least this value if the domain exists. Idempotent. */
 export function raiseUsage(
   db: Db,
   hours: readonly { orgId: string; domainId: string; hour: Instant; events: number }[],
@@ -72,14 +73,14 @@ export function raiseUsage(
   for (const hour of hours) raise.run(hour)
 }
 
-/** Deletes expired hourly usage, and that of deleted organizations. */
+/** Deletes hourly usage that has expired or belongs to deleted organizations. */
 export function removeOldUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(
     now - RECORD_RETENTION_MS,
   )
 }
 
-/** Deletes ledger entries that were last seen before the retention time. */
+/** Deletes ledger entries that were last seen before the retention period. */
 export function removeOldLedger(db: Db, now: Instant): void {
   db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -4,7 +4,7 @@ import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import type { LedgerNote } from './batch-report.ts'
 
-/** Reasons in the ledger, which counts by reason. Details are in the sample. */
+/** Reasons used in the ledger, which counts rejected batches by reason. Details are in the sample. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid: 'batch: is not one',
   tooLarge: 'batch: is too large',
@@ -16,18 +16,18 @@ const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
 
-/** Number of rejected batches of one domain, by reason. */
+/** Number of rejected batches in one domain, by reason. */
 export interface RefusedBatches {
   domain: Origin
   ledger: LedgerNote[]
 }
 
-/** Counts rejected batches of known domains until they are written to the ledger. */
+/** Counts rejected batches of known domains until the counts are written to the ledger. */
 export class Refusals {
-  /** By domain, and by reason. */
+  /** Keyed by domain and by reason. */
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
-  /** Counts a rejected batch, except 503, which the sender repeats. */
+  /** Counts a rejected batch. Ignores batches rejected with 503, because the sender repeats them. */
   add(domain: Origin, error: AppError, reason = REASONS[error.code]): void {
     if (reason === undefined) return
     const notes = this.notesOf(domain)

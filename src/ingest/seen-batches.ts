@@ -4,12 +4,12 @@ import type { BatchAnswer } from './batch.ts'
 import { highHalf, lowHalf } from './batch-hash.ts'
 import { type BatchLog, NOTHING_REFUSED, type Refused } from './batch-log.ts'
 
-/** A repeated batch is recognised for this long. */
+/** Repeated batches are recognised for this long. */
 const MEMORY_MS = DAY_MS
-/** Batches in a generation; more when there would otherwise be more than 64 generations. */
+/** Number of batches in a generation. Increased if there would otherwise be more than 64 generations. */
 const GENERATION_BATCHES = 20_000
 const GENERATIONS = 64
-/** Maximum number of batches deleted per call, to keep the event loop free. */
+/** Maximum number of batches deleted per call. Keeps the event loop responsive. */
 const DELETED_PER_CALL = 10_000
 
 interface Generation {
@@ -25,12 +25,12 @@ interface BatchRow {
 }
 
 /**
- * Batches in the warehouse with the answers to their senders. Stored in SQLite by generation. After startup, a Bloom filter
- * in memory is filled from the latest generation to the oldest, one per recorded segment.
+ * Batches in the warehouse, with the answers to their senders. Stored in SQLite by generation. After startup, a Bloom
+ * filter in memory is filled from the latest generation to the oldest: one generation each time a segment is recorded.
  */
 export class SeenBatches {
   private readonly seen: SeenFilter
-  /** Batches of this generation and of later ones are in the filter. */
+  /** The filter contains the batches of this generation and all later ones. */
   private mirroredFrom: number
 
   constructor(
@@ -41,9 +41,7 @@ export class SeenBatches {
     this.mirroredFrom = (latestOf(db)?.id ?? 0) + 1
   }
 
-  /**
-   * Returns the answer to a batch by its hash, null for a batch that was not seen in 24 hours.
-   */
+  /** Looks up a batch by its hash and returns the answer; null if the batch was not seen in the last 24 hours. */
   answerOf(hash: bigint): BatchAnswer | null {
     const isLikely = this.seen.mayHold(hash)
     if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
@@ -57,7 +55,7 @@ export class SeenBatches {
     return { accepted: row.accepted, ...refused }
   }
 
-  /** Stores the batches of one segment, inside the transaction that adds its events. */
+  /** Stores the batches of one segment in the transaction that adds its events. */
   record(batches: BatchLog): void {
     if (batches.knownCount === 0) return
     this.mirrorOne()
@@ -68,7 +66,7 @@ export class SeenBatches {
     for (const { hash, accepted, refused } of known) {
       if (refused) insert.run(generation, hash, accepted, JSON.stringify(refused))
     }
-    // Inserting thousands row by row would block the event loop twice as long.
+    // Inserting thousands of rows one by one would block the event loop twice as long.
     const insertAll = this.db.prepare('INSERT OR IGNORE INTO batch SELECT ?, value, ?, NULL FROM json_each(?)')
     const plain = known.filter(({ refused }) => refused === null)
     for (const [accepted, some] of Map.groupBy(plain, (batch) => batch.accepted)) {
@@ -113,7 +111,7 @@ function latestOf(db: Db): Generation | undefined {
 }
 
 /**
- * Deletes up to 10,000 expired batches in the caller's transaction. Returns their number, null when none was left.
+ * Deletes up to 10,000 expired batches in the caller's transaction. Returns the number deleted; null if none were left.
  */
 export function deleteExpiredBatches(db: Db, now: Instant): number | null {
   const old = db
@@ -133,15 +131,15 @@ const FILTER_BITS = 2 ** FILTER_POWER
 const MASK = FILTER_BITS - 1
 
 /**
- * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB per period. It avoids a database lookup for almost every
- * batch, because almost every batch is new.
+ * A Bloom filter (https://doi.org/10.1145/362686.362692) that uses 4 MiB per period. Almost every batch is new, so the
+ * filter avoids almost all database lookups.
  */
 class SeenFilter {
   private current = new Uint32Array(FILTER_BITS / 32)
   private before = new Uint32Array(FILTER_BITS / 32)
   private startedAt: Instant
 
-  /** A hash is remembered for at least `periodMs` and at most twice that. */
+  /** Hashes are remembered for at least `periodMs` and at most twice as long. */
   constructor(
     private readonly clock: Clock,
     private readonly periodMs: number,
@@ -152,7 +150,7 @@ class SeenFilter {
   /** Adds the lowest 64 bits of a hash. */
   add(hash: bigint): void {
     const now = this.clock.now()
-    // The clock was set back: the period starts again.
+    // The clock was set back, so the period starts again.
     if (now < this.startedAt) this.startedAt = now
     if (now - this.startedAt >= this.periodMs) {
       this.before = this.current

@@ -1,12 +1,12 @@
 import type { Instant } from '../core/clock.ts'
 import type { HostSighting, VendorSighting } from '../domains/sightings.ts'
 
-/** Number of events in one segment by origin. In a list, the latest version comes last. */
+/** Number of events in one segment, by origin. In a list, the latest version is last. */
 export interface SegmentCount extends HostSighting {
   orgId: string
 }
 
-/** Events of a domain whose names exceed the limit, and are counted as `(other)`. */
+/** Events in a domain whose names exceed the limit. They are counted as `(other)`. */
 export interface FoldedNames {
   orgId: string
   domainId: string
@@ -17,7 +17,7 @@ export interface FoldedNames {
 export interface SegmentContent {
   counts: readonly SegmentCount[]
   vendors: readonly VendorSighting[]
-  /** Absent when there are none. */
+  /** Absent if there are none. */
   folded?: readonly FoldedNames[]
 }
 

@@ -5,22 +5,22 @@ import type { BatchAnswer } from './batch.ts'
 import type { LedgerNote } from './batch-report.ts'
 import { eventLines } from './event-line.ts'
 
-/** The record of a batch without its events. Its line in the spool commits the batch. */
+/** The record of a batch, excluding its events. Its line in the spool commits the batch. */
 export interface BatchRecord {
-  /** Domain and batchId; null for a batch without one, whose repeats are not recognised. */
+  /** Domain and batchId; null for a batch without an id, because repeats of it are not recognised. */
   key: string | null
   orgId: string
   domainId: string
   receivedAt: Instant
   answer: BatchAnswer
   ledger: LedgerNote[]
-  /** Timings of vendors' code; absent without any. */
+  /** Timings of vendors' code; absent if there are none. */
   pages?: StoredPage[]
 }
 
-/** A batch to be appended to the spool. */
+/** A batch to append to the spool. */
 export interface BatchLines {
-  /** Lines of JSON without line ends: its events, and the line `{"batch": …}` that commits them. */
+  /** Lines of JSON without line endings: the batch's events, followed by the line `{"batch": …}` that commits them. */
   lines: string[]
   /** Number of events. */
   events: number
@@ -34,17 +34,21 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): Bat
 
 export const LINE_END = 10
 
-/** Starts the end of a commit line: the number of events, the bytes of the batch up to here, and their CRC-32. */
+/**
+ * Starts the end of a commit line, which contains the number of events, the number of bytes in the batch up to here,
+ * and their CRC-32.
+ */
 export const CHECK_MARK = ',"check":['
 const MAX_CHECK_BYTES = 64
 
 /**
- * Encodes batches as bytes of a segment, in a buffer that is reused: allocating new ones costs more than the copying.
+ * Encodes batches as the bytes of a segment. The buffer is reused, because allocating new buffers costs more than
+ * copying.
  */
 export class SegmentEncoder {
   private scratch = Buffer.allocUnsafe(1024 * 1024)
 
-  /** Returns a view of the reused buffer, which is valid until the next call. */
+  /** Returns a view of the reused buffer. The view is valid until the next call. */
   encode(batches: readonly BatchLines[]): Buffer {
     let mostBytes = 0
     for (const { lines } of batches) {
@@ -61,11 +65,11 @@ export class SegmentEncoder {
     const { scratch } = this
     let end = start
     for (const line of lines) {
-      // The line end is written separately, because appending it to the line would copy the line again.
+      // The line ending is written separately, because appending it to the line would copy the line again.
       end += scratch.write(line, end)
       scratch[end++] = LINE_END
     }
-    // The check is inside the last object, so that every line is JSON.
+    // The checksum is part of the last object, so that every line is valid JSON.
     end -= 2
     const sum = Bun.hash.crc32(scratch.subarray(start, end))
     end += scratch.write(`${CHECK_MARK}${events},${end - start},${sum}]}`, end)

@@ -2,39 +2,39 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { BatchRecord } from './segment-file.ts'
 import { CHECK_MARK, LINE_END } from './segment-file.ts'
 
-/** A batch of a segment whose checksum matches. */
+/** A batch in a segment whose checksum matches. */
 export interface IntactBatch {
   record: BatchRecord
-  /** Byte offsets of its first line, and of the end of its last one (after `}`, before the line end). */
+  /** Byte offsets of the start of its first line and the end of its last line (after `}`, before the line ending). */
   start: number
   end: number
-  /** `seq` of its last event; null when it has none. */
+  /** `seq` of its last event; null if it has no events. */
   lastSeq: number | null
 }
 
-/** A damaged section of a segment, between intact batches or after the last one. */
+/** A damaged section of a segment, either between intact batches or after the last one. */
 export interface BrokenPiece {
   start: number
   end: number
-  /** Number of lost batches, and of their events as far as known. */
+  /** Number of lost batches, and of their events where known. */
   batches: number
   events: number
 }
 
 export interface SegmentContents {
   intact: IntactBatch[]
-  /** In order; no piece is empty. */
+  /** In order. No section is empty. */
   broken: BrokenPiece[]
   /**
-   * True when the bytes after the last intact batch were never committed: a kill leaves the beginning of a batch, a
-   * power cut leaves zeros where nothing was synced.
+   * True if the bytes after the last intact batch were never committed. A kill leaves the beginning of a batch; a power
+   * cut leaves zeros where data was not synced.
    */
   isTorn: boolean
 }
 
 /**
- * Reads a segment batch by batch, with the checksum at the end of each: a damaged byte costs only the batch that it is
- * in. Segments of versions without checksums are read line by line.
+ * Reads a segment batch by batch. Each batch ends with a checksum, so a damaged byte costs only the batch that contains
+ * it. Segments written by versions without checksums are read line by line.
  */
 export function readSegment(bytes: Buffer): SegmentContents {
   const batches = bytes.includes(CHECK_MARK) ? checkedBatches(bytes) : uncheckedBatches(bytes)
@@ -44,7 +44,7 @@ export function readSegment(bytes: Buffer): SegmentContents {
   let hasLineEnd = true
   let failed: FailedCheck[] = []
   const endPiece = (end: number) => {
-    // A damaged line end loses no batch.
+    // A damaged line ending does not lose a batch.
     const isLoss = failed.length > 0 || end - from > (hasLineEnd ? 0 : 1)
     const events = failed.reduce((sum, check) => sum + check.events, 0)
     if (end > from) broken.push({ start: from, end, batches: isLoss ? Math.max(1, failed.length) : 0, events })
@@ -71,7 +71,7 @@ interface FailedCheck {
   events: number
 }
 
-/** Can't occur inside a JSON string, where quotes are escaped. */
+/** Can't occur within a JSON string, where quotes are escaped. */
 const CHECK = /^,"check":\[(\d{1,9}),(\d{1,12}),(\d{1,10})\]\}/
 const MAX_CHECK_BYTES = 50
 
@@ -87,7 +87,7 @@ function* checkedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
     const [events = 0, length = 0, sum = 0] = found.slice(1).map(Number)
     const start = at - length
     const end = at + found[0].length
-    // A batch without its line end is not committed; a damaged line end loses nothing.
+    // A batch without its line ending is not committed. A damaged line ending loses nothing.
     if (end === bytes.length) return
     if (bytes[end] === 0 || start < from || Bun.hash.crc32(bytes.subarray(start, at)) !== sum) {
       yield { events }
@@ -131,14 +131,15 @@ function batchOf(
   return { record, start, end, lastSeq: lastSeqOf(lastLine) }
 }
 
-/** Returns the last `seq` of a line of a version without checksums; null when the line can't be parsed. */
+/** Returns the last `seq` in a line written by a version without checksums; null if the line can't be parsed. */
 function lastSeqOf(line: string): number | null {
   const event = parsed<{ seq: number; place?: number[]; vendor: string[] }>(line)
   return event && event.seq + (event.place?.at(-1) ?? event.vendor.length - 1)
 }
 
 /**
- * True when the bytes may be the beginning of a batch that was being written: whole lines are JSON, and none commits.
+ * True if the bytes may be the beginning of a batch that was being written: complete lines are JSON, and none of them
+ * commits a batch.
  */
 function isBeginning(tail: Buffer): boolean {
   const lines = tail.toString('utf8').split('\n').slice(0, -1)
@@ -154,7 +155,7 @@ function parsed<T>(text: string): T | null {
   }
 }
 
-/** Returns the names of the segments in the spool folder; none when there is no folder. */
+/** Returns the names of the segments in the spool folder; empty if the folder does not exist. */
 export function spooledSegments(spoolFolder: string): string[] {
   if (!existsSync(spoolFolder)) return []
   return readdirSync(spoolFolder).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? [])

@@ -18,27 +18,27 @@ import { BatchLog } from './batch-log.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
 
-/** The intact contents of a file. */
+/** The intact content of a file. */
 export interface RecoveredSegment {
   batches: BatchLog
-  /** `seq` of the last event; 0 when there is none. */
+  /** `seq` of the last event; 0 if there are no events. */
   lastSeq: number
   /** CRC-32 of the file after recovery. */
   sum: number
-  /** Committed data that can no longer be read; null without damage. */
+  /** Committed data that can no longer be read; null if there is no damage. */
   damage: SegmentDamage | null
 }
 
 export interface SegmentDamage {
   /** Path of the segment. */
   path: string
-  /** Path of a copy of the damaged file; null when it was missing or empty. */
+  /** Path of a copy of the damaged file; null if the file was missing or empty. */
   copy: string | null
-  /** Byte offset of the first damage. */
+  /** Byte offset of the first damaged byte. */
   at: number
   /** Number of lost batches. */
   batches: number
-  /** Number of their events, as far as that is known. */
+  /** Number of events in the lost batches, where known. */
   events: number
 }
 
@@ -55,9 +55,9 @@ export function segmentNotice(damages: readonly SegmentDamage[]): { subject: str
 }
 
 /**
- * Reduces a file to its intact batches and returns them. An uncommitted batch at the end, as a killed process leaves it,
- * is truncated. A damaged file is first copied to `damagedFolder` (at most 256 MiB in total). With `isSealed`,
- * everything in the file was committed, so a torn end is damage. A missing file counts as empty.
+ * Reduces a file to its intact batches and returns them. An uncommitted batch at the end, such as one left by a killed
+ * process, is truncated. A damaged file is first copied to `damagedFolder` (at most 256 MiB in total). With `isSealed`,
+ * everything in the file was committed, so an incomplete end is treated as damage. A missing file is treated as empty.
  */
 export function recoverSegment(path: string, damagedFolder: string, isSealed: boolean): RecoveredSegment {
   const bytes = readIfThere(path)
@@ -103,8 +103,8 @@ function joined(bytes: Buffer, intact: readonly IntactBatch[]): Buffer {
 const MAX_DAMAGED_BYTES = 256 * 1024 * 1024
 
 /**
- * Replaces the content of a file by `kept`, after copying it to `damagedFolder`; returns the path of the copy. If
- * the process is killed, the old content remains in at least one of the two locations.
+ * Replaces the content of a file with `kept`, after copying the file to `damagedFolder`. Returns the path of the copy.
+ * If the process is killed, the old content remains in at least one of the two locations.
  */
 function replaceDamaged(path: string, kept: Buffer, damagedFolder: string): string {
   const draft = `${path}.draft`
@@ -120,7 +120,7 @@ function replaceDamaged(path: string, kept: Buffer, damagedFolder: string): stri
   return copy
 }
 
-/** Deletes the oldest files of the folder while it is over its limit, but never `newest`. */
+/** Deletes the oldest files in the folder while it exceeds its limit, but never `newest`. */
 function makeRoom(folder: string, newest: string): void {
   const files = readdirSync(folder).map((name) => ({ name, ...statOf(join(folder, name)) }))
   let bytes = files.reduce((sum, { size }) => sum + size, 0)

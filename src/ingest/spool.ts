@@ -22,56 +22,59 @@ import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** A closed spool file that waits to be loaded into the warehouse. */
+/** A closed spool file that is waiting to be loaded into the warehouse. */
 export interface Segment {
   name: string
   path: string
   batches: BatchLog
-  /** CRC-32 of the written file. */
+  /** CRC-32 of the file as it was written. */
   sum: number
-  /** When its file was first found missing; undefined while it is there. */
+  /** Time when its file was first found missing; undefined while the file exists. */
   missingSince?: Instant | undefined
 }
 
 interface OpenSegment extends Segment {
   fd: number
-  /** Written and synced bytes. */
+  /** Number of bytes written and synced. */
   bytes: number
   hour: number
   openedAt: Instant
 }
 
-/** Batches of one hour that are written and synced together. */
+/** Batches from one hour that are written and synced together. */
 interface Group {
   hour: number
   lines: BatchLines[]
   batches: BatchRecord[]
   oldestAt: Instant
-  /** Lowest `seq` of its events; infinite without events. */
+  /** Lowest `seq` of its events; infinite if there are none. */
   firstSeq: number
   done: PromiseWithResolvers<void>
 }
 
 export interface SpoolOptions {
   maxSegmentBytes?: number
-  /** Folder for copies of damaged files. Default: `damaged` next to the spool. */
+  /** Folder for copies of damaged files. Default: the folder `damaged` next to the spool. */
   damagedFolder?: string
-  /** Called for each file with unreadable acknowledged batches. */
+  /** Called for each file that has unreadable acknowledged batches. */
   damaged?(damage: SegmentDamage): void
 }
 
 /**
- * The write-ahead log of acknowledged batches until the warehouse has loaded them. Each file has lines with events of one
- * batch, followed by a line `{"batch": …}` that commits it. Concurrent appends share one `fdatasync`.
+ * The write-ahead log of acknowledged batches until the warehouse has loaded them. In each file, lines with the events
+ * of a batch are followed by a line `{"batch": …}` that commits the batch. Concurrent appends share one `fdatasync`.
  */
 export class Spool {
   private open: OpenSegment | null = null
-  /** Groups to write, in the order of their hours: one, or more when an hour ends while the disk is busy. */
+  /**
+   * Groups to write, in the order of their hours. Usually there is only one; there are more if an hour ends while the
+   * disk is busy.
+   */
   private readonly waiting: Group[] = []
   /**
-   * The group that is being written. One at a time: more would be no faster (measured), and Linux reports a failed
-   * write only once for a descriptor, so a concurrent sync could get the error and let the failed group be
-   * acknowledged.
+   * The group that is being written. Only one is written at a time. More would not be faster (measured), and Linux
+   * reports a failed write only once per descriptor: a concurrent sync could receive the error, and the failed group
+   * would be acknowledged.
    */
   private writing: Group | null = null
   private isScheduled = false
@@ -84,8 +87,8 @@ export class Spool {
   private lastSeq = 0
 
   /**
-   * Recovers the files of an earlier process: truncates uncommitted data, reports damage and seals the rest. Removes segments
-   * that `loaded` has; its `lastSeq` is the highest of any event.
+   * Recovers the files of an earlier process: truncates uncommitted data, reports damage and seals the rest. Removes
+   * segments that `loaded` already contains. `lastSeq` of `loaded` is the highest of any event.
    */
   constructor(
     private readonly folder: string,
@@ -115,14 +118,17 @@ export class Spool {
   }
 
   /**
-   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Decreases only after `setBack`.
+   * Returns the `receivedAt` for a batch that is appended in the same turn of the event loop. Decreases only after
+   * `setBack`.
    */
   arrivalAt(): Instant {
     this.lastReceivedAt = Math.max(this.lastReceivedAt, this.clock.now())
     return this.lastReceivedAt
   }
 
-  /** Returns the next event number. It grows with time and with each call, and stays below 2^53 until the year 2255. */
+  /**
+   * Returns the next event number. It increases with time and with each call, and stays below 2^53 until the year 2255.
+   */
   nextSeq(): number {
     this.lastSeq = Math.max(this.lastSeq + 1, this.lastReceivedAt * SEQ_PER_MS)
     return this.lastSeq
@@ -133,20 +139,21 @@ export class Spool {
     return { receivedAt: this.lastReceivedAt, seq: this.lastSeq }
   }
 
-  /** Follows a clock that was set back: later batches have at least this time. Sequence numbers keep growing. */
+  /**
+   * Adjusts to a clock that was set back: later batches receive at least this time. Sequence numbers continue to
+   * increase.
+   */
   setBack(to: Instant): void {
     this.lastReceivedAt = to
     if (this.open) this.open.openedAt = to
   }
 
-  /** True when no event up to this number waits to be written: each is on disk or was rejected. */
+  /** True if no event up to this number is waiting to be written: each is on disk or was rejected. */
   isWritten(seq: number): boolean {
     return [this.writing, ...this.waiting].every((group) => group === null || group.firstSeq > seq)
   }
 
-  /**
-   * Resolves when the batch is on disk. Throws `unavailable`, storing nothing of the batch, when it can't be written.
-   */
+  /** Resolves once the batch is on disk. If it can't be written, throws `unavailable` and stores no part of it. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
     const group = this.groupFor(batch.receivedAt)
     group.lines.push(linesOf(events, batch))
@@ -156,17 +163,16 @@ export class Spool {
     return group.done.promise
   }
 
-  /** The watermark: everything received before it is on disk and visible. Alerts are judged up to here. */
+  /** The watermark: everything received before it is on disk and visible. Alerts are judged up to this time. */
   watermark(): Instant {
     const oldestAt = this.writing?.oldestAt ?? this.waiting[0]?.oldestAt
-    // A batch that was received before the clock was set back may still wait to be written.
+    // A batch that was received before the clock was set back may still be waiting to be written.
     return oldestAt === undefined ? this.arrivalAt() : Math.min(oldestAt, this.arrivalAt())
   }
 
   /**
    * Paths of the existing files with events that are not loaded yet.
-   *
-   * @param window only files that may have events with `from <= receivedAt < to`
+   * @param window restricts the result to files that may have events with `from <= receivedAt < to`
    */
   files({ from, to } = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }): string[] {
     const open = this.open && this.open.bytes > 0 ? [this.open] : []
@@ -175,12 +181,12 @@ export class Spool {
     )
   }
 
-  /** Sealed segments that wait to be loaded, oldest first. */
+  /** Sealed segments that are waiting to be loaded, oldest first. */
   segments(): readonly Segment[] {
     return this.sealed
   }
 
-  /** Returns the answer to a batch in the spool, null when it is not in the spool. */
+  /** Returns the answer to a batch; null if the batch is not in the spool. */
   answerOf(hash: bigint): BatchAnswer | null {
     const latest = this.open?.batches.answerOf(hash)
     if (latest) return latest
@@ -191,16 +197,16 @@ export class Spool {
     return null
   }
 
-  /** Seals the open segment if it is at least `minAgeMs` old, so that it can be loaded. */
+  /** Seals the open segment if it is at least `minAgeMs` old. It can then be loaded. */
   async seal(minAgeMs = 0): Promise<void> {
     await this.groupEnd()
     if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
   }
 
   /**
-   * Call it before a sealed segment is loaded. If its checksum doesn't match, lost batches are reported and removed, so that
-   * repeats of them are accepted. Returns false when nothing of the segment is left. Throws while its file has been missing
-   * for less than a minute, because it may reappear.
+   * Must be called before a sealed segment is loaded. If the checksum doesn't match, lost batches are reported and
+   * removed, so that repeats of them are accepted. Returns false if nothing in the segment is left. Throws if its file
+   * has been missing for less than a minute, because the file may reappear.
    */
   async repair(segment: Segment): Promise<boolean> {
     const sum = await fileChecksum(segment.path)
@@ -223,14 +229,15 @@ export class Spool {
   }
 
   /**
-   * Removes a loaded segment from the list. The caller deletes its file later, because running queries may still read it.
+   * Removes a loaded segment from the list. The caller deletes its file later, because running queries may still be
+   * reading it.
    */
   release(segment: Segment): void {
     const index = this.sealed.indexOf(segment)
     if (index >= 0) this.sealed.splice(index, 1)
   }
 
-  /** Writes pending batches and closes the files. The object is not usable afterwards. */
+  /** Writes pending batches and closes the files. The spool must not be used afterwards. */
   async close(): Promise<void> {
     while (this.waiting.length > 0 || this.writing) {
       this.startWriting()
@@ -239,7 +246,7 @@ export class Spool {
     this.endSegment()
   }
 
-  /** Returns the group for a batch. A segment holds one hour, so a batch of another hour starts another group. */
+  /** Returns the group for a batch. A segment holds one hour, so a batch from another hour starts a new group. */
   private groupFor(receivedAt: Instant): Group {
     const hour = Math.floor(receivedAt / HOUR_MS)
     const latest = this.waiting.at(-1)
@@ -256,7 +263,8 @@ export class Spool {
   }
 
   /**
-   * Starts writing at the end of this turn of the event loop, so that all requests read in it share one write and sync.
+   * Starts writing at the end of this turn of the event loop, so that all requests read in the turn share one write and
+   * one sync.
    */
   private schedule(): void {
     if (this.isScheduled || this.writing) return
@@ -288,7 +296,7 @@ export class Spool {
     )
   }
 
-  /** Resolves when no group is being written, however the last one ended. */
+  /** Resolves when no group is being written, regardless of whether the last write succeeded. */
   private async groupEnd(): Promise<void> {
     await this.writing?.done.promise.catch(() => {})
   }
@@ -297,7 +305,7 @@ export class Spool {
     const segment = this.segmentFor(group.hour)
     const bytes = this.encoder.encode(group.lines)
     try {
-      // Writing to the page cache takes microseconds; only the sync is worth another thread.
+      // Writing to the page cache takes microseconds. Only the sync justifies another thread.
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
@@ -305,9 +313,9 @@ export class Spool {
       if (group.batches.length >= BUSY_BATCHES) busyPoll(synced)
       await synced
     } catch (error) {
-      // The group was not acknowledged, and its senders will repeat it, so nothing of it may stay.
+      // The group was not acknowledged and its senders will repeat it, so no part of it may remain.
       cut(segment.path, segment.bytes)
-      // The next group gets a new file, in case only this file can't be written.
+      // The next group gets a new file, in case the error affects only this file.
       this.endSegment()
       throw error
     }
@@ -342,11 +350,11 @@ export class Spool {
 }
 
 const SEQ_PER_MS = 1000
-/** A file that is missing for this long is treated as lost. */
+/** A file that has been missing for this long is treated as lost. */
 const MISSING_MS = MINUTE_MS
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
-/** A group of at least this many batches means that more will arrive while it is written. */
+/** If a group has at least this many batches, more are expected to arrive while it is being written. */
 const BUSY_BATCHES = 4
 
 /** Truncates a file. If that fails, the next start truncates uncommitted data. */
@@ -358,7 +366,7 @@ function cut(path: string, bytes: number): void {
   }
 }
 
-/** Closes a file, ignoring errors of the disk: everything acknowledged was synced before. */
+/** Closes a file and ignores disk errors, because everything acknowledged is already synced. */
 function closeQuietly(fd: number): void {
   try {
     closeSync(fd)
@@ -374,8 +382,8 @@ function isSystemError(error: unknown): boolean {
 const POLL_MS = 1
 
 /**
- * Keeps the event loop awake until the promise settles, for at most 1 ms. A sync often takes less, and waking up from sleep
- * costs a busy server 10 % of its requests (measured).
+ * Keeps the event loop awake for at most 1 ms until the promise settles. A sync is often faster than that, and waking
+ * up from sleep costs a busy server 10 % of its requests (measured).
  */
 function busyPoll(until: Promise<unknown>): void {
   const end = performance.now() + POLL_MS

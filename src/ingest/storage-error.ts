@@ -2,10 +2,10 @@ import { AppError, messageOf } from '../core/error.ts'
 
 const RETRY_AFTER_S = 5
 
-/** Errors that end when space is freed: full file system, file size limit, quota. */
+/** Errors that are resolved by freeing space: full file system, file size limit, quota. */
 const FULL = new Set(['ENOSPC', 'EFBIG', 'EDQUOT'])
 
-/** Returns the error for a sender whose batch could not be written, with the system's error code but without a path. */
+/** Returns the error for a sender whose batch could not be written. It contains the system's error code but no path. */
 export function storageError(error: unknown): AppError {
   const { code } = error as { code?: string }
   const reason = code !== undefined && FULL.has(code) ? 'the disk is full' : (code ?? messageOf(error))

@@ -69,11 +69,14 @@ interface UsageRow {
   events: number
 }
 
-/** Events by day and domain. `domainIds`: only these domains; null for all, including deleted ones. */
+/**
+ * Events by day and domain. `domainIds` restricts the result to these domains; null means all, including deleted
+ * domains.
+ */
 function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly string[] | null) {
   const rows = db
     .prepare<[object], UsageRow>(
-      // Not a bound parameter: numbers are bound as doubles, so the day would be a fraction.
+      // Not a bound parameter, because numbers are bound as doubles and the day would be a fraction.
       `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
        WHERE orgId = @orgId AND hour >= @from
          AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
@@ -90,13 +93,16 @@ function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly strin
 export interface UsageRouteDeps {
   db: Db
   clock: Clock
-  /** Returns an organization's bytes on disk, and when its oldest event was received (null without events). */
+  /**
+   * Returns the bytes that an organization uses on disk, and the time when its oldest event was received (null without
+   * events).
+   */
   storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
-  /** Returns a function that masks personal data in a text. */
+  /** Returns a function that masks personal data in a string. */
   maskTextOf(orgId: string): (text: string) => string
 }
 
-/** Routes for usage, storage, and the ledger of refused items. */
+/** Routes for usage, storage, and the ledger of rejected items. */
 export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps): Route[] {
   return [
     route({
@@ -134,7 +140,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
         const rows = rejectionsOf(db, { orgId, domainIds, limit: limit + 1 }, cursor)
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
         const mask = maskTextOf(orgId)
-        // Field names come from senders and may contain personal data.
+        // Senders choose field names, which may contain personal data.
         const masked = items.map((row) => ({ ...row, reason: mask(row.reason), sample: mask(row.sample) }))
         return { rejections: masked, nextCursor }
       },

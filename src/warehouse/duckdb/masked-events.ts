@@ -100,7 +100,7 @@ class Copies {
   }
 }
 
-/** Returns the relation `counts` with masked names of vendors and events. */
+/** Returns the relation `counts` with masked vendor and event names. */
 export async function maskedCounts(
   sources: CountSources,
   scope: CountScope,

@@ -57,7 +57,10 @@ export interface NamePlan {
   evicted: readonly Pick<NameCount, 'domainId' | 'vendor' | 'event'>[]
 }
 
-/** Names that are counted separately. Stored in SQLite, so they change in the transaction that adds a segment; cached in memory. */
+/**
+ * Names that are counted separately. Stored in SQLite, so changes are part of the transaction that adds a segment.
+ * Cached in memory.
+ */
 export class TrackedNames {
   /** Keyed by domain. Contains recently active domains only. */
   private readonly cache = new Map<string, Map<string, TrackedName>>()

@@ -126,7 +126,10 @@ async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string
   }
 }
 
-/** True when files are newer than everything the manifest ever listed, so it does not belong to them. */
+/**
+ * True if some files are newer than everything the manifest has ever listed. The manifest then does not belong to these
+ * files.
+ */
 export async function isManifestOlder(
   { parquet, manifest, folder }: FolderDeps,
   { missing, strays }: Differences,
