@@ -2,15 +2,15 @@ import { messageOf } from './error.ts'
 
 const NAMED = 5
 
-/** Combines errors into one: `3 <what> failed: …`, with the first five messages. */
+/** Combines several errors into one: `3 <what> failed: …`, followed by the first five messages. */
 export function combinedError(what: string, errors: readonly unknown[]): AggregateError {
   const named = errors.slice(0, NAMED).map(messageOf).join('; ')
   return new AggregateError(errors, `${errors.length} ${what} failed: ${named}`)
 }
 
 /**
- * Runs `work` for each item, one after another. A failed item does not stop the others; at the end all errors are
- * thrown together as an `AggregateError`. Nothing is retried.
+ * Runs `work` for each item, one after another. An item that fails does not stop the others. After the last item, all
+ * errors are thrown together as an `AggregateError`. Nothing is retried.
  */
 export async function attemptEach<T>(
   what: string,

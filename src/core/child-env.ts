@@ -1,7 +1,7 @@
-/** Variables that any program needs on this machine. */
+/** Environment variables that any program on this machine requires. */
 const MACHINE = ['PATH', 'LD_LIBRARY_PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH']
 
-/** Variables that processes of this program need as well: folders, threads and trusted certificates. */
+/** Additional variables for processes of this program: folders, threads and trusted certificates. */
 const PROGRAM = [
   'HOME',
   'TMPDIR',
@@ -13,8 +13,8 @@ const PROGRAM = [
 ]
 
 /**
- * Returns the environment for a child process that runs another program: the variables of the machine plus `own`.
- * Excludes settings, secrets and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`).
+ * Returns the environment for a child process that runs another program: the machine's variables plus `own`. Excludes
+ * settings, secrets and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`).
  */
 export function childEnv(own: Record<string, string> = {}): Record<string, string> {
   return { ...picked(MACHINE), ...own }

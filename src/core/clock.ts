@@ -1,7 +1,7 @@
-/** Milliseconds since the Unix epoch, UTC, an integer. */
+/** Milliseconds since the Unix epoch (UTC), as an integer. */
 export type Instant = number
 
-/** The only source of time. Tests replace it; nothing else calls `Date.now()`. */
+/** The only source of time. Tests replace it. No other code calls `Date.now()`. */
 export interface Clock {
   now(): Instant
 }
@@ -13,12 +13,12 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** A difference between the clock and the elapsed time above this counts as a step: someone set the clock. */
+/** If the clock and the elapsed time differ by more than this, the clock was stepped: someone set it. */
 export const CLOCK_STEP_MS = 10 * SECOND_MS
 
 /**
- * Returns a function that returns true when the clock was set forward or back by more than `CLOCK_STEP_MS` since its
- * last call. Suspending the machine may look like a step.
+ * Returns a function that returns true if the clock was set forward or back by more than `CLOCK_STEP_MS` since its last
+ * call. Suspending the machine may look like a step.
  * @param elapsed a monotonic clock in milliseconds
  */
 export function clockStepDetector(clock = systemClock, elapsed = () => performance.now()): () => boolean {
@@ -32,10 +32,12 @@ export function clockStepDetector(clock = systemClock, elapsed = () => performan
   }
 }
 
-/** Maximum delay until a moved clock or an abort is noticed. */
+/** Maximum delay before an abort or a change of the clock is noticed. */
 const POLL_MS = 100
 
-/** Resolves when the clock reaches `at`, or was set back before the start of the wait. Throws when the signal aborts. */
+/**
+ * Resolves when the clock reaches `at`, or is set back to before the start of the wait. Throws if the signal aborts.
+ */
 export async function waitUntil(clock: Clock, at: Instant, signal: AbortSignal): Promise<void> {
   const from = clock.now()
   for (let now = from; now < at && now >= from; now = clock.now()) {

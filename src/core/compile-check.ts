@@ -4,8 +4,9 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 type Fields = Record<string, unknown>
 
 /**
- * Takes less than half the time of TypeBox's compiled check (measured), and agrees with it for values parsed from JSON.
- * Looking for unknown fields costs TypeBox more than all other checks.
+ * Returns a function that checks values against the schema. It takes less than half the time of TypeBox's compiled
+ * check (measured) and agrees with it for values parsed from JSON. TypeBox spends more time on finding unknown fields
+ * than on all other checks.
  */
 export function compileCheck<T extends TObject>(schema: T): (value: unknown) => value is Static<T> {
   const open = TypeCompiler.Compile(opened(schema))
@@ -16,7 +17,7 @@ export function compileCheck<T extends TObject>(schema: T): (value: unknown) => 
 const isObject = (schema: TSchema): schema is TObject => schema[Kind] === 'Object'
 const isClosedObject = (schema: TSchema): schema is TObject => isObject(schema) && schema.additionalProperties === false
 
-/** Returns the same schema with unknown fields allowed; objects within lists and unions stay closed. */
+/** Returns the same schema, but with unknown fields allowed. Objects within lists and unions stay closed. */
 function opened(schema: TSchema): TSchema {
   if (schema[Kind] === 'OneOf')
     return optionalAs(schema, Type.Union(schema.enum.map((word: string) => Type.Literal(word))))
@@ -27,12 +28,12 @@ function opened(schema: TSchema): TSchema {
   return { ...rest, ...others, properties } as TSchema
 }
 
-/** Returns `other`, optional if `schema` is. */
+/** Returns `other`, made optional if `schema` is optional. */
 function optionalAs(schema: TSchema, other: TSchema): TSchema {
   return schema[OptionalKind] === undefined ? other : Type.Optional(other)
 }
 
-/** Returns a check for unknown fields in closed objects: the object itself and those nested in it. */
+/** Returns a function that checks an object and its nested closed objects for unknown fields. */
 function closedCheck(schema: TObject): (value: Fields) => boolean {
   const names = isClosedObject(schema) ? new Set(Object.keys(schema.properties)) : null
   const within = Object.entries(schema.properties).flatMap(([name, field]) =>

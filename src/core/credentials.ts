@@ -1,13 +1,16 @@
-/** Replaces a credential within a longer text. */
+/** Replaces a credential in a longer string. */
 const HIDDEN = '***'
 
-/** Words before `token` that make it a credential. Several vendors call their public project id plain `token`. */
+/**
+ * Words that make a following `token` a credential. On its own, `token` is what several vendors call their public
+ * project id.
+ */
 const TOKENS =
   'access|auth|bearer|csrf|id|login|oauth|private|refresh|reset|secret|security|server|service|session|user'
-/** Words before `key` that make it a credential. */
+/** Words that make a following `key` a credential. */
 const KEYS = 'access|account|api|app|auth|client|consumer|encryption|master|private|secret|server|signing|subscription'
 
-/** Names of parameters, headers and fields that hold credentials, also at the end of a longer name. */
+/** Names of parameters, headers and fields that contain credentials. A longer name may end with one of them. */
 const NAMES = [
   `(?:${TOKENS})[_-]?token`,
   'token[_-]?(?:auth|secret)',
@@ -22,12 +25,12 @@ const NAMES = [
   'credentials?',
   '(?:amz|goog)[_-](?:signature|credential)',
 ].join('|')
-/** Names that hold credentials only as the whole name, because harmless names end in the same letters. */
+/** Names that indicate credentials only if they are the whole name, because harmless names end in the same letters. */
 const WHOLE_NAMES = 'api[_-]?token|auth|bearer|jwt|pwd|set-cookie|headers?[^A-Za-z]+cookie'
 
 const KEY = new RegExp(`(?:${NAMES}|(?:^|[^A-Za-z_-])(?:${WHOLE_NAMES}))(?=$|[^A-Za-z_-])`, 'i')
 
-/** Values that flag whether a credential exists. */
+/** Separator between a name and its credential, and pattern of the credential, for each notation. */
 const FLAG = /^(?:true|false|null|undefined|0|1)?$/i
 
 const NAME = `(?:${NAMES}|(?<![A-Za-z_-])(?:${WHOLE_NAMES}))`
@@ -48,22 +51,22 @@ const NOTATIONS = [
   [String.raw`"(?:\r?\n[^\r\n]{1,200}){0,4}\r?\n\r?\n`, String.raw`[^\r\n]+`],
 ].map(([between, credential]) => new RegExp(`(${NAME}${between})(${credential})`, 'gi'))
 
-/** A hidden number in JSON needs quotes. */
+/** JSON numbers need quotes once they are replaced with asterisks. */
 const JSON_NUMBER = new RegExp(`(${NAME}"${JSON_COLON})-?[0-9][0-9.]+`, 'gi')
 
-/** Every name contains one of these words. Tested first, in a fraction of the time. */
+/** Every name contains one of these words. This test is much faster than the full pattern, so it runs first. */
 const MENTION =
   /token|secret|passw|passphrase|passcode|key|auth|credential|signature|proof|assertion|bearer|jwt|pwd|cookie/i
 /** Every notation contains one of these characters. */
 const NOTATION = /[="%]/
-/** Shorter texts can't hold a name and a credential. */
+/** Shorter strings can't contain both a name and a credential. */
 const SHORTEST = 'pwd=1234'.length
 
-/** Results by key: keys repeat from event to event, and a lookup takes a fraction of the pattern's time. */
+/** Cached results by key. Keys repeat from event to event, and a lookup takes a fraction of the pattern's time. */
 const cache = new Map<string, boolean>()
 const MAX_CACHED = 20_000
 
-/** Returns whether this key holds credentials. A key may be a path: `headers.X-Api-Key`, `cd[password]`. */
+/** Returns whether values with this key are credentials. A key may be a path: `headers.X-Api-Key`, `cd[password]`. */
 export function isCredentialKey(key: string): boolean {
   const found = cache.get(key)
   if (found !== undefined) return found
@@ -73,14 +76,14 @@ export function isCredentialKey(key: string): boolean {
   return isCredential
 }
 
-/** Returns whether the key marks the value as a credential: access token, API key, secret or password. */
+/** Returns whether the key identifies the value as a credential: access token, API key, secret or password. */
 export function isCredential(key: string, value: string): boolean {
   return isCredentialKey(key) && !FLAG.test(value)
 }
 
 /**
- * Replaces named credentials in the text with `***`: parameters of a URL or form, and members of JSON. Returns the same
- * text when it has none, as most do.
+ * Replaces named credentials in a string with `***`: parameters of URLs or forms, and members of JSON objects. Returns
+ * the same string if there are none, which is the usual case.
  */
 export function hideCredentials(text: string): string {
   if (text.length < SHORTEST || !NOTATION.test(text) || !MENTION.test(text)) return text
@@ -97,7 +100,7 @@ function hideInNotations(text: string): string {
   return shown.replace(JSON_NUMBER, `$1"${HIDDEN}"`)
 }
 
-/** Returns null when the text is not a JSON object or list. */
+/** Returns null if the string is not a JSON object or list. */
 function hideInJson(text: string): string | null {
   if (!/^\s*[[{]/.test(text)) return null
   let hasHidden = false
@@ -116,13 +119,16 @@ function hideInJson(text: string): string | null {
     })
     return hasHidden ? shown : text
   } catch (error) {
-    // Broken JSON, or JSON that is nested too deeply.
+    // The JSON is invalid or nested too deeply.
     if (error instanceof SyntaxError || error instanceof RangeError) return null
     throw error
   }
 }
 
-/** Returns whether this is a pair such as `{name: "Authorization", value: …}`, as in lists of headers and parameters. */
+/**
+ * Returns whether the value is a pair such as `{name: "Authorization", value: …}`, as found in lists of headers and
+ * parameters.
+ */
 export function isCredentialPair(pair: unknown): boolean {
   const { name, key, value } = pair as Record<string, unknown>
   const named = name ?? key

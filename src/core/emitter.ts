@@ -1,4 +1,4 @@
-/** Notifies subscribers that there is work, without saying which: each looks it up. */
+/** Notifies subscribers that there is work. It does not say which work, so each subscriber looks it up. */
 export class Emitter {
   private readonly listeners: (() => void)[] = []
 

@@ -1,4 +1,4 @@
-/** Errors that a caller can act on. `http/status.ts` maps each code to a status. */
+/** Error codes for callers. `http/status.ts` maps each code to an HTTP status. */
 export type ErrorCode =
   | 'invalid'
   | 'unauthorized'
@@ -12,8 +12,8 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * An expected error. The caller sees the message unchanged: one sentence with what is wrong and where
- * (`alerts[3].period: …`), without SQL, stack traces or server paths. Anything else that is thrown is a bug.
+ * An expected error. The caller sees the message unchanged. It is one sentence that says what is wrong and where
+ * (`alerts[3].period: …`), without SQL, stack traces or server paths. Any other thrown value is a bug.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -28,8 +28,8 @@ export class AppError extends Error {
   }
 
   /**
-   * Everything that is wrong with the input, one sentence per field, the message first. Finding the others takes time
-   * proportional to the input.
+   * All errors found in the input, one sentence per field, starting with `message`. Finding the other errors takes time
+   * proportional to the size of the input.
    */
   get faults(): readonly string[] {
     const faults = [this.message, ...(this.findFaults?.() ?? [])]
@@ -37,14 +37,17 @@ export class AppError extends Error {
     return faults.filter((fault, index) => faults.findIndex((other) => fieldOf(other) === fieldOf(fault)) === index)
   }
 
-  /** Returns the same error with the path prepended to the field of each fault. */
+  /** Returns the same error with the path prepended to the field in each fault. */
   at(path: string): AppError {
     const prefixed = (fault: string) => `${path}${fault}`
     return new AppError(this.code, prefixed(this.message), this.retryAfterS, () => this.faults.map(prefixed))
   }
 }
 
-/** Runs all checks, then throws the first `invalid` error with the faults of all. Any other error is thrown at once. */
+/**
+ * Runs all checks, then throws the first `invalid` error with the faults of all of them. Any other error is thrown
+ * immediately.
+ */
 export function checkAll(checks: Iterable<() => void>): void {
   const errors: AppError[] = []
   for (const check of checks) {
@@ -60,7 +63,10 @@ export function checkAll(checks: Iterable<() => void>): void {
   throw new AppError('invalid', first.message, undefined, () => errors.flatMap(({ faults }) => faults))
 }
 
-/** Returns what `check` returns. Prepends the field to the message of an `AppError`: `config.url: must be …`. */
+/**
+ * Returns the result of `check`. If it throws an `AppError`, prepends the field to the message: `config.url: must be
+ * …`.
+ */
 export function atField<T>(field: string, check: () => T): T {
   try {
     return check()
@@ -69,7 +75,7 @@ export function atField<T>(field: string, check: () => T): T {
   }
 }
 
-/** Returns the message of any thrown value, for logs and ledgers. */
+/** Returns the message of any thrown value, for use in logs and ledgers. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

@@ -1,45 +1,50 @@
 import type { Instant } from './clock.ts'
 
-/** `event`: an event decoded from a vendor's request; `hit`: a request that no decoder could read; `tag`: a tag manager's
- * report on one of its tags; `library`: a load of the vendor's code. */
+/**
+ * `event`: decoded from a vendor's request; `hit`: a request that no decoder could read; `tag`: a tag manager's report
+ * on one of its tags; `library`: a load of a vendor's code.
+ */
 export type EventKind = 'event' | 'hit' | 'tag' | 'library'
 export type Environment = 'prod' | 'dev'
 export const EVENT_STATUSES = ['ok', 'failure', 'exception', 'timeout', 'blocked'] as const
 export type EventStatus = (typeof EVENT_STATUSES)[number]
 
-/** An event. The same spelling on the wire, in the spool, in Parquet and in JSON. Null means "not known". */
+/** An event. Field names are the same in the API, the spool, Parquet and JSON. Null means "unknown". */
 export interface StoredEvent {
-  /** Sequence number in order of arrival, unique in an installation. Grows with `receivedAt`; below 2^53. */
+  /** Sequence number in order of arrival, unique in an installation. Increases with `receivedAt`; always below 2^53. */
   seq: number
-  /** The sender's id, else `evt_<seq>`. Empty until stored when the sender gave none. */
+  /** The sender's id, or `evt_<seq>`. If the sender provided no id, this is empty until the event is stored. */
   id: string
-  /** When it happened, corrected by the sender's clock skew. */
+  /** Time of the event, corrected for the sender's clock skew. */
   ts: Instant
-  /** When the collector received it. Never decreases from one event to the next. Alert windows use this time. */
+  /**
+   * Time when the collector received the event. Never decreases from one event to the next. Alert windows use this
+   * time.
+   */
   receivedAt: Instant
   orgId: string
   domainId: string
   env: Environment
   vendor: string
-  /** The vendor's event name; empty for `hit`. */
+  /** The vendor's name for the event; empty for `hit`. */
   event: string
   account: string | null
   kind: EventKind
-  /** Host and path of the page; without the query string. */
+  /** Host of the page. `path` excludes the query string. */
   host: string | null
   path: string | null
   title: string | null
   sessionId: string | null
-  /** Hash of the sender's customer id, with a salt per organization. */
+  /** Hash of the sender's customer id, using the organization's salt. */
   customerId: string | null
   status: EventStatus | null
   execMs: number | null
   durMs: number | null
   bytes: number | null
   version: number | null
-  /** 1 / sampling rate. Counts are sums of this. */
+  /** 1 / sampling rate. Counts are sums of weights. */
   weight: number
-  /** Ids of the alerts whose rule the event violated on arrival; null for none. */
+  /** Ids of the alerts whose rules the event violated on arrival; null if there are none. */
   violations: string[] | null
   params: Record<string, string>
 }

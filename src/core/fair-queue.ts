@@ -1,7 +1,7 @@
 import { SECOND_MS } from './clock.ts'
 import { AppError } from './error.ts'
 
-/** A limit shared by all calls with the same `name`, such as those of one organization. */
+/** A limit shared by all calls with the same `name`, for example all calls of one organization. */
 export interface Share {
   name: string
   maxRunning: number
@@ -9,11 +9,11 @@ export interface Share {
 }
 
 export interface RunOptions {
-  /** Limits in addition to the queue's own, narrowest first. Default: none. */
+  /** Limits in addition to those of the queue, narrowest first. Default: none. */
   shares?: readonly Share[]
-  /** Work that has not started when it aborts never starts. */
+  /** If the signal aborts before the work starts, the work never starts. */
   signal?: AbortSignal | undefined
-  /** Work that has not started after this time never starts. Default: unlimited. */
+  /** Maximum waiting time. Work that has not started by then never starts. Default: unlimited. */
   waitMs?: number | undefined
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
 interface Count {
   running: number
   waiting: number
-  /** Turn in which the share last started a task; 0 for never. */
+  /** The turn in which the share last started a task; 0 if it never has. */
   turn: number
 }
 
@@ -34,32 +34,37 @@ const RETRY_AFTER_S = 10
 
 /**
  * A queue that runs at most `maxRunning` tasks at a time. The next task is the one whose widest share has the fewest
- * running tasks, then the one whose share ran least recently, then the oldest: a caller with many tasks delays only
- * itself. A running task whose signal aborts frees its slot immediately, but counts towards its shares until it ends.
+ * running tasks. Ties go to the share that ran least recently, then to the oldest task. A caller with many tasks
+ * therefore delays only itself. A running task whose signal aborts frees its slot immediately, but counts towards its
+ * shares until it ends.
  */
 export class FairQueue {
   private running = 0
   private readonly waiting = new Set<Waiting>()
-  /** By share name. Only shares with running or waiting tasks have an entry. */
+  /** Keyed by share name. Only shares with running or waiting tasks have an entry. */
   private readonly counts = new Map<string, Count>()
-  /** Turns given so far. */
+  /** Number of turns so far. */
   private turns = 0
 
   constructor(
     private readonly maxRunning: number,
     private readonly maxWaiting = Number.POSITIVE_INFINITY,
-    /** Usage of a share, by name. Among shares with equally many running tasks, the one with the least usage is next. */
+    /**
+     * Returns the usage of a share by its name. Among shares with the same number of running tasks, the one with the
+     * lowest usage is next.
+     */
     private readonly usedBy: (name: string) => number = () => 0,
   ) {}
 
-  /** Number of running tasks whose signal has not aborted, and of waiting tasks. */
+  /** Number of running tasks whose signal has not aborted, and number of waiting tasks. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting.size }
   }
 
   /**
-   * Returns or throws what `work` does. Throws `rateLimited` when too many tasks of a share wait, and `unavailable` when
-   * too many wait in total, or when the signal aborts or `waitMs` passes before the work starts.
+   * Returns the result of `work`, or throws its error. Throws `rateLimited` if too many tasks in a share are waiting.
+   * Throws `unavailable` if too many tasks are waiting in total, or if the signal aborts or `waitMs` passes before the
+   * work starts.
    */
   async run<T>(work: () => Promise<T>, { shares = [], signal, waitMs }: RunOptions = {}): Promise<T> {
     if (signal?.aborted) throw abortedError()
@@ -160,7 +165,7 @@ export class FairQueue {
   }
 }
 
-/** Name of the widest share; empty without one. */
+/** Name of the widest share; empty if there is none. */
 const nameOf = ({ shares }: Waiting) => shares.at(-1)?.name ?? ''
 
 const tooMany = (code: 'rateLimited' | 'unavailable') =>
@@ -173,6 +178,6 @@ const waitedTooLong = (waitMs: number) =>
     RETRY_AFTER_S,
   )
 
-/** The error of work whose caller disconnected. Rarely shown. */
+/** The error for work whose caller disconnected. It is rarely shown. */
 export const abortedError = () =>
   new AppError('unavailable', 'the caller disconnected before the answer was ready', RETRY_AFTER_S)

@@ -2,9 +2,7 @@ import { open } from 'node:fs/promises'
 
 const CHUNK_BYTES = 256 * 1024
 
-/**
- * Returns the CRC-32 of a file, null when it doesn't exist. Reads in chunks to keep the event loop free.
- */
+/** Returns the CRC-32 of a file; null if it doesn't exist. Reads in chunks to keep the event loop responsive. */
 export async function fileChecksum(path: string): Promise<number | null> {
   const file = await open(path, 'r').catch(nullIfMissing)
   if (!file) return null
@@ -20,7 +18,7 @@ export async function fileChecksum(path: string): Promise<number | null> {
   }
 }
 
-/** A `catch` handler for opening a file: returns null when the file doesn't exist, rethrows any other error. */
+/** A `catch` handler for opening a file. Returns null if the file doesn't exist; rethrows any other error. */
 export function nullIfMissing(error: unknown): null {
   if ((error as { code?: string }).code === 'ENOENT') return null
   throw error

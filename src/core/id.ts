@@ -20,22 +20,25 @@ export type IdPrefix =
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Crockford base 32 in `length` digits, most significant first. */
+/** Returns the value in Crockford base 32 with `length` digits, most significant first. */
 function base32(value: bigint, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest >>= 5n) text = ALPHABET[Number(rest & 31n)] + text
   return text
 }
 
-/** Returns `<prefix>_` and 26 characters: 48 bits of time and 80 random bits. Ids sort by creation time in milliseconds. */
+/**
+ * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation
+ * time in milliseconds.
+ */
 export function newId(prefix: IdPrefix, at: Instant): string {
   const random = BigInt(`0x${randomBytes(10).toString('hex')}`)
   return `${prefix}_${base32(BigInt(at), 10)}${base32(random, 16)}`
 }
 
 /**
- * Returns a secret of 256 random bits after its prefix: API key `ak_`, property token `pt_`, session `st_`, invitation
- * `in_`, set-up link `su_`, password reset link `rs_`.
+ * Returns a prefix followed by a secret with 256 random bits: API key `ak_`, property token `pt_`, session `st_`,
+ * invitation `in_`, set-up link `su_`, password reset link `rs_`.
  */
 export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su' | 'rs'): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`

@@ -1,10 +1,10 @@
-/** An IP address as a number of 32 or 128 bits. */
+/** An IP address as a 32-bit or 128-bit number. */
 export interface Address {
   family: 4 | 6
   value: bigint
 }
 
-/** The addresses whose first `bits` bits are those of `base`. */
+/** All addresses whose first `bits` bits equal those of `base`. */
 export interface Cidr {
   base: Address
   bits: number
@@ -12,7 +12,7 @@ export interface Cidr {
 
 const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
 
-/** Parses an address in dotted or colon notation, with or without brackets or a zone. Returns null when invalid. */
+/** Parses an address in dotted or colon notation, with or without brackets or a zone. Returns null if it is invalid. */
 export function parseAddress(text: string): Address | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   const v4 = parseV4(bare)
@@ -21,14 +21,14 @@ export function parseAddress(text: string): Address | null {
   return v6 === null ? null : { family: 6, value: v6 }
 }
 
-/** Four decimal numbers without leading zeros, which some systems read as octal. */
+/** Parses four decimal numbers. Leading zeros are rejected, because some systems read such numbers as octal. */
 function parseV4(text: string): bigint | null {
   const parts = text.split('.')
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) return null
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
-/** RFC 4291, 2.2: eight groups, `::` for a run of zeros, the last two groups optionally dotted. */
+/** RFC 4291, 2.2: eight groups, with `::` for a run of zeros. The last two groups may be dotted. */
 function parseV6(text: string): bigint | null {
   if (text.length > LONGEST_V6 || !text.includes(':')) return null
   const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
@@ -49,17 +49,17 @@ function parseV6(text: string): bigint | null {
   return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
 }
 
-/** Eight groups of four, the last two as an IPv4 address. */
+/** Eight groups of four digits, with the last two groups written as an IPv4 address. */
 const LONGEST_V6 = 45
 
-/** Returns `10.0.0.1`, or eight groups in hexadecimal without compression, which sockets accept. */
+/** Returns an address such as `10.0.0.1`, or eight hexadecimal groups without compression. Sockets accept both. */
 export function formatAddress({ family, value }: Address): string {
   const part = (shift: number, mask: bigint) => (value >> BigInt(shift)) & mask
   if (family === 4) return [24, 16, 8, 0].map((shift) => part(shift, 0xffn)).join('.')
   return [112, 96, 80, 64, 48, 32, 16, 0].map((shift) => part(shift, 0xffffn).toString(16)).join(':')
 }
 
-/** Parses `10.0.0.0/8`, or a single address as a block of one. Returns null when invalid. */
+/** Parses `10.0.0.0/8`, or a single address as a block of one. Returns null if it is invalid. */
 export function parseCidr(text: string): Cidr | null {
   const [host = '', length, ...more] = text.split('/')
   const base = parseAddress(host)
@@ -75,12 +75,17 @@ export function contains({ base, bits }: Cidr, address: Address): boolean {
   return base.value >> shift === address.value >> shift
 }
 
-/** Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2); any other address unchanged. */
+/**
+ * Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). Any other address is returned unchanged.
+ */
 export function unmapped(address: Address): Address {
   return isMapped(address) ? { family: 4, value: address.value & 0xffff_ffffn } : address
 }
 
-/** Returns the IPv4 block of an IPv4-mapped one (`::ffff:10.0.0.0/104` → `10.0.0.0/8`); any other unchanged. */
+/**
+ * Returns the IPv4 block for an IPv4-mapped block (`::ffff:10.0.0.0/104` → `10.0.0.0/8`). Any other block is returned
+ * unchanged.
+ */
 export function unmappedBlock({ base, bits }: Cidr): Cidr {
   return isMapped(base) && bits >= 96 ? { base: unmapped(base), bits: bits - 96 } : { base, bits }
 }

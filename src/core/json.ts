@@ -1,4 +1,4 @@
-/** Parses untrusted JSON. Returns null unless it is an object or a list (which has none of the named fields). */
+/** Parses untrusted JSON. Returns null unless the value is an object or a list. A list has none of the named fields. */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,7 +1,7 @@
 const tails = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Runs `work` after all earlier calls with the same owner and key, and returns or throws what it does. Calls with
+ * Runs `work` after all earlier calls with the same owner and key. Returns its result or throws its error. Calls with
  * different keys or owners (such as a database) run concurrently.
  */
 export async function runExclusive<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import type { Instant } from './clock.ts'
 import type { Environment } from './event.ts'
 
-/** Measurements of one vendor's requests in one page view: a row of the relation `pages`. Null means "not known". */
+/** Measurements of one vendor's requests in one page view: a row in the relation `pages`. Null means "unknown". */
 export interface StoredPage {
-  /** Id of the page view, shared by its rows and unique in an installation. Below 2^53. */
+  /** Id of the page view. Shared by its rows and unique in an installation; always below 2^53. */
   page: number
   ts: Instant
   receivedAt: Instant
@@ -16,16 +16,18 @@ export interface StoredPage {
   version: number | null
   /** 1 / sampling rate. */
   weight: number
-  /** True when the browser reports long animation frames, from which `blockMs` is measured. */
+  /** True if the browser reports long animation frames, which are used to measure `blockMs`. */
   loaf: boolean
-  /** A page view without vendors has one row, with an empty vendor and 0 requests. */
+  /** Name of the vendor. A page view without vendors has a single row, with an empty vendor and 0 requests. */
   vendor: string
   /** The vendor's host. */
   vendorHost: string
   requests: number
-  /** Duration in milliseconds of each request, where the browser reports it. */
+  /** Duration of each request in milliseconds, if the browser reports it. */
   durMs: number[]
-  /** Milliseconds that the vendor's code blocked the main thread; null where the browser does not report it. */
+  /**
+   * Time in milliseconds for which the vendor's code blocked the main thread; null if the browser does not report it.
+   */
   blockMs: number | null
   bytes: number | null
 }

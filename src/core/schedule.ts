@@ -3,14 +3,14 @@ import type { Instant } from './clock.ts'
 import { AppError } from './error.ts'
 
 /**
- * Returns the first time after `after` that matches a cron pattern in a time zone, null when none does. Throws `invalid`
- * for an invalid pattern.
+ * Returns the first time after `after` that matches a cron pattern in a time zone; null if there is none. Throws
+ * `invalid` if the pattern is invalid.
  */
 export function nextTime(pattern: string, timezone: string, after: Instant): Instant | null {
   return cronOf(pattern, timezone).nextRun(new Date(after))?.getTime() ?? null
 }
 
-/** Throws `invalid`, naming the field, for an invalid pattern or one without a time after `now`. */
+/** Throws `invalid`, with the name of the field, if the pattern is invalid or never matches after `now`. */
 export function checkSchedule(pattern: string, timezone: string, now: Instant): void {
   if (nextTime(pattern, timezone, now) === null) {
     throw new AppError('invalid', `schedule: "${pattern}" has no future run`)
@@ -22,7 +22,7 @@ function cronOf(pattern: string, timezone: string): Cron {
     'invalid',
     `schedule: "${pattern}" is not a valid cron pattern; use five fields such as 0 6 * * *`,
   )
-  // croner parses a text with a colon as a date.
+  // croner parses a string that contains a colon as a date.
   if (pattern.includes(':')) throw fault
   try {
     return new Cron(pattern, { timezone, paused: true })

@@ -2,16 +2,16 @@ import { Kind, type Static, type TObject, type TSchema, type TString, Type, Type
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { AppError } from './error.ts'
 
-/** Texts about a field, for forms and the API documentation. */
+/** Descriptions of a field, for forms and the API documentation. */
 export interface FieldNotes {
-  /** Label in a form. Default: derived from the JSON name. */
+  /** Label in a form. Default: derived from the name in JSON. */
   title?: string
   description?: string
-  /** Unit of the number in forms: `s`, `%`. */
+  /** Unit of the number in forms, such as `s` or `%`. */
   'x-unit'?: string
 }
 
-/** A whole number. `Type.Integer()` is avoided because Elysia doesn't convert query text for it. */
+/** A whole number. `Type.Integer()` is not used, because Elysia doesn't convert query strings for it. */
 export const Int = (
   options: FieldNotes & { minimum?: number; maximum?: number; default?: number; examples?: number[] } = {},
 ) => Type.Number({ multipleOf: 1, ...options })
@@ -22,14 +22,14 @@ export const InstantSchema = Int({
   examples: [1_767_614_400_000],
 })
 
-/** A symbol is not serialized, so published schemas don't have it. */
+/** Symbols are not serialized, so published schemas don't contain this property. */
 const IS_INSTANT = Symbol('instant')
 
-/** Milliseconds since the Unix epoch in a request. MCP tools take ISO 8601 text instead. */
+/** Milliseconds since the Unix epoch, as a request parameter. MCP tools take an ISO 8601 string instead. */
 export const InstantInput = (options: FieldNotes & { minimum?: number }) =>
   Int({ examples: [1_767_614_400_000], ...options, ...{ [IS_INSTANT]: true } })
 
-/** True for a schema of an instant in a request. */
+/** True if the schema describes an instant in a request. */
 export const isInstant = (schema: TSchema): boolean => IS_INSTANT in schema
 
 export const Nullable = <T extends TSchema>(schema: T, notes: FieldNotes = {}) =>
@@ -40,19 +40,19 @@ TypeRegistry.Set(
   (schema: { enum: string[] }, value) => typeof value === 'string' && schema.enum.includes(value),
 )
 
-/** One of a fixed set of words: `enum` in OpenAPI. */
+/** One of a fixed set of strings; becomes `enum` in OpenAPI. */
 export const OneOf = <const T extends readonly string[]>(
   words: T,
   options: FieldNotes & { default?: T[number]; examples?: T[number][] } = {},
 ) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
-/** Texts about a schema for the API documentation. With `$id`, the schema is a named component there. */
+/** Descriptions of a schema for the API documentation. A schema with `$id` is a named component there. */
 export interface SchemaNotes {
   $id?: string
-  /** Label; shown in forms only. */
+  /** Label; only shown in forms. */
   title?: string
   description?: string
-  /** The first one is shown. */
+  /** Only the first example is shown. */
   examples?: readonly object[]
 }
 
@@ -62,7 +62,7 @@ TypeRegistry.Set(
     Array.isArray(value) && value.length > 0 && value.every((one) => items.enum.includes(one)),
 )
 
-/** One or more of a fixed set of words; comma-separated in a query string: `status=open,acknowledged`. */
+/** One or more of a fixed set of strings, separated by commas in a query string: `status=open,acknowledged`. */
 export const SeveralOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number][]>({
     [Kind]: 'SeveralOf',
@@ -71,7 +71,7 @@ export const SeveralOf = <const T extends readonly string[]>(words: T) =>
     minItems: 1,
   })
 
-/** One or more texts; comma-separated in a query string. */
+/** One or more strings, separated by commas in a query string. */
 export const SeveralTexts = (options: { description?: string } = {}) =>
   Type.Array(Type.String(), { minItems: 1, maxItems: 100, ...options })
 
@@ -85,7 +85,7 @@ export const Text = (minLength: number, maxLength: number, notes: FieldNotes & {
 export type { Static, TObject, TSchema, TString }
 export { Type }
 
-/** Field names come from callers and end up in error messages that the ledger stores. */
+/** Field names are chosen by callers, and end up in error messages stored in the ledger. */
 const MAX_NAME_LENGTH = 200
 
 /** `/channels/0/type` → `channels[0].type`; the root is `body`. */
@@ -101,8 +101,8 @@ function fieldName(path: string, root: string): string {
 }
 
 function deepest(error: ValueError): ValueError {
-  // TypeBox reports a failed union only as "expected union value". The caller most likely meant a branch whose constants
-  // match, and of those the one whose first error is deepest.
+  // If a union doesn't match, TypeBox reports only "expected union value". The caller most likely meant a branch whose
+  // constants match. Among those branches, the one with the most deeply nested first error is the most likely.
   const branches = error.errors.map((branch) => [...branch])
   const likely = branches.filter((errors) => errors.every(({ type }) => type !== ValueErrorType.Literal))
   const inner = (likely.length > 0 ? likely : branches).flat().map(deepest)
@@ -113,7 +113,9 @@ function deepest(error: ValueError): ValueError {
 
 const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'characters'}`
 
-/** Returns what is wrong with the field. Checks that no schema here uses keep TypeBox's message. */
+/**
+ * Returns a description of what is wrong with the field. Checks that no schema here uses keep TypeBox's own message.
+ */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
   const words = schema.enum ?? (schema[Kind] === 'SeveralOf' ? schema.items.enum : undefined)
@@ -158,17 +160,17 @@ function faultOf({ type, schema, message }: ValueError): string {
   }
 }
 
-/** Returns one sentence that names the field: `alerts[3].name: must not be empty`. */
+/** Returns one sentence that starts with the name of the field: `alerts[3].name: must not be empty`. */
 export function describeError(error: ValueError, root = ''): string {
   const cause = deepest(error)
   return `${fieldName(cause.path, root)}: ${faultOf(cause)}`
 }
 
 const MAX_FAULTS = 20
-/** Larger values are not searched for further errors: a megabyte takes 0.1 s. */
+/** In larger values, only the first error is reported, because searching a megabyte takes 0.1 s. */
 const MAX_SEARCHED = 20_000
 
-/** True for a value that contains at most `max` values. */
+/** True if the value contains at most `max` nested values. */
 function isSmall(value: unknown, max: number): boolean {
   let left = max
   const count = (one: unknown): boolean => {
@@ -182,7 +184,7 @@ function isSmall(value: unknown, max: number): boolean {
 
 function faultsIn(check: TypeCheck<TSchema>, value: unknown, root: string): string[] {
   if (!isSmall(value, MAX_SEARCHED)) return []
-  // A missing field has two errors: that it is missing, and that it has the wrong type.
+  // TypeBox reports two errors for a missing field: one for its absence and one for its type.
   const faults = new Map<string, string>()
   for (const error of check.Errors(value)) {
     const fault = describeError(error, root)
@@ -194,8 +196,8 @@ function faultsIn(check: TypeCheck<TSchema>, value: unknown, root: string): stri
 }
 
 /**
- * Returns a function that validates a value and returns it, or throws `AppError('invalid')` naming the first invalid
- * field. The error's `faults` name up to 20 fields. The schema is compiled on the first call.
+ * Returns a function that validates and returns a value, or throws `AppError('invalid')` with the name of the first
+ * invalid field. The error's `faults` name up to 20 fields. The schema is compiled on the first call.
  */
 export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
   let check: TypeCheck<T> | null = null

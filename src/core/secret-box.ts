@@ -3,13 +3,15 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts secrets at rest with AES-256-GCM. The box of a data folder opens only what it sealed itself. */
+/** Encrypts secrets at rest with AES-256-GCM. The box of a data folder opens only data that it has sealed itself. */
 export interface SecretBox {
-  /** Returns nonce, tag and cipher text in one buffer. */
+  /** Returns the nonce, tag and ciphertext in one buffer. */
   seal(text: string): Buffer
-  /** Like `seal`, but deterministic: equal texts give equal bytes, so sealed texts can be compared and grouped. */
+  /**
+   * Like `seal`, but deterministic: equal strings produce equal bytes, so sealed strings can be compared and grouped.
+   */
   sealEqually(text: string): Buffer
-  /** Throws when the bytes were sealed with another key or modified. */
+  /** Throws if the bytes were modified or sealed with another key. */
   open(sealed: Uint8Array): string
 }
 
@@ -22,7 +24,7 @@ export function secretBox(key: Uint8Array): SecretBox {
   const nonceKey = createHmac('sha256', key).update('nonces of equal texts').digest()
   return {
     seal: (text) => sealWith(randomBytes(NONCE_BYTES), text),
-    // The nonce is a MAC of the text, so two texts never share one.
+    // The nonce is a MAC of the string, so two different strings never share a nonce.
     sealEqually: (text) =>
       sealWith(createHmac('sha256', nonceKey).update(text).digest().subarray(0, NONCE_BYTES), text),
     open(sealed) {

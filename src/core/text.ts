@@ -1,8 +1,8 @@
 import type { Instant } from './clock.ts'
 
 /**
- * Truncates the text to at most `length` UTF-16 units, including `mark` at the end. One unit less where the cut would
- * split a surrogate pair.
+ * Truncates the string to at most `length` UTF-16 units, including a `mark` at the end. The result is one unit shorter
+ * if the cut would split a surrogate pair.
  */
 export function cutText(text: string, length: number, mark: '' | '…' = ''): string {
   if (text.length <= length) return text
@@ -11,23 +11,23 @@ export function cutText(text: string, length: number, mark: '' | '…' = ''): st
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end) + mark
 }
 
-/** `office_chat` as `OfficeChat`. */
+/** Converts `office_chat` to `OfficeChat`. */
 export function pascalCase(snake: string): string {
   return snake.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** `2026-01-05 12:07`, in UTC. */
+/** Returns a time as `2026-01-05 12:07`, in UTC. */
 export function minuteText(instant: Instant): string {
   return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
 }
 
-/** `2026-01-05 12:07 UTC` */
+/** Returns a time as `2026-01-05 12:07 UTC`. */
 export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
 
 /**
- * Returns a pattern that matches `text` as a whole word, case-sensitive. `Shop` matches in `on Shop.`, but not in
+ * Returns a pattern that matches `text` as a whole word, case-sensitively. `Shop` matches in `on Shop.`, but not in
  * `shop.example`, `Shopping` or `Shop.example`.
- * @param flags of the `RegExp`, in addition to `u`
+ * @param flags additional flags of the `RegExp`, besides `u`
  */
 export function wholeWord(text: string, flags: '' | 'g' = ''): RegExp {
   const before = String.raw`(?<![\p{L}\p{N}_.-])`
@@ -35,32 +35,32 @@ export function wholeWord(text: string, flags: '' | 'g' = ''): RegExp {
   return new RegExp(`${before}${RegExp.escape(text)}${after}`, `${flags}u`)
 }
 
-/** Returns the names that the text does not contain as whole words (case-sensitive). Skips null and empty names. */
+/** Returns the names that do not occur in the string as whole words (case-sensitive). Skips null and empty names. */
 export function namesMissingIn(text: string, names: readonly (string | null | undefined)[]): string[] {
   return names.flatMap((name) => (!name || wholeWord(name).test(text) ? [] : [name]))
 }
 
-/** `2,000` */
+/** Returns a number as `2,000`. */
 export const countText = (count: number): string => count.toLocaleString('en-US')
 
-/** `1 event`, `2,000 events`. */
+/** Returns a number of events as `1 event` or `2,000 events`. */
 export const eventsText = (count: number): string => `${countText(count)} ${count === 1 ? 'event' : 'events'}`
 
-/** `2,000.5`: at most two decimals. */
+/** Returns a number as `2,000.5`, with at most two decimals. */
 export const numberText = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
 
-/** `2,000.5 EUR`, or the number alone when the currency is null. */
+/** Returns an amount as `2,000.5 EUR`, or only the number if the currency is null. */
 export const amountText = (value: number, currency: string | null): string =>
   currency === null ? numberText(value) : `${numberText(value)} ${currency}`
 
-/** Uppercases the first letter. */
+/** Capitalizes the first letter. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
 /**
- * A sparkline: one bar character per value, in order. Empty without values.
- * @param max value of the highest bar, above 0. Values are clamped to 0 and `max`.
+ * Returns a sparkline with one bar character per value, in order; empty if there are no values.
+ * @param max value of the highest bar, above 0. Values are clamped to the range from 0 to `max`.
  */
 export function barsText(values: readonly number[], max: number): string {
   const levelOf = (value: number) => Math.round((Math.min(Math.max(0, value), max) / max) * (BARS.length - 1))
@@ -69,11 +69,11 @@ export function barsText(values: readonly number[], max: number): string {
 
 const NAMED = 3
 
-/** `a, b, c and 2 more`: the first three paths and the number of others. */
+/** Returns `a, b, c and 2 more`: the first three paths and the number of remaining ones. */
 export function firstFew(paths: readonly string[]): string {
   const more = paths.length - NAMED
   return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** A share, 0 to 1, with two significant digits: `0.0625` → `6.3 %`. */
+/** Formats a share between 0 and 1 with two significant digits: `0.0625` → `6.3 %`. */
 export const shareText = (share: number): string => `${Number((share * 100).toPrecision(2))} %`

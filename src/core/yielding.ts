@@ -1,11 +1,14 @@
-/** Long work blocks the event loop for at most this time. */
+/** Maximum time in milliseconds for which long-running work blocks the event loop. */
 const SLICE_MS = 5
 
-/** Keeps long work from blocking the event loop: the caller splits it into small steps and awaits `yieldNow` when `isDue`. */
+/**
+ * Prevents long-running work from blocking the event loop. The caller splits the work into small steps and awaits
+ * `yieldNow` if `isDue`.
+ */
 export class Yielder {
   private since = performance.now()
 
-  /** True when more than 5 ms have passed since the last `yieldNow`. */
+  /** True if more than 5 ms have passed since the last `yieldNow`. */
   get isDue(): boolean {
     return performance.now() - this.since > SLICE_MS
   }

@@ -5,7 +5,9 @@ import { type Db, tx } from '../store/database.ts'
 
 const TASK = 'sealTargets'
 
-/** Columns to encrypt: table, column, SQL condition for rows that may have a URL, and SQL of the encrypted value. */
+/**
+ * Columns to encrypt: table, column, SQL condition for rows that may contain a URL, and SQL for the encrypted value.
+ */
 const COLUMNS = [
   ['alert', 'input', `input LIKE '%"channels"%://%'`, 'sealJson(input)'],
   ['flowTest', 'settings', `settings LIKE '%"channels"%://%'`, 'sealJson(settings)'],
@@ -21,7 +23,7 @@ const COLUMNS = [
 ] as const
 
 /**
- * Encrypts channel targets and integration URLs that an earlier version stored in plain text, and overwrites the old bytes,
+ * Encrypts channel targets and integration URLs that an earlier version stored in plain text. Overwrites the old bytes,
  * including those in the write-ahead log. No effect after the first run.
  */
 export function sealStoredTargets(db: Db, box: SecretBox): void {
@@ -42,18 +44,21 @@ export function sealStoredTargets(db: Db, box: SecretBox): void {
 function defineFunctions(db: Db, box: SecretBox): void {
   db.function('sealTarget', (target) => sealTarget(box, String(target)))
   db.function('sealJson', (json) => sealedJson(box, String(json)))
-  // Only compared for equality, so it need not be decrypted.
+  // These keys are only compared for equality, so they don't have to be decrypted.
   db.function('sealKey', (key) => `sealed:${box.sealEqually(String(key)).toString('base64url')}`)
 }
 
 interface WithTargets {
-  /** For integrations. */
+  /** Only set for integrations. */
   url?: string
   channels?: Channel[]
   channel?: Channel
 }
 
-/** Encrypts the targets in the JSON of a list of channels, or of an object with `channels`, a `channel` or a `url`. */
+/**
+ * Encrypts the targets in JSON that contains either a list of channels or an object with `channels`, a `channel` or a
+ * `url`.
+ */
 function sealedJson(box: SecretBox, json: string): string {
   const sealed = (channel: Channel): Channel => ({ ...channel, target: sealTarget(box, channel.target) })
   try {

@@ -14,17 +14,17 @@ import { checkKey, keyModeWarning } from './sealed-secrets.ts'
 /** The result of one check. */
 export interface Finding {
   check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'settings'
-  /** `note`: not wrong, but worth knowing. */
+  /** `note`: not an error, but worth knowing. */
   state: 'good' | 'note' | 'wrong'
   says: string
 }
 
-/** With less free space, SQLite and the spool will soon fail to write. */
+/** With less free space than this, SQLite and the spool will soon be unable to write. */
 const MIN_FREE_BYTES = 500 * 2 ** 20
 
 /**
  * Checks everything in a data folder without changing it. Skips files that a running server is writing. `progress` is
- * called after each file with the number of checked files.
+ * called after each file with the number of files checked.
  */
 export async function examine(
   paths: FolderPaths,
@@ -128,10 +128,10 @@ function spoolFinding({ spool }: FolderPaths): Finding {
   const names = spooledSegments(spool)
   const damaged = names.filter((name) => {
     const path = join(spool, `${name}.ndjson`)
-    // A running server may have loaded it meanwhile.
+    // A running server may have loaded the segment in the meantime.
     if (!existsSync(path)) return false
     const { broken, isTorn } = readSegment(readFileSync(path))
-    // A torn end was never acknowledged.
+    // A batch that is incomplete at the end of the file was never acknowledged.
     return broken.some(({ batches }) => batches > 0) && !(isTorn && broken.length === 1)
   })
   if (damaged.length > 0) {

@@ -2,7 +2,8 @@ import { firstFew } from '../core/text.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
 /**
- * The data folder can't be used. The message says what is wrong, that nothing was changed, and how to continue.
+ * The data folder can't be used. The message says what is wrong, states that nothing was changed, and explains how to
+ * continue.
  */
 export class FolderError extends Error {
   override readonly name = 'FolderError'
@@ -50,7 +51,7 @@ export function olderDatabase(paths: FolderPaths, strays: readonly string[]): Fo
   )
 }
 
-/** Returns the warning about files that are ignored at startup. */
+/** Returns the warning about files that are ignored on startup. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
   return `the database does not list ${strays.length} of the files in ${paths.events} (${firstFew(strays)}): they are kept but not read; run "${doctorCommand(paths, '--rebuild')}" to add them`
 }
@@ -62,7 +63,7 @@ interface Counts {
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-/** Returns advice on how to continue when secrets can't be decrypted. */
+/** Returns instructions on how to continue if secrets can't be decrypted. */
 function withoutKey(paths: FolderPaths): string {
   return `Nothing was changed. Restore the ${paths.key} that belongs to this database, or run "${doctorCommand(paths, '--forget-secrets')}" to continue without these secrets: webhooks get new ones, and those of integrations must be entered again`
 }

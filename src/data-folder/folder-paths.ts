@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 
-/** Paths in a data folder. */
+/** Paths within a data folder. */
 export interface FolderPaths {
   folder: string
   database: string
   key: string
   events: string
   spool: string
-  /** Batches waiting to be judged. */
+  /** Batches that are waiting to be judged. */
   late: string
-  /** Screenshots and HAR files, one folder per run. */
+  /** Screenshots and HAR files, with one folder per run. */
   runs: string
-  /** Profiles of running browsers; disposable afterwards. */
+  /** Profiles of running browsers. They can be deleted when no browser is running. */
   browsers: string
 }
 

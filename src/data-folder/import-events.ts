@@ -22,7 +22,7 @@ interface ImportError {
   error: string
 }
 
-/** The result of an import. */
+/** Result of an import. */
 export interface Imported {
   imported: number
   refused: number
@@ -32,7 +32,7 @@ export interface Imported {
 
 export interface ImportOptions {
   files: readonly string[]
-  /** Domain of all events; null when each event names its own. */
+  /** Domain for all events; null if each event names its own domain. */
   domainId: string | null
   /** Only events with `from <= receivedAt <= now` are imported. */
   from: Instant
@@ -47,19 +47,20 @@ export interface ImportDeps {
 }
 
 const MAX_ERRORS = 20
-/** Approximate size of the files in which events from lines are handed to the warehouse. */
+/** Approximate size of each file that hands events parsed from lines to the warehouse. */
 const DRAFT_BYTES = 64 * 1024 * 1024
 const WRITE_AT_ONCE = 512 * 1024
-/** Progress after hashing and after reading a file. The rest is storing its events. */
+/** Share completed after hashing and after reading a file. The remainder is for storing its events. */
 const [HASHED, READ] = [0.05, 0.5]
 
-/** True when the file name has the extension of a supported format. */
+/** True if the file name has an extension of a supported format. */
 export const isImportable = (file: string) => isParquet(file) || /\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file)
 const isParquet = (file: string) => file.endsWith('.parquet')
 
 /**
- * Imports past events into the history, one transaction per file. A file whose content was already imported for the same
- * domain adds nothing. Throws `invalid` for an unreadable file; earlier files stay imported.
+ * Imports past events into the history, with one transaction per file. A file whose content was already imported for
+ * the same domain adds nothing. Throws `invalid` if a file is unreadable; files that were already imported remain
+ * imported.
  */
 export async function importEvents(parts: ImportDeps, order: ImportOptions): Promise<Imported> {
   const rules: ImportRules = {
@@ -97,7 +98,7 @@ class FileImport {
     const content = await this.hash()
     const named = { content, domainId: this.order.domainId ?? '' }
     if (isImported(db, named)) return NOTHING
-    // The same content for another domain is a separate import with separate files.
+    // Importing the same content for another domain is a separate import with separate files.
     const name = Bun.hash(`${content} ${named.domainId}`).toString(16).padStart(16, '0')
     const events = warehouse.importEvents(name)
     try {
@@ -133,7 +134,7 @@ class FileImport {
       }
       for await (const part of bytesOf(this.file, read)) hasher.update(part)
     } catch (error) {
-      // An error of the file system or of gzip.
+      // Errors from the file system or gzip have a `code`.
       if (typeof (error as { code?: unknown }).code !== 'string') throw error
       throw new AppError('invalid', `${this.file} can't be read: ${messageOf(error)}`)
     }
@@ -179,7 +180,7 @@ class FileImport {
     await draft.end()
   }
 
-  /** Returns the staged line of an event, null when it was rejected. */
+  /** Returns the staged line for an event; null if the event was rejected. */
   private read(
     text: string,
     at: number,
@@ -204,7 +205,7 @@ class FileImport {
 
   private refuse(line: number, error: string): void {
     this.refused++
-    // Rows that SQL did not accept arrive in any order.
+    // Rows that are not accepted by SQL arrive in any order.
     if (this.errors.length === MAX_ERRORS && (this.errors.at(-1)?.line ?? 0) < line) return
     this.errors.push({ file: this.file, line, error })
     this.errors.sort((a, b) => a.line - b.line)
@@ -225,13 +226,13 @@ class FileImport {
   }
 }
 
-/** A row that SQL did not accept, to be parsed as a line: its number and content. */
+/** A row that was not accepted by SQL, to be parsed as a line: its number and its content. */
 function rowOf(text: string): { row: number; value: unknown } {
   const { row, line } = JSON.parse(text) as { row: number; line: Record<string, unknown> }
   return { row, value: { ...line, params: paramsOf(line.params) } }
 }
 
-/** Parameters in a Parquet file may be JSON text. Other text is rejected later. */
+/** Parameters in a Parquet file may be JSON text. Any other text is rejected later. */
 function paramsOf(params: unknown): unknown {
   if (typeof params !== 'string') return params
   try {
@@ -241,7 +242,7 @@ function paramsOf(params: unknown): unknown {
   }
 }
 
-/** Collects lines in files that are handed on when they are large enough. */
+/** Collects lines in files, and hands each file on once it is large enough. */
 class Draft {
   private files = 0
   private bytes = 0

@@ -16,9 +16,9 @@ import { type FolderPaths, folderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
 
 /**
- * Opens the database and the key of a data folder, or creates both in an empty folder. Throws `FolderError` without
- * changing anything when the database is damaged, is missing although the folder has data, or has secrets that the key
- * can't decrypt.
+ * Opens the database and the key of a data folder. Creates both if the folder is empty. Throws `FolderError` without
+ * changing anything if the database is damaged, is missing although the folder contains data, or contains secrets that
+ * the key can't decrypt.
  */
 export function openStores(folder: string): { db: Db; box: SecretBox } {
   const paths = folderPaths(folder)
@@ -42,7 +42,7 @@ function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   }
 }
 
-/** Returns what `work` returns. Throws `FolderError` when it runs into damage of the database. */
+/** Returns the result of `work`. Throws `FolderError` if the database turns out to be damaged. */
 function readable<T>(paths: FolderPaths, work: () => T): T {
   try {
     return work()
@@ -58,7 +58,7 @@ function toRead({ database }: FolderPaths) {
 }
 
 /**
- * Returns the state of the database. Throws `FolderError` when it is damaged, or missing although there are events.
+ * Returns the state of the database. Throws `FolderError` if it is damaged, or is missing although there are events.
  */
 export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
@@ -72,9 +72,9 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
 
 /** Callbacks for errors, the log, and the operator. */
 export interface FolderReports {
-  /** Time limit of a caller's query of the history. Default: 20 s. */
+  /** Time limit for a caller's query on the history. Default: 20 s. */
   queryTimeoutMs?: number
-  /** Called for errors after startup. */
+  /** Called for errors that occur after startup. */
   report(error: unknown, where: string): void
   log: { info(message: string): void; warn(message: string): void }
   /** Sends an e-mail to the operator. */
@@ -85,7 +85,8 @@ export interface FolderReports {
 export type Stores = Awaited<ReturnType<typeof openAllStores>>
 
 /**
- * Locks the folder and opens all its stores. Throws `FolderError` without changing anything when its parts don't match.
+ * Locks the folder and opens all of its stores. Throws `FolderError` without changing anything if its parts don't
+ * match.
  */
 export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
   const paths = folderPaths(folder)
@@ -114,7 +115,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
 }
 
-/** Returns what `work` returns. Throws `FolderError` when the list of files is damaged. */
+/** Returns the result of `work`. Throws `FolderError` if the list of files is damaged. */
 export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -126,8 +127,8 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
 }
 
 /**
- * Checks that the parts of the folder match, and returns the paths of event files that the database does not list.
- * Read-only, so a rejected folder is unchanged. Throws `FolderError`.
+ * Checks that the parts of the folder match. Returns the paths of event files that are not listed in the database.
+ * Read-only, so a rejected folder is left unchanged. Throws `FolderError`.
  */
 async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
@@ -141,7 +142,7 @@ async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: 
   return { strays, leftovers }
 }
 
-/** Opens the spool, and reports damage to the operator by e-mail. */
+/** Opens the spool. Reports damage to the operator by e-mail. */
 function openSpool(
   folder: string,
   clock: Clock,
@@ -151,7 +152,7 @@ function openSpool(
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)
   const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
-  // One e-mail for all damage found at startup.
+  // All damage found during startup is reported in a single e-mail.
   if (found.length > 0) notifyOperator(segmentNotice(found))
   damaged = (damage) => notifyOperator(segmentNotice([damage]))
   return spool

@@ -12,25 +12,25 @@ import type { FolderPaths } from './folder-paths.ts'
 import { readList } from './open-folder.ts'
 import { openBox } from './sealed-secrets.ts'
 
-/** The result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
+/** Result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
 export interface Rebuilt {
-  /** New path of the damaged database or of its log; null without damage. */
+  /** New path of the damaged database or its log; null if there was no damage. */
   setAside: string | null
   /** Files added to the list. */
   listed: string[]
   /** Unreadable files, which stay in place and are not listed. */
   unreadable: string[]
-  /** Missing files removed from the list. */
+  /** Missing files that were removed from the list. */
   gone: string[]
-  /** Recreated organizations and domains. */
+  /** Organizations and domains that were recreated. */
   orgs: string[]
   domains: string[]
 }
 
 /**
- * Lists event files that the database does not list, and recreates organizations and domains that occur only in them.
- * Deletes no files. The caller must hold the folder's lock. `progress` is called after each file with the number of files
- * done. Idempotent. Throws `FolderError` when the key can't decrypt the stored secrets.
+ * Lists event files that are not listed in the database, and recreates organizations and domains that occur only in
+ * these files. Deletes no files. The caller must hold the lock on the folder. `progress` is called after each file with
+ * the number of processed files. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
  */
 export async function rebuild(
   paths: FolderPaths,
@@ -58,8 +58,8 @@ export async function rebuild(
 }
 
 /**
- * Renames a damaged database with its log, and returns the new path. If only the log is damaged, it is copied instead,
- * and its readable part stays in use.
+ * Renames a damaged database and its log, and returns the new path. If only the log is damaged, the log is copied
+ * instead, and its readable part remains in use.
  */
 function setDamagedAside({ database }: FolderPaths, now: Instant): string | null {
   const { kind } = inspectDatabase(database)

@@ -10,7 +10,7 @@ import { KEY_BYTES, masterKey } from '../store/master-key.ts'
 import { closedKey, lostKey } from './folder-errors.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
-/** Encrypted secrets in a database: webhook secrets of organizations and secrets of integrations. */
+/** Encrypted secrets in a database: the webhook secrets of organizations and the secrets of integrations. */
 interface Sealed {
   orgs: { id: string; secret: Buffer }[]
   integrations: { id: string; orgId: string; secret: Buffer }[]
@@ -32,14 +32,14 @@ function countsOf({ orgs, integrations }: Sealed): SealedCounts {
 
 const total = ({ orgs, integrations }: SealedCounts) => orgs + integrations
 
-/** Returns the secrets that the box can't decrypt. */
+/** Returns the secrets that can't be decrypted with the box. */
 function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
   const isClosed = ({ secret }: { secret: Buffer }) => {
     try {
       box.open(secret)
       return false
     } catch {
-      // Sealed with another key, or damaged.
+      // The secret is damaged or was sealed with another key.
       return true
     }
   }
@@ -47,8 +47,8 @@ function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
 }
 
 /**
- * Throws `FolderError` when the key is missing, invalid or can't decrypt the stored secrets, which would otherwise show
- * only when a secret is used. No key is required while no secrets are stored.
+ * Throws `FolderError` if the key is missing or invalid, or can't decrypt the stored secrets. Otherwise, this problem
+ * would only appear when a secret is used. No key is required as long as no secrets are stored.
  */
 export function checkKey(paths: FolderPaths, db: Db): void {
   const sealed = sealedIn(db)
@@ -63,14 +63,14 @@ export function checkKey(paths: FolderPaths, db: Db): void {
 
 /**
  * Returns the box that encrypts and decrypts secrets in this folder. Creates a key if no secrets are stored yet. Throws
- * like `checkKey`.
+ * the same errors as `checkKey`.
  */
 export function openBox(paths: FolderPaths, db: Db): SecretBox {
   checkKey(paths, db)
   return secretBox(masterKey(paths.key))
 }
 
-/** Returns why the key file is unusable, null when it is valid. */
+/** Returns the reason why the key file can't be used; null if it is valid. */
 function keyProblem({ key }: FolderPaths): string | null {
   if (!existsSync(key)) return 'is missing'
   const bytes = statSync(key).size
@@ -78,9 +78,9 @@ function keyProblem({ key }: FolderPaths): string | null {
 }
 
 /**
- * Deletes the secrets that the key can't decrypt: organizations get new webhook secrets; those of integrations and flow
- * tests must be entered again. Writes an entry to the audit log of each organization. Creates a missing key, and renames
- * an invalid key file.
+ * Deletes the secrets that the key can't decrypt. Organizations get new webhook secrets; secrets of integrations and
+ * flow tests must be entered again. Adds an entry to the audit log of each organization. Creates a missing key, and
+ * renames an invalid key file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
   const aside = `${paths.key}.damaged-${clock.now()}`
@@ -103,7 +103,7 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
   return countsOf(closed)
 }
 
-/** Returns a warning when other users of the machine can read the key, else null. */
+/** Returns a warning if other users of the machine can read the key; otherwise null. */
 export function keyModeWarning({ key }: FolderPaths): string | null {
   const mode = statSync(key).mode & 0o777
   if ((mode & 0o077) === 0) return null

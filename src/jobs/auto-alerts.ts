@@ -12,14 +12,14 @@ import { SignalCache } from '../signals/signal-cache.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A domain with fewer events within `TRAFFIC_MS` can't have a signal. */
+/** A domain with fewer events than this within `TRAFFIC_MS` can't have a signal. */
 const MIN_EVENTS = 100
 const TRAFFIC_MS = 36 * DAY_MS
 
 /** Maximum number of domains per query. */
 const MAX_QUERY_DOMAINS = 500
 
-/** The actor that resolves the issues of an alert that is removed with its domain. */
+/** The actor recorded for issues that are resolved when an alert is removed with its domain. */
 const ACTOR = 'Tagwarden'
 
 export interface AutoAlertDeps {
@@ -29,7 +29,10 @@ export interface AutoAlertDeps {
   enqueue: Enqueue
 }
 
-/** Returns the job that creates a domain's automatic alert with its first signal, and removes it with the domain. */
+/**
+ * Returns the job that creates a domain's automatic alert when its first signal appears, and removes the alert together
+ * with the domain.
+ */
 export function autoAlertJob(parts: AutoAlertDeps): () => Promise<void> {
   const directory = new SignalCache(parts.warehouse)
   return () => syncAutoAlerts(parts, directory)
@@ -48,7 +51,7 @@ async function syncAutoAlerts({ db, clock, enqueue }: AutoAlertDeps, directory: 
   }
 }
 
-/** Returns the ids of domains that have a signal today. */
+/** Returns the ids of the domains that have a signal today. */
 async function withSignals(
   signalCache: SignalCache,
   orgId: string,

@@ -7,20 +7,20 @@ export interface CheckHostsDeps {
   db: Db
   clock: Clock
   transport: Transport
-  /** Called when the collector must reread the hostnames. */
+  /** Called if the collector must reread the hostnames. */
   changed(): void
-  /** Aborted when the program ends. */
+  /** Aborted when the program shuts down. */
   signal: AbortSignal
 }
 
-/** A hostname is checked again after this time. */
+/** Interval after which a hostname is checked again. */
 const EVERY_MS = 10 * MINUTE_MS
 /** Maximum number of hostnames per round. */
 const HOSTS_PER_ROUND = 10
 
 /**
- * Checks whether the customers' hostnames point to this collector: new ones soon, the others every ten minutes. An abort
- * leaves their status unchanged.
+ * Checks whether customers' hostnames point to this collector. New hostnames are checked soon, all others every ten
+ * minutes. If a check is aborted, the status of its hostname does not change.
  */
 export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsDeps): Promise<void> {
   const hosts = hostsToCheck(db, clock.now() - EVERY_MS, HOSTS_PER_ROUND)
@@ -32,7 +32,7 @@ export async function checkHosts({ db, clock, transport, changed, signal }: Chec
   if (hosts.some(({ status }, index) => (status === 'active') !== found[index])) changed()
 }
 
-/** Only this collector serves the configuration of the token. */
+/** Only this collector serves the configuration for the token. */
 async function pointsHere(
   { hostname, token }: CollectHost,
   transport: Transport,

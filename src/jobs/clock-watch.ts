@@ -14,39 +14,39 @@ export interface ClockWatchDeps {
   clock: Clock
   spool: Pick<Spool, 'latest' | 'setBack'>
   warehouse: Pick<Warehouse, 'storage'>
-  /** Called once for every step. */
+  /** Called once for each step. */
   stepped(step: ClockStep): void
 }
 
 /**
- * Detects a clock that is behind times in the data folder. Whether it was set back, was ahead before or is behind now
- * can't be known, so no stored data is changed or deleted. Pending times are recomputed from now, and new events are
- * judged immediately. Steps of up to 10 s are waited out.
+ * Detects a clock that is behind times stored in the data folder. It is impossible to know whether the clock was set
+ * back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are recomputed
+ * from the current time, and new events are judged immediately. For steps of up to 10 s, the program waits until the
+ * clock catches up.
  */
 export class ClockWatch {
-  /** The last time seen, in this run or the previous one. */
+  /** The latest time seen in this run or the previous one. */
   private seenAt: Instant
-  /** Latest `receivedAt` of the events stored at startup. */
+  /** Latest `receivedAt` of the events that were stored at startup. */
   private readonly lastReceivedAt: Instant
 
-  /** Checks the clock at once. */
+  /** Checks the clock immediately. */
   constructor(private readonly parts: ClockWatchDeps) {
     const { db, clock, spool } = parts
     const now = clock.now()
-    // A heartbeat may be 30 s older than the last judged time.
+    // The heartbeat may be 30 s older than the time up to which events were judged.
     const seenAt = Math.max(lastHeartbeat(db) ?? now, judgedThrough(db))
     this.seenAt = seenAt
     this.lastReceivedAt = spool.latest.receivedAt
-    // Events with future times, from before a known step, do not show a new step.
+    // Events with future times from before a known step do not indicate a new step.
     if (this.lastReceivedAt <= latestBeforeSteps(db))
       spool.setBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
-    // A small step is waited out: events in an interval that was already judged would not be judged.
+    // After a small step, the program waits until the clock catches up. Otherwise, events in an interval that was
+    // already judged would never be judged.
     if (!this.check()) spool.setBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
-  /**
-   * To be called before anything else that uses the time, about every second. Returns whether the clock was set back.
-   */
+  /** Must be called about every second, before any other code uses the time. Returns whether the clock was set back. */
   check(): boolean {
     const { db, clock, spool, stepped } = this.parts
     const now = clock.now()
@@ -69,8 +69,8 @@ export class ClockWatch {
   }
 
   /**
-   * Returns since when the program ran before: excludes gaps of a clock that was set forward, and times before the
-   * first event.
+   * Returns the time since which the program ran before the step. Excludes gaps caused by setting the clock forward,
+   * and times before the first event.
    */
   private ranFrom(now: Instant, latestAt: Instant): Instant {
     const { db, warehouse } = this.parts
@@ -81,7 +81,7 @@ export class ClockWatch {
   }
 }
 
-/** Returns the message to the operator about a step, sent once. */
+/** Returns the message to the operator about a step. It is sent once. */
 export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: string; text: string } {
   const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
   return {
@@ -97,7 +97,7 @@ const UNITS = [
   [SECOND_MS, 'second'],
 ] as const
 
-/** Formats as `1 day`, `3 hours`, in the largest unit. */
+/** Formats a duration in the largest unit, such as `1 day` or `3 hours`. */
 function durationText(ms: number): string {
   const [unitMs, unit] = UNITS.find(([size]) => ms >= size) ?? [SECOND_MS, 'second']
   const count = Math.round(ms / unitMs)

@@ -13,33 +13,33 @@ interface OperatorNotice {
 export interface DiskBudgetDeps {
   db: Db
   warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
-  /** Files of flow test runs, which count towards the budget. */
+  /** Files of flow test runs. They count towards the budget. */
   runFiles: Pick<RunFiles, 'uses' | 'remove'>
   clock: Clock
-  /** Maximum bytes of all collected data; 0 for no limit. */
+  /** Maximum size in bytes of all collected data; 0 means no limit. */
   budgetBytes: number
   warn(message: string): void
-  /** Called with deletions, at most once a day per organization. */
+  /** Called when data is deleted, at most once a day per organization. */
   notifyOperator(notice: OperatorNotice): void
 }
 
-/** Keeps collected data within the disk budget, and rejects batches of organizations that exceed their share. */
+/** Keeps collected data within the disk budget. Rejects batches from organizations that exceed their share. */
 export class DiskBudget {
   private over: ReadonlySet<string> = new Set()
-  /** When the operator was last notified about an organization. */
+  /** Time of the last message to the operator about each organization. */
   private readonly notifiedAt = new Map<string, Instant>()
 
   constructor(private readonly parts: DiskBudgetDeps) {}
 
   /**
-   * True while the organization exceeds its share with nothing left to delete. Accepting its batches would cost other
-   * organizations their data.
+   * True while the organization exceeds its share and has nothing left to delete. Accepting its batches would cost
+   * other organizations their data.
    */
   isOver(orgId: string): boolean {
     return this.over.has(orgId)
   }
 
-  /** Deletes what exceeds the budget, by `planDrops`. Idempotent and crash-safe. */
+  /** Deletes data that exceeds the budget, according to `planDrops`. Idempotent and crash-safe. */
   async enforce(): Promise<void> {
     const { db, warehouse, runFiles, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
@@ -48,7 +48,7 @@ export class DiskBudget {
     const { drops, over } = planDrops([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
     this.setOver(over)
-    // Last, because it waits for running queries.
+    // Awaited last, because it waits for running queries.
     await dropped
   }
 
@@ -67,7 +67,7 @@ export class DiskBudget {
     await dropped
   }
 
-  /** Rejects batches of these organizations from now on. */
+  /** From now on, rejects batches from these organizations and no others. */
   private setOver(over: readonly string[]): void {
     const before = this.over
     this.over = new Set(over)
@@ -97,7 +97,7 @@ export class DiskBudget {
   }
 }
 
-/** Prefix of a run's id in the name of its piece. */
+/** Prefix in the names of pieces that are runs; the id of the run follows. */
 const RUN = 'run '
 
 function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {

@@ -1,20 +1,20 @@
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
-/** The program is idle in a second in which it uses less than this share of a processor. */
+/** The program counts as idle during a second in which it uses less than this share of a processor. */
 const IDLE_SHARE = 0.05
-/** Number of consecutive idle checks. */
+/** Required number of consecutive checks that find the program idle. */
 const IDLE_CHECKS = 4
-/** With less processor time than this since the last release, there is little to release. */
+/** If the program has used less processor time than this since the last release, there is little to release. */
 const MIN_WORK_MS = SECOND_MS / 5
 const MIN_PAUSE_MS = MINUTE_MS
 
-/** Calls `onIdle` when the program is idle after work, at most once a minute. */
+/** Calls `onIdle` when the program becomes idle after work, at most once a minute. */
 export class IdleDetector {
   private last: { atMs: number; usedMs: number }
   private released = { atMs: Number.NEGATIVE_INFINITY, usedMs: 0 }
   private idleChecks = 0
 
-  /** @param usage returns the program's processor time in µs */
+  /** @param usage returns the processor time used by the program, in µs */
   constructor(
     private readonly usage: () => { user: number; system: number },
     private readonly onIdle: () => void,
@@ -23,7 +23,7 @@ export class IdleDetector {
     this.last = this.measure()
   }
 
-  /** Call it about every second. */
+  /** Must be called about every second. */
   check(): void {
     const { atMs, usedMs } = this.measure()
     const isIdle = usedMs - this.last.usedMs < (atMs - this.last.atMs) * IDLE_SHARE

@@ -28,7 +28,7 @@ import { type RetainDeps, retain } from './retain.ts'
 
 export interface JobDeps {
   clock: Clock
-  /** Time of the last successful runs; updated by the jobs. */
+  /** Time of the last successful flush and evaluation. Updated by the jobs. */
   lastRuns: { flushAt: Instant | null; evaluationAt: Instant | null }
   /** Checks whether the clock was set back, and records a heartbeat. */
   heartbeat(): void
@@ -44,7 +44,7 @@ export interface JobDeps {
   domains: Pick<DomainDirectory, 'refresh'>
   notifying: NotifierDeps
   dispatcher: Dispatcher
-  /** Emits when a message to send was committed. */
+  /** Emits when a message that must be sent is committed. */
   outboxEmitter: Emitter
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Poller, 'start'>
@@ -53,13 +53,13 @@ export interface JobDeps {
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsDeps
   changes: ChangeParts & NoticeParts
-  /** Queues flow tests that are due, and starts queued ones. */
+  /** Queues flow tests that are due, and starts tests that are queued. */
   flows: { plan(): void; start(): void }
 }
 
 const EVERY_SECOND = '* * * * * *'
 
-/** Returns all jobs. Of jobs that are due at the same time, the first in the list starts first. */
+/** Returns all jobs. If several jobs are due at the same time, they start in the order of the list. */
 export function jobsOf(parts: JobDeps): Job[] {
   const { clock, lastRuns } = parts
   const idleDetector = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
@@ -113,7 +113,7 @@ export function jobsOf(parts: JobDeps): Job[] {
       name: 'notice releases',
       pattern: '*/5 * * * * *',
       async run(stopping) {
-        // A new server has no history, so the query engine need not be started.
+        // A new server has no history, so there is no need to start the query engine.
         if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
       },
     },

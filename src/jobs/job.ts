@@ -4,36 +4,39 @@ import { clockStepDetector, SECOND_MS } from '../core/clock.ts'
 import type { Emitter } from '../core/emitter.ts'
 import { messageOf } from '../core/error.ts'
 
-/** A background task. Running it twice, late or after a crash must be harmless. */
+/** A background task. It must be harmless to run it twice, late or after a crash. */
 export interface Job {
   name: string
   /** A cron pattern with seconds. */
   pattern: string
-  /** Emits when there is work before the next scheduled run. */
+  /** Emits when there is work to do before the next scheduled run. */
   trigger?: Emitter
-  /** @param stopping aborted at shutdown, so that long runs can end early */
+  /** @param stopping aborted at shutdown, so that long runs can stop early */
   run(stopping?: AbortSignal): Promise<void>
 }
 
 /** Triggers within this time start a single run. */
 const MIN_REST_MS = 10
-/** A triggered run starts after a rest of this many times the last run's duration: a job is busy a quarter of the time at most. */
+/**
+ * After a triggered run, the job rests for this many times the duration of the run. It is therefore busy at most a
+ * quarter of the time.
+ */
 const REST_FACTOR = 3
-/** With the first job this late, the program was suspended, and the first job must run before the others. */
+/** If the first job is late by this much, the program was suspended, and the first job must run before the others. */
 const LATE_MS = 2 * SECOND_MS
 
 type Report = (error: unknown, job: string) => void
 
 export interface Runner {
-  /** Starts no more runs, aborts running ones and waits for them. */
+  /** Starts no new runs, aborts running ones and waits until they have ended. */
   stop(): Promise<void>
 }
 
 /**
- * Runs each job on its schedule and soon after its trigger, but never two runs of one job at once. A failed run is
- * reported and retried at the next scheduled time; failures after `stop` are not reported. When the clock is set, all
- * times are recomputed, because croner waits for an absolute time that may now be years away, and the first job of the
- * list runs immediately, before any other job uses the new time.
+ * Runs each job on its schedule and soon after its trigger, but never twice at the same time. A failed run is reported
+ * and retried at the next scheduled time; failures after `stop` are not reported. When the clock is set, all scheduled
+ * times are recomputed, because croner waits for an absolute time that may now be years away. The first job in the list
+ * then runs immediately, before any other job uses the new time.
  */
 export function runJobs(jobs: readonly Job[], report: Report): Runner {
   const stopping = new AbortController()
@@ -65,11 +68,11 @@ export function runJobs(jobs: readonly Job[], report: Report): Runner {
   }
 }
 
-/** Runs one job sequentially. */
+/** Runs a single job, one run after another. */
 class JobRunner {
   /** The current run; null between runs. */
   running: Promise<void> | null = null
-  /** Start of the last run, or of the program, by `performance.now()`. */
+  /** Start of the last run, or of the program, as measured by `performance.now()`. */
   begunAt = performance.now()
   private restUntil = 0
   private isTriggered = false
@@ -80,7 +83,7 @@ class JobRunner {
     private readonly report: Report,
   ) {}
 
-  /** Starts a run unless one is running. */
+  /** Starts a run unless one is already in progress. */
   start(): void {
     if (this.running) return
     this.begunAt = performance.now()
@@ -96,11 +99,14 @@ class JobRunner {
       })
   }
 
-  /** Calls `start` after the current run and a rest, once for all triggers until then; never after a stop. */
+  /**
+   * Calls `start` after the current run and a rest. All triggers until then cause a single call, and triggers after a
+   * stop cause none.
+   */
   async trigger(start: () => void): Promise<void> {
     if (this.isTriggered) return
     this.isTriggered = true
-    // The current run may have checked for work before the trigger.
+    // The current run may have checked for work before the trigger occurred.
     await this.running
     await setTimeout(Math.max(MIN_REST_MS, this.restUntil - performance.now()), undefined, { ref: false })
     this.isTriggered = false

@@ -22,7 +22,7 @@ import { type Db, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** Deletes the expired records of each room. */
+/** Functions that delete expired records, one per module. */
 const RETENTIONS: readonly Retention[] = [
   removeOldHostUsage,
   removeOldUsage,
@@ -46,13 +46,13 @@ const RETENTIONS: readonly Retention[] = [
 export interface RetainDeps {
   db: Db
   warehouse: Pick<Warehouse, 'drop'>
-  /** Time by which the age of data is measured. */
+  /** Time from which the age of data is measured. */
   agedAt(): Instant
   retentionMs: number
   runFiles: Pick<RunFiles, 'retain'>
 }
 
-/** Deletes data past its retention and data of deleted organizations. */
+/** Deletes data that has exceeded its retention, and data of deleted organizations. */
 export async function retain(parts: RetainDeps): Promise<void> {
   const { db, warehouse, retentionMs } = parts
   const now = parts.agedAt()
@@ -65,6 +65,6 @@ export async function retain(parts: RetainDeps): Promise<void> {
     for (const remove of RETENTIONS) remove(db, now)
   })
   await parts.runFiles.retain(db, now)
-  // In small steps, which don't block the collector for long.
+  // Deletes in small steps, so that the collector is never blocked for long.
   while (tx(db, () => deleteExpiredBatches(db, now)) !== null) await new Promise(setImmediate)
 }

@@ -4,15 +4,15 @@ import library from '@duckdb/node-bindings-linux-x64/libduckdb.so' with { type: 
 import { cacheFolders, unpack } from './unpack.ts'
 
 /**
- * DuckDB's bindings in the executable: `build.ts` replaces `@duckdb/node-bindings` with this module. The system's loader
- * opens only files on disk, and finds the library next to the addon by its file name.
+ * DuckDB's bindings in the executable. `build.ts` replaces `@duckdb/node-bindings` with this module. The system's
+ * loader only opens files on disk, and finds the library by its file name next to the addon.
  */
 const files = [
   { name: 'libduckdb.so', source: library },
   { name: 'duckdb.node', source: addon },
 ]
 
-/** The names of embedded files contain a hash of their content. */
+/** The names of embedded files contain hashes of their content. */
 const version = files.map(({ source }) => basename(source)).join('-')
 
 export default unpack(files, version, cacheFolders(process.env), (folder) => {

@@ -13,14 +13,14 @@ export interface FileMapping {
   file: string
 }
 
-/** Libraries stay mapped until the program ends. Addresses of other files may be reused at any time. */
+/** Libraries remain mapped until the program ends. Address ranges of other files may be reused at any time. */
 const LIBRARY = /\.(?:node|so(?:\.\d+)*)$/
 
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)$/
 
 /**
- * Returns the read-only mappings of `program` and of libraries without modified pages, all of which can be read again from
- * the file.
+ * Returns the read-only mappings of `program`, and of libraries, that have no modified pages. All of them can be read
+ * from the file again.
  * @param smaps content of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html)
  */
 export function untouchedMappings(smaps: string, program: string): FileMapping[] {
@@ -37,15 +37,15 @@ export function untouchedMappings(smaps: string, program: string): FileMapping[]
     }
     const [, field, kb] = /^(Rss|Anonymous): +(\d+) kB$/.exec(line) ?? []
     if (field === 'Rss') residentKb = Number(kb)
-    // Modified pages, such as relocations, would be lost.
+    // Modified pages, such as those with relocations, would be lost.
     if (field === 'Anonymous' && kb === '0' && mapping && residentKb >= MIN_KB) found.push(mapping)
   }
   return found
 }
 
 /**
- * Releases memory pages of the program and its libraries, most of which only startup needs. They stay in the system's file
- * cache and are mapped again on use. Takes about 5 ms. No effect on systems other than Linux.
+ * Releases memory pages of the program and its libraries, most of which are only needed at startup. The pages remain in
+ * the system's file cache and are mapped again when used. Takes about 5 ms. No effect on systems other than Linux.
  */
 export function releaseFilePages(): void {
   if (process.platform !== 'linux') return

@@ -5,16 +5,16 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 import { writeWhole } from '../store/private-file.ts'
 
-/** A file to unpack: name on disk, and path of its content. */
+/** A file to unpack: its name on disk and the path of its content. */
 export interface Packed {
   name: string
   source: string
 }
 
 export interface CacheFolders {
-  /** Folders that keep files between starts, preferred first. */
+  /** Folders that keep files between starts, most preferred first. */
   folders: readonly string[]
-  /** Parent of a temporary folder for a single start. */
+  /** Parent of the temporary folder, which is used for a single start. */
   spare: string
 }
 
@@ -25,10 +25,10 @@ export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv):
 }
 
 /**
- * Writes the files into `<folder>/<version>` of the first usable folder, and returns what `use` returns for that path.
- * Existing files of the right size are reused: files are written atomically, and only to folders that no other user can
- * write to. If no folder is usable, a temporary one is created in `spare` and removed afterwards. Throws with the reasons
- * for all folders when that fails as well.
+ * Writes the files to `<folder>/<version>` in the first usable folder, and returns the result of `use` for that path.
+ * Existing files of the right size are reused, because files are written atomically, and only to folders that no other
+ * user can write to. If no folder is usable, a temporary folder is created in `spare` and removed afterwards. If that
+ * fails as well, throws an error with the reasons for all folders.
  */
 export function unpack<T>(
   files: readonly Packed[],
@@ -43,7 +43,7 @@ export function unpack<T>(
       for (const file of files) writeUnlessPresent(file, folder)
       return { result: use(folder) }
     } catch (error) {
-      // A full disk, another user's folder, a file system mounted noexec: the next folder may work.
+      // The disk is full, another user owns the folder, or the file system is mounted noexec. The next folder may work.
       reasons.push(`${folder}: ${messageOf(error)}`)
       return null
     }
@@ -65,7 +65,10 @@ export function unpack<T>(
   throw new Error(`the bundled libraries could not be unpacked to any folder: ${reasons.join('; ')}`)
 }
 
-/** Creates the folder if needed. Throws when another user can write to it, because its files are loaded as code. */
+/**
+ * Creates the folder if it does not exist. Throws if another user can write to it, because its files are loaded as
+ * code.
+ */
 function ensurePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
@@ -84,7 +87,8 @@ function writeUnlessPresent({ name, source }: Packed, folder: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    // Synced before it is renamed: a power cut could otherwise leave a file of the right size without its content.
+    // The file is synced before it is renamed. Otherwise, a power cut could leave a file of the right size without its
+    // content.
     writeWhole(draft, readFileSync(source), 0o700)
     renameSync(draft, path)
   } catch (error) {

@@ -2,11 +2,13 @@ import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
 import { RECORD_RETENTION_MS } from './retention.ts'
 
-/** A backward step of the clock, after which times repeat. */
+/** A backward step of the clock. The times between its new value and the latest recorded time occur twice. */
 export interface ClockStep {
-  /** Time of the clock right after the step. */
+  /** Time on the clock immediately after the step. */
   at: Instant
-  /** From here to `latestAt` the program also ran before the step, so counts of that interval include both runs. */
+  /**
+   * The program also ran from this time to `latestAt` before the step, so counts for that interval include both runs.
+   */
   fromAt: Instant
   /** The latest time recorded before the step. */
   latestAt: Instant
@@ -20,7 +22,7 @@ export function addClockStep(db: Db, step: ClockStep): void {
   db.prepare(`INSERT INTO clockStep (${COLUMNS}) VALUES (@at, @fromAt, @latestAt, @lastSeq)`).run({ ...step })
 }
 
-/** Returns the steps whose repeated times overlap `from <= t < to`, oldest first. */
+/** Returns the steps whose repeated times overlap with `from <= t < to`, oldest first. */
 export function clockStepsBetween(db: Db, from: Instant, to: Instant): ClockStep[] {
   return prepared<[object], ClockStep>(
     db,
@@ -28,7 +30,7 @@ export function clockStepsBetween(db: Db, from: Instant, to: Instant): ClockStep
   ).all({ from, to })
 }
 
-/** Returns the last step while its `latestAt` is later than `now`; null once the clock has caught up. */
+/** Returns the most recent step while its `latestAt` is later than `now`; null once the clock has caught up. */
 export function activeClockStep(db: Db, now: Instant): ClockStep | null {
   return (
     prepared<[Instant], ClockStep>(
@@ -38,12 +40,12 @@ export function activeClockStep(db: Db, now: Instant): ClockStep | null {
   )
 }
 
-/** Returns the latest time recorded before any step; 0 when there was no step. */
+/** Returns the latest time that was recorded before any step; 0 if there have been no steps. */
 export function latestBeforeSteps(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(latestAt) FROM clockStep').pluck().get() ?? 0
 }
 
-/** Returns the highest `lastSeq` of any step that is below `below`; 0 without one. */
+/** Returns the highest `lastSeq` of any step that is less than `below`; 0 if there is none. */
 export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
   return (
     db.prepare<[number], number | null>('SELECT max(lastSeq) FROM clockStep WHERE lastSeq < ?').pluck().get(below) ?? 0

@@ -2,15 +2,15 @@ import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
 import { makePrivateFile } from './private-file.ts'
 
-/** The configuration store: one SQLite file. Every call is synchronous. */
+/** The configuration store: a single SQLite file. All calls are synchronous. */
 export type Db = Database.Database
 
 /**
- * Opens the database and migrates it to this version's schema. `:memory:` opens a separate database for tests; a buffer
- * opens a copy in memory. Throws when a newer version wrote the file, because a downgrade would lose data.
+ * Opens the database and migrates it to the schema of this version. `:memory:` opens a separate database for tests; a
+ * buffer opens a copy in memory. Throws if a newer version wrote the file, because a downgrade would lose data.
  */
 export function openDatabase(path: string | Buffer): Db {
-  // SQLite would create it readable for all users of the machine. Its other files get the same mode.
+  // Otherwise, SQLite would create a file that all users of the machine can read. Its other files inherit the mode.
   if (typeof path === 'string' && path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
@@ -24,9 +24,9 @@ export function openDatabase(path: string | Buffer): Db {
 
 function setUp(db: Db): void {
   db.pragma('journal_mode = WAL')
-  // FULL: an acknowledged change survives a power failure, not only a killed process.
+  // FULL: acknowledged changes survive a power failure, not only a killed process.
   db.pragma('synchronous = FULL')
-  // A checkpoint blocks the event loop, so it runs rarely, for many pages at once.
+  // A checkpoint blocks the event loop, so checkpoints are rare and write many pages at once.
   db.pragma('wal_autocheckpoint = 8000')
   db.pragma('foreign_keys = ON')
   db.pragma('busy_timeout = 5000')
@@ -52,8 +52,9 @@ function migrate(db: Db): void {
 type Synchronous<T> = T extends PromiseLike<unknown> ? never : T
 
 /**
- * Runs `work` in a transaction that takes the write lock immediately, and returns its result. An exception rolls it back.
- * A nested call joins the outer transaction. The type rejects promises, because a transaction must not span an await.
+ * Runs `work` in a transaction that acquires the write lock immediately, and returns the result. An exception rolls the
+ * transaction back. Nested calls join the outer transaction. The type excludes promises, because a transaction must not
+ * span an await.
  */
 export function tx<T>(db: Db, work: () => Synchronous<T>): Synchronous<T> {
   return db.inTransaction ? work() : db.transaction(work).immediate()
@@ -62,8 +63,9 @@ export function tx<T>(db: Db, work: () => Synchronous<T>): Synchronous<T> {
 const statements = new WeakMap<Db, Map<string, Database.Statement>>()
 
 /**
- * Returns the compiled statement of an SQL text, cached per database: compiling takes longer than most statements run. Use
- * it for a limited number of texts only. Callers share the statement, so they must not modify it, for example by `pluck`.
+ * Returns the prepared statement for a string of SQL. Statements are cached per database, because compiling takes
+ * longer than running most statements. Must be used for a limited number of SQL strings only. Callers share the
+ * statement and must not modify it, for example with `pluck`.
  */
 export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: string): Database.Statement<Bound, Row> {
   let cache = statements.get(db)
@@ -79,7 +81,7 @@ export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: st
   return statement as Database.Statement<Bound, Row>
 }
 
-/** Returns the pattern of `LIKE … ESCAPE '\'` for values that contain the text. */
+/** Returns the `LIKE … ESCAPE '\'` pattern for values that contain the string. */
 export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

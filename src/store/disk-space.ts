@@ -1,22 +1,25 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Below this free space a data folder counts as full: the next few batches and their commit would not fit. */
+/**
+ * A data folder with less free space than this is treated as full, because the next few batches and their commit would
+ * not fit.
+ */
 const FULL_BELOW_BYTES = 8 * 2 ** 20
 
-/** Size of the test file; larger than the largest batch (1 MiB). */
+/** Size of the test file. It is larger than the largest batch (1 MiB). */
 const PROBE_BYTES = 2 * 2 ** 20
 
-/** Free bytes of the folder's file system for this process, and the total size. */
+/** Returns the number of bytes that are available to this process on the folder's file system, and its total size. */
 export function diskSpace(folder: string): { freeBytes: number; totalBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(folder)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /**
- * Returns why a data folder can't be written, as a sentence without a path; null when it can.
- * @param isRefusing true when the last batch could not be written. A small file is then written and removed, because a
- * quota, a file size limit or a read-only file system does not show in the free space.
+ * Returns the reason why a data folder can't be written, as a sentence without a path; null if it can be written.
+ * @param isRefusing true if the last batch could not be written. A small file is then written and removed, because
+ * quotas, file size limits and read-only file systems are not visible in the amount of free space.
  */
 export function diskFault(folder: string, isRefusing: boolean): string | null {
   const { freeBytes } = diskSpace(folder)

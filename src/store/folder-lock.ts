@@ -7,12 +7,12 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Locks a data folder until this process ends, even if it is killed: the operating system releases the lock. Returns a
- * function that releases it earlier. Throws `FolderInUse` when another process holds the lock.
+ * Locks a data folder until this process ends. Even if the process is killed, the operating system releases the lock.
+ * Returns a function that releases it earlier. Throws `FolderInUse` if another process holds the lock.
  */
 export function lockFolder(path: string): () => void {
   const file = `${path}/lock`
-  // Any process that can read the file could lock it.
+  // Any process that can read the file can lock it.
   makePrivateFile(file)
   const db = new Database(file, { timeout: 0 })
   try {

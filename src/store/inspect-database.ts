@@ -4,26 +4,26 @@ import { messageOf } from '../core/error.ts'
 import type { Db } from './database.ts'
 import { walFault } from './wal-check.ts'
 
-/** State of a database file, determined without changing it. */
+/** State of a database file, determined without changing the file. */
 export type DatabaseState =
-  /** Missing, or nothing was ever stored in it. */
+  /** The file is missing, or nothing was ever stored in it. */
   | { kind: 'empty' }
   | { kind: 'sound'; schema: number }
-  /** Partly unreadable or inconsistent. */
+  /** Parts of the file are unreadable or inconsistent. */
   | { kind: 'damaged'; reason: string }
-  /** Consistent, but without its latest changes: the write-ahead log is missing or damaged. */
+  /** The file is consistent but lacks its latest changes, because the write-ahead log is missing or damaged. */
   | { kind: 'cut'; reason: string }
 
 export interface InspectOptions {
-  /** True while a server is writing to it; its write-ahead log is then not checked. */
+  /** True while a server is writing to the file. Its write-ahead log is then not checked. */
   isLive?: boolean
-  /** True to check all tables, regardless of the time it takes. */
+  /** True to check all tables, no matter how long it takes. */
   isThorough?: boolean
 }
 
 /**
- * Checks a database file with its write-ahead log. For a large file it skips the table of recognised batches, unless
- * `isThorough`. SQLite has no checksums, so changed characters or digits within values are not detected. See
+ * Checks a database file and its write-ahead log. In a large file, the table of recognised batches is skipped unless
+ * `isThorough`. SQLite has no checksums, so altered characters or digits within values are not detected. See
  * https://www.sqlite.org/pragma.html#pragma_integrity_check
  */
 export function inspectDatabase(
@@ -32,10 +32,10 @@ export function inspectDatabase(
 ): DatabaseState {
   // SQLite deletes the log of an empty file.
   if (!existsSync(path) || statSync(path).size === 0) return { kind: 'empty' }
-  // Before the database is opened, because opening creates an empty log.
+  // Runs before the database is opened, because opening it creates an empty log.
   const cut = isLive ? null : walFault(path)
   try {
-    // Opened read-only, SQLite neither checkpoints the log nor truncates its unreadable part.
+    // SQLite neither checkpoints the log nor truncates its unreadable part if the database is opened read-only.
     const db = openToRead(path)
     try {
       const fault = faultOf(db, isThorough)
@@ -53,14 +53,15 @@ export function inspectDatabase(
   }
 }
 
-/** A file of this size takes about five seconds to check. */
+/** Checking a file of this size takes about five seconds. */
 const LARGE_BYTES = 200 * 2 ** 20
 /**
- * The only table that grows with traffic, to up to a hundred million rows: checking it would delay startup too long.
+ * The only table that grows with traffic. It can have up to a hundred million rows, and checking it would delay startup
+ * too long.
  */
 const BATCHES = 'batch'
 
-/** Returns the first problem that SQLite reports, null without one. */
+/** Returns the first problem that SQLite reports; null if there is none. */
 function faultOf(db: Db, isThorough: boolean): string | null {
   const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
   for (const part of isThorough || bytes < LARGE_BYTES ? ['1'] : tablesBut(db, BATCHES)) {
@@ -75,12 +76,12 @@ function tablesBut(db: Db, table: string): string[] {
   return db.prepare<[string], string>(sql).pluck().all(table)
 }
 
-/** Opens an existing database read-only; closing it leaves its files unchanged. */
+/** Opens an existing database read-only. Closing it leaves its files unchanged. */
 export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
 
-/** True for SQLite errors about a damaged file, but not about permissions or a full disk. */
+/** True for SQLite errors caused by a damaged file; false for permissions or a full disk. */
 export function isDamage(error: unknown): error is Error {
   return /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String((error as { code?: unknown } | null)?.code))
 }

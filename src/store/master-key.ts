@@ -6,7 +6,7 @@ export const KEY_BYTES = 32
 
 /**
  * Reads the 32-byte key file, or creates it (mode 600). A new key is synced to disk before it is returned, because data
- * encrypted with a lost key is lost. Throws when the file does not have 32 bytes.
+ * encrypted with a lost key is lost as well. Throws if the file is not exactly 32 bytes long.
  */
 export function masterKey(path: string): Buffer {
   if (!existsSync(path)) makeWholeFile(path, randomBytes(KEY_BYTES))

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Creates an empty file that only its owner can read, unless it exists. */
+/** Creates an empty file that only its owner can read, unless the file exists already. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/** Writes a new file and syncs it to disk. Throws when it exists. */
+/** Writes a new file and syncs it to disk. Throws if the file already exists. */
 export function writeWhole(path: string, content: Uint8Array, mode = 0o600): void {
   const fd = openSync(path, 'wx', mode)
   try {
@@ -19,8 +19,8 @@ export function writeWhole(path: string, content: Uint8Array, mode = 0o600): voi
 }
 
 /**
- * Atomically creates a file that only its owner can read: after a power failure it is complete or absent. Leaves an
- * existing file unchanged.
+ * Atomically creates a file that only its owner can read. After a power failure, the file is either complete or absent.
+ * Leaves an existing file unchanged.
  */
 export function makeWholeFile(path: string, content: Uint8Array): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`

@@ -1,8 +1,8 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from './database.ts'
 
-/** Retention of counts and of records other than events: usage, ledger, history, deliveries, audit log, gaps. */
+/** Retention of counts and of all records other than events: usage, ledger, history, deliveries, audit log, gaps. */
 export const RECORD_RETENTION_MS = 400 * DAY_MS
 
-/** Deletes a room's records that are expired at `now`, in the caller's transaction. Idempotent. */
+/** Deletes a module's records that have expired at `now`, in the caller's transaction. Idempotent. */
 export type Retention = (db: Db, now: Instant) => void

@@ -5,17 +5,17 @@ export interface WatchedTable {
   /** Kind of object that a row belongs to. */
   kind: string
   table: string
-  /** SQL of the published id, with `ROW` for the row. Default: `ROW.id`. */
+  /** SQL for the published id, in which `ROW` stands for the row. Default: `ROW.id`. */
   id?: string
-  /** SQL of the row's organization, with `ROW` for the row. Default: `ROW.orgId`. */
+  /** SQL for the row's organization, in which `ROW` stands for the row. Default: `ROW.orgId`. */
   orgId?: string
   /** Columns whose values are published with a change. */
   columns?: readonly string[]
-  /** Columns whose changes alone are not published. */
+  /** Columns that are not published if nothing else changes. */
   silent?: readonly string[]
-  /** Columns of `silent` whose first value is published. */
+  /** Columns in `silent` whose first value is published. */
   firsts?: readonly string[]
-  /** How a deleted row is published. Default: `deleted`. */
+  /** What is published when a row is deleted. Default: `deleted`. */
   deletes?: 'deleted' | 'changed' | 'nothing'
 }
 
@@ -25,7 +25,7 @@ export interface RowChange {
   orgId: string
   id: string
   isDeleted: boolean
-  /** Values of `columns` after the change, and before a deletion. */
+  /** Values of `columns` after an insert or update, or before a deletion. */
   values: Record<string, string | number | null>
 }
 
@@ -39,9 +39,9 @@ interface RecordedChange {
 }
 
 /**
- * Calls `onChanges` with every change of these tables soon after its commit, in order. Triggers of this connection record
- * the changes in a temporary table, so rolled back changes, also to a savepoint, are never published. Call it once per
- * database. Changes that were not published when the database is closed are lost.
+ * Calls `onChanges` with every change to these tables soon after its commit, in order. Triggers on this connection
+ * record the changes in a temporary table, so changes that are rolled back, even to a savepoint, are never published.
+ * Must be called only once per database. Changes that are not published yet when the database is closed are lost.
  */
 export function watchRows(
   db: Db,
@@ -53,7 +53,7 @@ export function watchRows(
     isAwake = false
     if (db.open) onChanges(takeRecorded(db))
   }
-  // A transaction never spans an await, so it has ended by then.
+  // A transaction never spans an await, so it has ended when the callback runs.
   db.function('noted', () => {
     if (!isAwake) setImmediate(publish)
     isAwake = true
@@ -74,7 +74,7 @@ function takeRecorded(db: Db): RowChange[] {
     )
 }
 
-/** Triggers of one table, for this connection only. */
+/** Triggers for one table, which exist only on this connection. */
 function triggersOf(db: Db, watched: WatchedTable): string {
   const { table, columns = [], silent = [], firsts = [], deletes = 'deleted' } = watched
   const all = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table)
@@ -89,7 +89,7 @@ function triggersOf(db: Db, watched: WatchedTable): string {
     `CREATE TEMP TRIGGER ${table}${name} AFTER ${when} BEGIN ${note}; END;`
   return [
     trigger('ToldMade', `INSERT ON main.${table}`, noteOf(watched, 'NEW', false)),
-    // A statement that sets none of these columns does not run the trigger.
+    // The trigger does not run for statements that set none of these columns.
     trigger(
       'ToldChanged',
       `UPDATE OF ${[...watchedColumns, ...firsts].join(', ')} ON main.${table} WHEN ${isOther.join(' OR ')}`,

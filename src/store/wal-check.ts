@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** With the last bit set, checksums are computed from big-endian words. */
+/** If the last bit is set, checksums are computed from big-endian words. */
 const MAGIC = 0x377f0682
 
 /**
- * Returns what is wrong with a database's write-ahead log, because SQLite silently treats damage as its end. Null without
- * damage, or when the unreadable part may be a single change that a power failure left unfinished. See
- * https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ * Returns a description of the damage to a database's write-ahead log, because SQLite silently treats damage as the end
+ * of the log. Null if there is no damage, or if the unreadable part may be a single change left unfinished by a power
+ * failure. See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function walFault(database: string): string | null {
   const path = `${database}-wal`
-  // A clean shutdown removes both files.
+  // Both files are removed on a clean shutdown.
   if (!existsSync(path)) return existsSync(`${database}-shm`) ? 'is missing' : null
   const log = readFileSync(path)
   if (log.length < HEADER_BYTES) return null
@@ -28,7 +28,8 @@ export function walFault(database: string): string | null {
   let sum = head
   let [readable, lost, isBroken] = [0, 0, false]
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // After a checkpoint SQLite overwrites the log from its start. Frames of the previous round, with another salt, follow.
+    // After a checkpoint, SQLite overwrites the log from the start. Any frames that follow are from the previous round
+    // and have another salt.
     const isCurrent = log.subarray(at + 8, at + 16).equals(salt)
     if (!isBroken) {
       const next = addTo(addTo(sum, at, 8), at + FRAME_HEADER_BYTES, pageBytes)
@@ -56,7 +57,7 @@ type Sum = readonly [number, number]
 const isSum = (log: Buffer, at: number, [one, two]: Sum) =>
   log.readUInt32BE(at) === one && log.readUInt32BE(at + 4) === two
 
-/** Returns a function that adds bytes of the log to a running checksum, eight at a time. */
+/** Returns a function that adds bytes of the log to a running checksum, eight bytes at a time. */
 function checksumOver(log: Buffer, isBigEndian: boolean): (sum: Sum, from: number, bytes: number) => Sum {
   const words = new DataView(log.buffer, log.byteOffset, log.length)
   return ([one, two], from, bytes) => {

@@ -78,7 +78,7 @@ const StreamSchema = Type.Union([IssueMoved, DeliveryMoved, ThingMoved, PulseSch
   ],
 })
 
-/** Route of the change stream: `GET /v1/stream`. */
+/** Route for the change stream: `GET /v1/stream`. */
 export function streamRoutes({ streams }: { streams: Streams }): Route[] {
   return [
     streamRoute({

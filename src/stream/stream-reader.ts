@@ -9,8 +9,8 @@ const RETRY_MS = 1000
 const encoder = new TextEncoder()
 
 /**
- * One client's stream. It stores only its position in the log. Events are looked up when the client reads the next chunk,
- * so an idle client costs nothing, and it gets `reset` when the log no longer has its position.
+ * A client's stream. It stores only its position in the log, and looks events up when the client reads the next chunk,
+ * so an idle client costs nothing. If the log no longer contains its position, the client receives `reset`.
  */
 export class StreamReader {
   readonly stream: ReadableStream<Uint8Array>
@@ -23,7 +23,7 @@ export class StreamReader {
   /**
    * @param position sequence number after which the stream starts; null to send `reset` first
    * @param pulse returns the data of a `pulse` event as JSON
-   * @param onEnd called once, when the stream ended or the client disconnected
+   * @param onEnd called once, when the stream has ended or the client has disconnected
    */
   constructor(
     private readonly log: ChangeLog,
@@ -45,18 +45,18 @@ export class StreamReader {
           this.end()
         },
       },
-      // Chunks are created on demand only.
+      // Chunks are created only on demand.
       { highWaterMark: 0 },
     )
   }
 
-  /** Call it when there are new events. */
+  /** Must be called when there are new events. */
   wake(): void {
     this.wakeUp?.()
     this.wakeUp = null
   }
 
-  /** Requests a pulse. */
+  /** Requests that a pulse be sent. */
   requestPulse(): void {
     this.isPulseDue = true
     this.wake()
@@ -71,7 +71,7 @@ export class StreamReader {
     this.wake()
   }
 
-  /** Resolves to the next chunk as soon as there is one; to an empty string at the end. */
+  /** Resolves to the next chunk as soon as there is one, or to an empty string when the stream has ended. */
   private async next(): Promise<string> {
     for (;;) {
       const chunk = this.isEnded ? '' : this.take()
@@ -95,7 +95,7 @@ export class StreamReader {
     return chunk + this.framed(this.position ?? 0, 'pulse', this.pulse())
   }
 
-  /** https://html.spec.whatwg.org/multipage/server-sent-events.html */
+  /** Returns an event in the format of https://html.spec.whatwg.org/multipage/server-sent-events.html */
   private framed(seq: number, kind: string, data: string): string {
     return `id: ${this.log.idOf(seq)}\nevent: ${kind}\ndata: ${data}\n\n`
   }

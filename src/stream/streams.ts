@@ -8,39 +8,39 @@ import { StreamReader } from './stream-reader.ts'
 /** Maximum number of open streams per user. */
 export const MAX_STREAMS = 20
 
-/** Interval between credential checks. Every second check also sends a pulse. */
+/** Interval at which credentials are checked. Every second check also sends a pulse. */
 const CHECK_MS = 5 * SECOND_MS
 
 /** Status of an organization's event collection. */
 interface Pulse {
   at: Instant
-  /** Time when the last event was stored; null without events. */
+  /** Time when the last event was stored; null if there are no events. */
   lastStoredAt: Instant | null
   /** Events stored in the last minute. */
   eventsPerMinute: number
-  /** Start of the current gap in collection; null when events can be stored. */
+  /** Start of the current gap in collection; null if events can be stored. */
   gapSince: Instant | null
 }
 
 export interface StreamsDeps {
   clock: Clock
-  /** True while the caller's credential is valid. Does not count as a use of it. */
+  /** True while the caller's credential is valid. Calling this does not count as using the credential. */
   isInForce(principal: Principal): boolean
   pulseOf(orgId: string): Omit<Pulse, 'at'>
   checkMs?: number
 }
 
-/** An organization's log with its open streams. */
+/** An organization's log and its open streams. */
 interface Topic {
   log: ChangeLog
   readers: Set<StreamReader>
-  /** Deletes the log when no client reconnected. */
+  /** Timer that deletes the log if no client reconnects. */
   end: ReturnType<typeof setTimeout> | null
 }
 
 /** Streams of changes in organizations. */
 export class Streams {
-  /** Organizations with an open stream now or in the last five minutes. */
+  /** Organizations that have an open stream, or had one in the last five minutes. */
   private readonly topics = new Map<string, Topic>()
   private readonly streamsOf = new Map<string, number>()
   private isClosed = false
@@ -61,15 +61,15 @@ export class Streams {
     for (const { readers } of notified) for (const reader of readers) reader.wake()
   }
 
-  /** Publishes a state change of a domain's signals, which are not stored in the database. */
+  /** Publishes a change in the state of a domain's signals, which are not stored in the database. */
   readonly signalsChanged = (orgId: string, domainId: string): void => {
     this.publish([{ kind: 'signal', orgId, id: domainId, isDeleted: false, values: {} }])
   }
 
   /**
-   * Opens a stream of the caller's organization. It ends with the signal, and soon after the credential expires. Throws
-   * `rateLimited` when the user has too many streams, `unavailable` when the server is stopping.
-   * @param lastEventId event after which the stream resumes; null to start now
+   * Opens a stream of the caller's organization. The stream ends when the signal aborts, or soon after the credential
+   * expires. Throws `rateLimited` if the user has too many streams, `unavailable` if the server is stopping.
+   * @param lastEventId event after which the stream resumes; null to start at the current position
    */
   open(principal: Principal, lastEventId: string | null, signal: AbortSignal): ReadableStream<Uint8Array> {
     const { clock, isInForce, pulseOf, checkMs = CHECK_MS } = this.parts
@@ -96,7 +96,7 @@ export class Streams {
     return reader.stream
   }
 
-  /** Ends all streams and rejects new ones. */
+  /** Ends all streams and rejects any new ones. */
   close(): void {
     this.isClosed = true
     for (const { readers } of this.topics.values()) for (const reader of readers) reader.end()

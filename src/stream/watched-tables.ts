@@ -4,10 +4,10 @@ import type { WatchedTable } from '../store/row-changes.ts'
 const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const
 const DELIVERY_COLUMNS = ['issueId', 'status'] as const
 
-/** The organization of the domain that a row belongs to. */
+/** SQL for the organization that owns the row's domain. */
 const DOMAINS_ORG = '(SELECT orgId FROM domain WHERE id = ROW.domainId)'
 
-/** The tables whose changes are streamed. `silent` columns are not part of any response, or change constantly. */
+/** Tables whose changes are streamed. `silent` columns are not part of any response, or change constantly. */
 export const WATCHED: readonly WatchedTable[] = [
   {
     kind: 'issue',
