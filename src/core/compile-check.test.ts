@@ -18,7 +18,7 @@ const SCHEMA = Closed({
 })
 
 const odd = fc.constantFrom('ok', 'failure', 'a', 'b', '', 'long', 'toString', 1, null, [], {}, true)
-/** Mostly values that fit. */
+/** Mostly valid values. */
 const most = (fitting: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 20, arbitrary: fitting }, { weight: 1, arbitrary: odd })
 /** An object that rarely has an unknown field. */

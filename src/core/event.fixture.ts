@@ -1,6 +1,6 @@
 import type { StoredEvent } from './event.ts'
 
-/** An event with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
+/** Returns an event with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
 export function plainEvent(fields: Partial<StoredEvent> = {}): StoredEvent {
   const { seq = 1, receivedAt = 0 } = fields
   return {

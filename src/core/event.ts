@@ -76,5 +76,5 @@ export const EVENT_COLUMNS = {
   violations: 'VARCHAR[]',
 } as const satisfies Record<Exclude<keyof StoredEvent, 'params'>, string>
 
-/** SQL condition for failed events; NULL when the status is unknown. */
+/** SQL condition that is true for failed events; NULL if the status is unknown. */
 export const FAILED_SQL = `status IN ('failure', 'exception', 'timeout')`

@@ -67,7 +67,7 @@ test('a block holds exactly the addresses that share its first bits', () => {
   expect(contains({ base: address('0.0.0.0'), bits: 0 }, address('::1'))).toBe(false)
 })
 
-/** Texts that look like addresses; most are not. */
+/** Strings that resemble addresses. Most of them are not addresses. */
 const nearly = fc
   .oneof(
     fc.array(
@@ -87,7 +87,7 @@ const nearly = fc
 test('a text is an address exactly when `node:net` says so', () => {
   fc.assert(
     fc.property(nearly, (text) => {
-      // Zones are cut off beforehand.
+      // Zones are removed before parsing.
       fc.pre(!text.includes('%'))
       expect(parseAddress(text)?.family ?? null).toBe(isIPv4(text) ? 4 : isIPv6(text) ? 6 : null)
     }),

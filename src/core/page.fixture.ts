@@ -1,6 +1,6 @@
 import type { StoredPage } from './page.ts'
 
-/** A row with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
+/** Returns a row with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
 export function plainPage(fields: Partial<StoredPage> = {}): StoredPage {
   const { receivedAt = 0 } = fields
   return {

@@ -60,7 +60,7 @@ describe('a refusal names the first field that does not fit', () => {
     [{ name: 'a', deep: { list: [{ at: 1 }, { at: 'x' }] } }, /^deep\.list\[1\]\.at: must be a whole number$/],
     [{ name: 'a', extra: 1 }, /^extra: there is no such field$/],
     [{ name: 'a', deep: { list: [], more: 1 } }, /^deep\.more: there is no such field$/],
-    // Of a union, the branch that the caller meant.
+    // In a union, the error is for the branch that the caller meant.
     [{ name: 'a', channels: [{ type: 'email', target: 'a@b.c' }, { type: 'email' }] }, /^channels\[1\]\.target: /],
     [{ name: 'a', channels: [{ type: 'webhook', url: 'x' }] }, /^channels\[0\]\.url: /],
     [{ name: 'a', channels: ['email'] }, /^channels\[0\]: /],

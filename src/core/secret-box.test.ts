@@ -58,6 +58,6 @@ describe('a box', () => {
 })
 
 test('a secret is stored as its SHA-256', () => {
-  // The example of FIPS 180-2, appendix B.1.
+  // The example in FIPS 180-2, appendix B.1.
   expect(secretHash('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 
-/** Writes a Parquet file as another program would: of what the SQL selects. */
+/** Writes the result of a SELECT to a Parquet file, as another program would. */
 export async function parquetOf(path: string, select: string): Promise<void> {
   const engine = await DuckDBInstance.create(':memory:')
   const connection = await engine.connect()

@@ -21,7 +21,7 @@ const reports = {
   notifyOperator() {},
 }
 
-/** A data folder with two domains of one organization, of which one denies a host. */
+/** A data folder with two domains in one organization. One of the domains denies a host. */
 async function stand() {
   const folder = temporaryFolder()
   const clock = testClock(NOW)
@@ -42,7 +42,7 @@ async function stand() {
       const order = { files: [file], domainId, from: NOW - 90 * DAY_MS, now: NOW, progress() {} }
       return importEvents(stores, order)
     },
-    /** Whole events in their order. */
+    /** Returns whole events in order. */
     events: (): Promise<StoredEvent[]> =>
       warehouse.query(
         query('test', {
@@ -99,7 +99,7 @@ const keys = fc.constantFrom(
   '__proto__x',
 )
 
-/** A line of a file: mostly good, often odd, sometimes bad. */
+/** A line in a file: mostly valid, often unusual, sometimes invalid. */
 const aLine = (domains: readonly string[]) =>
   fc.record(
     {
@@ -112,7 +112,7 @@ const aLine = (domains: readonly string[]) =>
       id: texts,
       ts: fc.oneof(
         fc.integer({ min: 0, max: NOW + 2 * DAY_MS }),
-        // A minute before, in every unit.
+        // One minute ago, in every unit.
         fc.constantFrom(-1, 0.5, 5000, 20_260_101, ...[0.001, 1, 1000].map((unit) => (NOW - MINUTE_MS) * unit)),
       ),
       env: fc.constantFrom('prod', 'dev', 'test'),
@@ -145,7 +145,7 @@ const aLine = (domains: readonly string[]) =>
     { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
   )
 
-/** Types of the columns of a Parquet file with such lines. */
+/** Column types of a Parquet file with such lines. */
 const TYPES: Record<string, string> = {
   ...{ receivedAt: 'DOUBLE', ts: 'DOUBLE', execMs: 'DOUBLE', durMs: 'DOUBLE', bytes: 'DOUBLE', version: 'DOUBLE' },
   weight: 'DOUBLE',
@@ -170,7 +170,7 @@ describe('an event', () => {
     expect(inLines.imported).toBeGreaterThan(100)
     expect(inLines.refused).toBeGreaterThan(1000)
 
-    // Written a second time with parameters as text, which the engine takes as it is.
+    // Written a second time with parameters as a string, which the engine reads unchanged.
     const flat = lines.map((line) => JSON.stringify({ ...line, params: line.params && JSON.stringify(line.params) }))
     await Bun.write(path, flat.join('\n'))
     const columns = Object.entries(TYPES).map(([name, type]) => `${name}: '${type}'`)
@@ -189,7 +189,7 @@ describe('an event', () => {
       ...stored(event),
       orgId: 'org',
       domainId: event.domainId === ids.first ? 'first' : 'second',
-      // The salt is the organization's own.
+      // The salt differs between organizations.
       customerId: event.customerId === null ? null : 'hashed',
     })
     const fromRows = await other.events()
@@ -239,7 +239,7 @@ describe('an event', () => {
     const sets = {
       dense: Array.from({ length: 3000 }, () => at),
       close: Array.from({ length: 3000 }, (_, n) => at + (n % 4)),
-      // Numbers of these reach into the next hour.
+      // Sequence numbers of these events reach into the next hour.
       end: Array.from({ length: 2500 }, () => end),
       next: Array.from({ length: 2500 }, (_, n) => end + (n % 3)),
       back: Array.from({ length: 500 }, (_, n) => NOW - n * MINUTE_MS),

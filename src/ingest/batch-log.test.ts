@@ -14,7 +14,7 @@ const aBatch = fc
     return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer, ledger: isNoted ? [note] : [] }
   })
 
-/** The answer of the first batch of each key. */
+/** Returns the first answer for each key. */
 function answersIn(batches: readonly BatchRecord[]) {
   const answers = new Map<string, BatchRecord['answer']>()
   for (const { key, answer } of batches) if (key !== null && !answers.has(key)) answers.set(key, answer)

@@ -22,7 +22,7 @@ export interface Property {
   token: string
 }
 
-/** How a batch is sent. */
+/** Options for sending a batch. */
 export interface Sending {
   token?: string | null
   headers?: Record<string, string>
@@ -48,7 +48,7 @@ interface Settings {
   judge?: Judge
 }
 
-/** The lines of spool files: events, and the batches that commit them. */
+/** Lines in spool files: events, and the batches that commit them. */
 export function readSpool(paths: readonly string[]): Stored {
   const stored: Stored = { events: [], batches: [] }
   for (const path of paths) {
@@ -67,7 +67,7 @@ interface Line {
   vendor: string[]
 }
 
-/** Returns the events of a spool line, with the shared and default values filled in. */
+/** Returns the events in a spool line, with shared and default values filled in. */
 function eventsOf(line: Line): StoredEvent[] {
   return line.vendor.map((_, index) => {
     const said = Object.entries(line).map(([name, value]) => [name, Array.isArray(value) ? value[index] : value])
@@ -77,7 +77,7 @@ function eventsOf(line: Line): StoredEvent[] {
   })
 }
 
-/** A substitute for the warehouse's record of loaded segments, with the part that the spool reads. */
+/** A substitute for the warehouse's record of loaded segments. It has only the methods that the spool uses. */
 class Loaded {
   readonly names = new Set<string>()
   last: string | null = null
@@ -98,18 +98,18 @@ class Loaded {
   }
 }
 
-/** A collector with its own data folder, two domains of one organization and one of another. */
+/** A collector with its own data folder, two domains in one organization and one domain in another. */
 export class TestCollector {
   readonly clock = testClock()
   readonly shop: Property
   readonly blog: Property
   readonly elsewhere: Property
-  /** Recorded calls of `violated`: alert ids and domain. */
+  /** Recorded calls of `violated`: alert ids and domain id. */
   readonly violated: [string[], string][] = []
   readonly bugs: unknown[] = []
   /** Reported errors that are `AppError`s. */
   readonly troubles: AppError[] = []
-  /** Events of segments that were flushed. */
+  /** Events in segments that were flushed. */
   readonly flushed: StoredEvent[] = []
   db: Db
   spool: Spool
@@ -131,7 +131,7 @@ export class TestCollector {
     this.collector = this.newCollector()
   }
 
-  /** Sends an object as JSON; a text or bytes unchanged. */
+  /** Sends an object as JSON. Strings and bytes are sent unchanged. */
   async send(batch: unknown, { token, headers = {}, query = '', method = 'POST' }: Sending = {}) {
     const credential = token === undefined ? this.shop.token : token
     const isRaw = typeof batch === 'string' || batch instanceof Uint8Array || batch instanceof ReadableStream
@@ -147,14 +147,14 @@ export class TestCollector {
     return this.answer(request)
   }
 
-  /** Returns the collector's answer; its body parsed as JSON, or null when there is none. */
+  /** Returns the collector's answer, with the body parsed as JSON; null if the body is empty. */
   async answer(request: Request): Promise<CollectorAnswer> {
     const response = await this.collector.fetch(request)
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
   }
 
-  /** Returns everything on disk, in the order of arrival. */
+  /** Returns everything on disk in order of arrival. */
   stored(): Stored {
     const { events, batches } = readSpool(this.spool.files())
     return { events: [...this.flushed, ...events], batches }
@@ -166,7 +166,7 @@ export class TestCollector {
     )
   }
 
-  /** Does what the flush job does, except for writing the Parquet file. */
+  /** Does the same as the flush job, except for writing the Parquet file. */
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
@@ -179,7 +179,7 @@ export class TestCollector {
     }
   }
 
-  /** Restarts from what is on disk at this moment, as after a kill. */
+  /** Restarts from the current files on disk, as after a kill. */
   restart(): void {
     const copy = `${this.folder}+`
     cpSync(this.folder, copy, { recursive: true })

@@ -6,23 +6,23 @@ const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase'
 
 const stand = new TestCollector()
 afterAll(() => stand[Symbol.asyncDispose]())
-// So that each test reads only its own events.
+// Ensures that each test reads only its own events.
 beforeEach(() => stand.flush())
 
 type List = 'events' | 'hits' | 'tags'
 interface Item {
   list: List
-  /** JSON, because not every text of JSON is what `JSON.stringify` writes. */
+  /** A string, because some valid JSON is never written by `JSON.stringify`. */
   json: string
   good: boolean
 }
 
-/** A number that JSON can write and `JSON.stringify` can't. */
+/** A number that is valid JSON but that `JSON.stringify` can't write. */
 const BIG = '1e400'
 const text = (length: number) => 'x'.repeat(length)
 const urlOf = (length: number) => `https://u.example/${text(length - 18)}`
 
-/** Values at the limit of a field, and beyond it. */
+/** Values at and beyond the limits of each field. */
 const BORDERS: [List, string, unknown[], unknown[]][] = [
   ['events', 'id', [text(1), text(100)], ['', text(101), 7, null]],
   ['events', 'ts', [0, 1.5, 4e12], [-1, '5', null]],
@@ -74,7 +74,7 @@ const ITEMS: Item[] = [
     { list, json: JSON.stringify(PLAIN[list]).replace('{', '{"__proto__": {"vendor": "x"}, '), good: false },
     { list, json: JSON.stringify(PLAIN[list]).replace('{', '{"constructor": 1, '), good: false },
     { list, json: JSON.stringify(PLAIN[list]).replace('{', `{"ts": ${BIG}, `), good: false },
-    // The last of two equal keys counts: https://www.rfc-editor.org/rfc/rfc8259#section-4
+    // If a key occurs twice, the last value counts: https://www.rfc-editor.org/rfc/rfc8259#section-4
     { list, json: JSON.stringify(PLAIN[list]).replace('{', '{"id": 7, "id": "seven", '), good: true },
   ]),
 ]
@@ -108,7 +108,7 @@ test('one bad item never refuses the others', async () => {
       const { status, body } = await stand.send(`{${[`"batchId": "${batchId}"`, ...json].join(', ')}}`)
       expect(status).toBe(202)
 
-      // In the order in which lists are read.
+      // In the order in which the collector reads the lists.
       const all = (['events', 'hits', 'tags'] as const).flatMap((list) =>
         (lists.get(list) ?? []).map((item, index) => ({ list, index, good: item.good })),
       )
@@ -122,7 +122,7 @@ test('one bad item never refuses the others', async () => {
       expect(record).toMatchObject({ key: `${stand.shop.id} ${batchId}`, answer: body })
       const noted = record.ledger.filter(({ reason }: { reason: string }) => /^(events|hits|tags): /.test(reason))
       expect(noted.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(bad.length)
-      // Each good item of these is one event.
+      // Each valid item here becomes one event.
       const own = events.slice(events.length - body.accepted)
       const kindOf = { events: 'event', hits: /^(event|hit)$/, tags: 'tag' }
       for (const [at, { list }] of all.filter(({ good }) => good).entries()) {
@@ -133,7 +133,7 @@ test('one bad item never refuses the others', async () => {
   )
 })
 
-/** The event of a body that has one, as it is on disk. */
+/** Sends a body with a single event, and returns the event as stored on disk. */
 async function storedOf(json: string) {
   const before = stand.stored().events.length
   const { status, body } = await stand.send(json)

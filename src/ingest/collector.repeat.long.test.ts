@@ -10,7 +10,7 @@ const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.m
 const idsOf = (stand: TestCollector) => stand.stored().events.map(({ id }) => id)
 
 describe('a repeated batch is answered as before and counted once', () => {
-  /** One good item and one bad one, so that the answer is recognisable. */
+  /** One valid and one invalid item, so that the answer is recognisable. */
   const batch = { batchId: 'batch-0001', events: [{ ...EVENT, id: 'only' }, { vendor: 7 }] }
   const answer = {
     accepted: 1,
@@ -21,7 +21,7 @@ describe('a repeated batch is answered as before and counted once', () => {
   const note = 'ts: is no plausible time; the time of receipt is taken'
   const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
-  /** Events between the batch and its repeat. */
+  /** What happens between the batch and its repeat. */
   const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
     ['at once', () => {}],
     ['after it was flushed', (stand) => stand.flush()],
@@ -56,7 +56,7 @@ describe('a repeated batch is answered as before and counted once', () => {
     expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
     expect(await stand.send(noted)).toMatchObject({ status: 202, body: notedAnswer })
     await happens(stand)
-    // The content of the repeat does not matter.
+    // The content of a repeated batch is ignored.
     for (const again of [batch, { ...batch, events: [] }]) {
       expect(await stand.send(again)).toMatchObject({ status: 202, body: answer })
     }
@@ -69,7 +69,7 @@ describe('a repeated batch is answered as before and counted once', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { body } = await stand.send(batch)
-        // At each answer the batch is on disk.
+        // Each answer is sent only after the batch is on disk.
         return [body, idsOf(stand)]
       }),
     )
@@ -149,7 +149,7 @@ test('a batch that could not be stored is refused for all concurrent repeats, an
     expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
   }
   expect(stand.violated).toEqual([])
-  // Reported once, however many were refused.
+  // Reported once, regardless of the number of rejected batches.
   expect(stand.troubles.map(({ message }) => message)).toEqual(["the collector can't store: ENOENT"])
   mkdirSync(stand.spoolFolder)
   for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })

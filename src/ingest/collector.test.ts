@@ -13,13 +13,13 @@ const stand = new TestCollector()
 afterAll(() => stand[Symbol.asyncDispose]())
 const { shop, blog } = stand
 
-/** Returns a batch of exactly this many bytes. */
+/** Returns a batch with exactly this number of bytes. */
 function batchOfBytes(bytes: number): string {
   const text = (fill: string) => JSON.stringify({ events: [{ ...EVENT, params: { fill } }] })
   return text('x'.repeat(bytes - text('').length))
 }
 
-/** A body without a content length. */
+/** Returns a body without a content length. */
 function streamed(text: string): ReadableStream {
   const bytes = new TextEncoder().encode(text)
   return new ReadableStream({
@@ -306,7 +306,7 @@ describe('a denied hostname', () => {
       ['tags: hostname denied', [1, 1, 1]],
     ])
     expect(own.ledger()[0]?.sample).toBe('evil.example')
-    // It is denied for one domain only, and not for other hosts below the same name.
+    // The hostname is denied for one domain only, and its subdomains are not denied.
     const url = 'https://evil.example/'
     expect((await own.send({ ...BATCH, page: { url } }, { token: own.blog.token })).body).toEqual(TAKEN)
     expect((await own.send({ ...BATCH, page: { url: 'https://sub.evil.example/' } })).body).toEqual(TAKEN)

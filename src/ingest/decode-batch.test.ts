@@ -37,7 +37,7 @@ function arrival(parts: Partial<BatchContext> = {}): BatchContext {
 
 const read = (batch: Batch, parts: Partial<BatchContext> = {}): DecodedBatch => decodeBatch(batch, arrival(parts))
 
-/** The only event of the batch. */
+/** Returns the only event in the batch. */
 function only({ events, answer }: DecodedBatch): StoredEvent {
   const [first, ...more] = events
   if (!first || more.length > 0) throw new Error(`expected one event, not ${JSON.stringify({ events, answer })}`)
@@ -124,7 +124,7 @@ describe('a vendor request', () => {
       ['h.2', 'purchase'],
     ])
     expect(named.answer).toEqual({ accepted: 1, rejected: 0, errors: [] })
-    // Without an id of the hit each gets its own when it is stored, from its `seq`.
+    // If the hit has no id, each event gets its own id when it is stored, derived from its `seq`.
     expect(readHit(hit).events.map(({ id }) => id)).toEqual(['', '', ''])
     expect(named.events.map(({ seq }) => seq)).toEqual([101, 102, 103])
   })

@@ -29,7 +29,7 @@ const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} $
   },
 })
 
-/** Late batches whose judge waits until the test lets it continue. */
+/** Returns a queue whose judge waits until the test lets it continue. */
 function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   folders.add(folder)
   const judged: string[] = []

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type FileLine, linesIn, MAX_LINE_BYTES } from './line-reader.ts'
 
-/** Reads bytes that come in parts of these sizes, the last one again and again. */
+/** Reads bytes that arrive in chunks of these sizes. The last size is repeated. */
 async function read(bytes: Buffer, sizes: readonly number[]): Promise<FileLine[]> {
   async function* parts() {
     for (let at = 0, n = 0; at < bytes.length; n++) {

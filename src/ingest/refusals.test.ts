@@ -19,7 +19,7 @@ describe('refusals', () => {
     const aRefusal = fc.record({ id: fc.constantFrom('dom_1', 'dom_2'), code: fc.constantFrom(...CODES) })
     const aStep = fc.oneof(
       { weight: 4, arbitrary: aRefusal },
-      // While the disk is asked, some more are refused.
+      // More batches are rejected while the counts are being written.
       { weight: 2, arbitrary: fc.record({ written: fc.boolean(), meanwhile: fc.array(aRefusal, { maxLength: 2 }) }) },
     )
     fc.assert(

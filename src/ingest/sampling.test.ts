@@ -7,7 +7,7 @@ import { createDomain, findDomain } from '../domains/store.ts'
 import { type DecodedBatch, decodeBatch } from './decode-batch.ts'
 import { linesOf } from './segment-file.ts'
 
-/** A domain that keeps these shares of its page views. */
+/** Returns a domain that stores these shares of its page views. */
 function setUp(rates: { devRate: number; prodRate: number }) {
   const [db, clock] = [memoryDb(), testClock()]
   const { orgId } = cast(db, clock)

@@ -28,11 +28,11 @@ test('every batch of the last 24 hours is known with its answer, and no other, a
         else if (step === 'restart') memory = new SeenBatches(db, clock)
         else if (step === 'clean up') {
           while (deleteExpiredBatches(db, clock.now()) !== null);
-          // A batch that shares its generation with later ones is known a little longer.
+          // A batch that shares its generation with later batches is remembered slightly longer.
           for (const [key, { receivedAt }] of model) if (receivedAt < clock.now() - 25 * HOUR_MS) model.delete(key)
         } else {
           const record = recordOf(`dom_1 batch ${step.key}`, clock.now(), step.rejected)
-          // As the collector does: a known batch is not recorded again.
+          // Like the collector, the test does not record a known batch again.
           if (memory.answerOf(hashOf(record.key ?? '')) === null) {
             memory.record(BatchLog.of([record, recordOf(null, clock.now())]))
             model.set(record.key ?? '', record)
@@ -41,7 +41,7 @@ test('every batch of the last 24 hours is known with its answer, and no other, a
         for (let key = 0; key <= 30; key++) {
           const known = model.get(`dom_1 batch ${key}`)
           const answer = memory.answerOf(hashOf(`dom_1 batch ${key}`))
-          // Older ones may still be known until the clean-up.
+          // Older batches may still be known until the clean-up.
           if (known && known.receivedAt >= clock.now() - 24 * HOUR_MS) expect(answer).toEqual(known.answer)
           else if (answer !== null) expect(answer).toEqual(known?.answer ?? { accepted: -1, rejected: 0, errors: [] })
         }

@@ -26,7 +26,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const NOTHING = { has: () => false, last: null, lastReceivedAt: 0, lastSeq: 0 }
 
-/** The batch of a number, of `2 + number % 3` events. */
+/** Returns the batch with this number. It has `2 + number % 3` events. */
 function batchOf(number: number) {
   const record: BatchRecord = {
     key: `dom_1 b${number}`,
@@ -39,13 +39,13 @@ function batchOf(number: number) {
   return { record, events }
 }
 
-/** The bytes of a segment with the batches 0 to `count - 1`. */
+/** Returns the bytes of a segment with batches 0 to `count - 1`. */
 function segmentOf(count: number): Buffer {
   const batches = Array.from({ length: count }, (_, number) => batchOf(number))
   return Buffer.from(new SegmentEncoder().encode(batches.map(({ events, record }) => linesOf(events, record))))
 }
 
-/** The same in the format of versions without checksums. */
+/** Like `segmentOf`, but in the format of versions without checksums. */
 function oldSegmentOf(count: number): Buffer {
   const lines = Array.from({ length: count }, (_, number) => {
     const { record, events } = batchOf(number)
@@ -60,7 +60,7 @@ function oldSegmentOf(count: number): Buffer {
   )
 }
 
-/** Recovers a file of these bytes: returns the batches it holds afterwards, and the reported damage. */
+/** Recovers a file with these bytes. Returns the batches it contains afterwards and the reported damage. */
 function recovered(bytes: Uint8Array, isSealed = false) {
   const folder = mkdtempSync(join(root, 'spool-'))
   const path = join(folder, '000000000001.ndjson')
@@ -82,7 +82,7 @@ function recovered(bytes: Uint8Array, isSealed = false) {
 const except = (count: number, ...lost: number[]) =>
   Array.from({ length: count }, (_, n) => n).filter((n) => !lost.includes(n))
 
-/** True for a digit of the number of events in a check: it says what is lost where a batch is, and else nothing. */
+/** True for a digit of the event count in a checksum entry. The count is only used when the batch is lost. */
 function isCount(bytes: Buffer, at: number): boolean {
   const check = bytes.lastIndexOf(CHECK_MARK, at)
   return check >= 0 && /^\d+$/.test(bytes.toString('latin1', check + CHECK_MARK.length, at + 1))
@@ -98,7 +98,7 @@ describe('a damaged byte', () => {
         damaged[at] = (damaged[at] ?? 0) ^ flip
         const { numbers, damage, again } = recovered(damaged)
         expect(numbers.length).toBeGreaterThanOrEqual(7)
-        // Zeros at the end may be what a power cut leaves of a batch that was not acknowledged.
+        // Zeros at the end may be left by a power cut, from a batch that was not acknowledged.
         const looksTorn = damaged[at] === 0 && numbers.at(-1) !== 7
         if (isCount(bytes, at) && isCount(damaged, at)) expect([numbers.length, damage]).toEqual([8, null])
         else if (!looksTorn) expect(damage).toMatchObject({ at: expect.any(Number), batches: 8 - numbers.length })
@@ -175,7 +175,7 @@ describe('a file of a version without checksums', () => {
   test('is read after a damaged line, too', () => {
     const bytes = oldSegmentOf(5)
     bytes[bytes.indexOf('{"batch":{"key":"dom_1 b1"') + 3] = 0x01
-    // The end of its batch is unknown, so its events count with the next one.
+    // The end of the damaged batch is unknown, so its events are counted with those of the next batch.
     expect(recovered(bytes)).toMatchObject({ numbers: [0, 3, 4], damage: { batches: 1 } })
   })
 })

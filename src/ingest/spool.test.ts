@@ -34,7 +34,7 @@ afterAll(() => {
 })
 const newFolder = () => mkdtempSync(join(root, 'data-'))
 
-/** Mounts a file system of 256 KiB; null where this user may not mount one. */
+/** Mounts a file system of 256 KiB; returns null if this user may not mount one. */
 function tinyDisk(folder: string): string | null {
   mkdirSync(folder)
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stderr: 'ignore' })
@@ -55,7 +55,7 @@ function open(folder = newFolder(), clock = testClock(), loaded = NOTHING, optio
 
 let made = 0
 
-/** Returns a batch of this many events, as created by the collector. */
+/** Returns a batch with this number of events, as the collector creates it. */
 function batchOf(spool: Spool, count: number, values: Partial<StoredEvent> = {}): [StoredEvent[], BatchRecord] {
   const receivedAt = spool.arrivalAt()
   const key = `dom_1 batch-${++made}`
@@ -78,7 +78,7 @@ const idsIn = (spool: Spool) => readSpool(spool.files()).events.map(({ id }) => 
 const keysIn = (spool: Spool) => readSpool(spool.files()).batches.map(({ key }) => key)
 const idsOf = (events: readonly StoredEvent[]) => events.map(({ id }) => id)
 
-/** Returns the message of the refusal; null when the batch was accepted. */
+/** Returns the error message; null if the batch was accepted. */
 async function refusal(spool: Spool, count = 1, values: Partial<StoredEvent> = {}): Promise<string | null> {
   try {
     await append(spool, count, values)
@@ -97,7 +97,7 @@ describe('a batch that was appended', () => {
     const [path] = spool.files()
     const stored = readSpool(path ? [path] : [])
     expect(stored.batches).toEqual([expect.objectContaining(record)])
-    // Null values are left out of the lines.
+    // Null values are omitted from the lines.
     const known = events.map((event) => Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)))
     expect(stored.events as unknown[]).toEqual(known)
     await spool.close()
@@ -121,7 +121,7 @@ describe('a batch that was appended', () => {
         expect(idsIn(spool)).toEqual(expected)
         expect(keysIn(spool)).toEqual(keys)
         await spool.close()
-        // Syncs may end in another order than they began.
+        // Syncs may finish in a different order from the one in which they started.
         const sealed = spool.segments().flatMap(({ batches }) => [...batches.knownBatches()].map(({ hash }) => hash))
         expect(sealed.toSorted()).toEqual(keys.map(hashOf).toSorted())
       }),
@@ -164,7 +164,7 @@ describe('a segment', () => {
     const [after, next] = batchOf(spool, 2)
     expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
     const later = spool.append(after, next)
-    // A batch from before the step still waits for the disk; only times before both are settled.
+    // A batch from before the step is still waiting to be written. Only the times before both batches are final.
     expect(spool.watermark()).toBe(clock.now())
     await written
     expect(spool.isWritten(last.seq)).toBe(true)
@@ -324,7 +324,7 @@ describe('time and order', () => {
       expect(more).toEqual([])
       names.push(segment?.name ?? '')
       loaded.last = segment?.name ?? null
-      // Half of the files were removed by the flush, half are there when the next process starts.
+      // The flush has removed half of the files. The other half still exists when the next process starts.
       if (round % 2 === 0 && segment) unlinkSync(segment.path)
     }
     expect(names).toEqual(['000000000001', '000000000002', '000000000003', '000000000004'])
@@ -370,7 +370,7 @@ describe('the watermark', () => {
 })
 
 describe('after a crash', () => {
-  /** The bytes of a segment, and the end of each of its batches. */
+  /** Returns the bytes of a segment and the end of each of its batches. */
   async function segmentOf(counts: readonly number[]) {
     const { spool } = open()
     const ends: number[] = []
@@ -386,7 +386,7 @@ describe('after a crash', () => {
     return { bytes, ends, batches }
   }
 
-  /** Opens a spool on these bytes; it must have exactly these batches. */
+  /** Opens a spool on these bytes. The spool must contain exactly these batches. */
   function expectKept(bytes: Uint8Array, batches: readonly { key: string | null; ids: string[] }[]): void {
     const folder = newFolder()
     writeFileSync(join(folder, '000000000007.ndjson'), bytes)
@@ -426,7 +426,7 @@ describe('after a crash', () => {
     fc.assert(
       fc.property(fc.nat(ends.length), fc.nat(200), fc.array(garbage, { maxLength: 3 }), (kept, more, tail) => {
         const end = ends[kept - 1] ?? 0
-        // Not so many that the next batch would be complete again.
+        // Few enough bytes that the next batch is incomplete.
         const next = bytes.subarray(end, Math.min(end + more, (ends[kept] ?? end) - 1))
         const parts = [bytes.subarray(0, end), next, ...tail.map((part) => Buffer.from(part as string))]
         expectKept(Buffer.concat(parts), batches.slice(0, kept))
@@ -502,13 +502,13 @@ describe('after a crash', () => {
   })
 })
 
-/** The file descriptor of the spool's open file, so that a test can close it. */
+/** Returns the file descriptor of the spool's open file, so that a test can close it. */
 function descriptorOf(path: string): number {
   const found = readdirSync('/proc/self/fd').find((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`) === path
     } catch (error) {
-      // The descriptor of this very listing.
+      // This is the descriptor used for the listing itself.
       if ((error as { code?: string }).code !== 'ENOENT') throw error
       return false
     }
@@ -577,7 +577,7 @@ describe('when the disk is full', () => {
     const kept = await append(spool, 5)
     const ballast = join(disk ?? '', 'ballast')
     for (let round = 0; round < 3; round++) {
-      // Leaves a page or two, so that a batch is cut in the middle.
+      // Leaves one or two pages free, so that a batch is cut off in the middle.
       writeFileSync(ballast, '')
       expect(() => {
         for (;;) appendFileSync(ballast, Buffer.alloc(1024))

@@ -17,7 +17,7 @@ async function domainOf(world: TestApp, name = `Shop ${++made}`, headers = {}): 
   return (await world.call('POST', '/v1/domains', { body: { name }, headers })).body
 }
 
-/** Sends events with this many names, evenly distributed. */
+/** Sends events evenly distributed over this number of names. */
 async function send(world: TestApp, { token }: Shop, count: number, names = 1) {
   const events = Array.from({ length: count }, (_, n) => ({ vendor: 'Shop', event: `e${n % names}` }))
   expect((await world.collect(token, { events })).status).toBe(202)
@@ -29,7 +29,7 @@ async function alertsOf(world: TestApp, headers = {}) {
   return (await world.call('GET', '/v1/alerts', { headers })).body.alerts
 }
 
-/** A domain that has its automatic alert. */
+/** Returns a domain that has its automatic alert. */
 async function watched(world: TestApp, name?: string) {
   const shop = await domainOf(world, name)
   await send(world, shop, 100)

@@ -38,7 +38,7 @@ test('an hour that ended becomes one file, and every answer stays', async () => 
   expect(await search(world, '&vendor=Shop&event=buy')).toHaveLength(2)
   expect(await search(world, '&q=needle')).toHaveLength(2)
 
-  // Again, and after a restart, there is nothing left to do.
+  // Running the job again, even after a restart, changes nothing.
   const compacted = files(world)
   await world.run('compact')
   await world.restart()
@@ -50,7 +50,7 @@ test('an hour that ended becomes one file, and every answer stays', async () => 
 const present = ({ manifest }: WarehouseFixture) => [manifest.files(), manifest.rollups(), manifest.pages()]
 const levels = (stand: WarehouseFixture) => present(stand).map((files) => files.map(({ level }) => level))
 
-/** Hours that have ended, one after another, each with an event and a page. */
+/** Loads consecutive hours that have ended, each with one event and one page. */
 async function loadHours(stand: WarehouseFixture, hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour++) {
     const receivedAt = stand.clock.now()

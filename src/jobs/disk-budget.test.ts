@@ -5,7 +5,7 @@ import { aRun, storeRun } from '../../test/flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
-/** A domain of the owner's organization, or of another one that is made for it. */
+/** Returns a new domain in the owner's organization, or in another organization created for it. */
 async function shopOf(world: TestApp, org: string | null = null) {
   let headers = {}
   let { orgId } = world.owner
@@ -26,10 +26,10 @@ const runJobs = async (world: TestApp) => {
   await world.run('flush')
 }
 
-/** About 3 kB that no compression makes less of. */
+/** About 3 kB of data that can't be compressed. */
 const filler = () => Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString('base64')
 
-/** An event of about `bulk` times 21 kB. */
+/** Sends an event of about `bulk` times 21 kB. */
 const send = (world: TestApp, token: string, event: string, bulk = 0) =>
   world.collect(token, {
     page: { url: 'https://shop.example/' },
@@ -75,7 +75,7 @@ describe('the disk budget', () => {
       reason: 'batch: its organization is over its share of the disk',
       count: 1,
     })
-    // An hour later the last one has ended, and goes.
+    // An hour later, the last hour has ended and is deleted.
     world.clock.advance(HOUR_MS)
     await world.run('compact', 'disk budget')
     expect(await events()).toEqual([])
@@ -115,7 +115,7 @@ describe('the disk budget', () => {
     await runJobs(world)
     world.clock.advance(DAY_MS)
     await world.run('compact')
-    // One segment holds a few large events of theirs and many small ones of mine.
+    // One segment holds a few large events from their organization and many small ones from mine.
     for (let n = 0; n < 30; n++) await send(world, mine.token, `today ${n}`)
     await send(world, theirs.token, 'large', 10)
     await runJobs(world)

@@ -27,7 +27,7 @@ const spooled = (world: TestApp) => filesIn(world, 'spool', '.ndjson')
 const stored = (world: TestApp) => filesIn(world, 'events', '.parquet')
 const eventsIn = async (world: TestApp) => (await world.call('GET', '/v1/events')).body.events.length
 
-/** Returns the counts stored with the events. */
+/** Returns the counts that are stored together with the events. */
 async function accounts(world: TestApp) {
   const { body: usage } = await world.call('GET', '/v1/usage')
   const { body: ledger } = await world.call('GET', '/v1/events/rejected')
@@ -125,7 +125,7 @@ describe('a flush that fails in part', () => {
   test('loads every segment that can be loaded, and the others once they can, each once', async () => {
     const { world, send } = await setUp()
     await using _world = world
-    // Each in a different hour, so that there are four segments.
+    // Each batch is in a different hour, so there are four segments.
     for (let n = 0; n < 4; n++) {
       await send()
       world.clock.advance(HOUR_MS)
@@ -160,7 +160,7 @@ describe('a flush that fails in part', () => {
     world.clock.advance(HOUR_MS)
     const { status } = await world.collect(domain.token, { nonsense: 1 })
     expect(status).toBe(400)
-    // The segment of this hour can't be made.
+    // The segment for this hour can't be created.
     writeFileSync(join(world.folder, 'spool', '000000000002.ndjson'), '')
     const failure = await world.run('flush').catch((error: unknown) => error)
     expect(failure).toMatchObject({ errors: [{ code: 'unavailable' }] })
@@ -181,7 +181,7 @@ describe('a flush that fails in part', () => {
   })
 })
 
-/** A log of an end at which nothing goes wrong. */
+/** A log for a shutdown without errors. */
 const quietLog = {
   info(message: string) {
     throw new Error(message)
@@ -195,7 +195,7 @@ describe('the last flush', () => {
   test('loads pending batches and refusal counts, and closes the spool', async () => {
     await using stand = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
-    // Batches of two hours wait for the disk together.
+    // Batches from two hours are waiting to be written at the same time.
     for (let n = 0; n < 3; n++) {
       additions.push(stand.add([{}]))
       stand.clock.advance(HOUR_MS / 2)

@@ -19,7 +19,7 @@ async function metric(world: TestApp, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(body)?.[1])
 }
 
-/** Runs the program for this many seconds. */
+/** Runs the program for this number of seconds. */
 async function alive(world: TestApp, seconds: number) {
   for (let second = 0; second < seconds; second++) {
     world.clock.advance(SECOND_MS)
@@ -33,7 +33,7 @@ test('after a kill the start of the gap is known, and the operator is notified o
   await alive(world, 95)
   expect([gapsIn(world.app.db), world.warnings]).toEqual([[], []])
 
-  // On disk is the heartbeat of second 90.
+  // The heartbeat on disk is the one from second 90.
   world.clock.advance(HOUR_MS)
   await world.crash()
   expect(gapsIn(world.app.db)).toEqual(['down 90–3695'])
@@ -44,7 +44,7 @@ test('after a kill the start of the gap is known, and the operator is notified o
     expect.stringMatching(/Subject: Tagwarden: nothing was collected from/),
   ])
 
-  // Neither later time nor a restart creates another gap.
+  // Neither the passing of time nor a restart creates another gap.
   await alive(world, 200)
   await world.restart()
   await alive(world, 60)
@@ -93,7 +93,7 @@ test.each([
   await alive(world, 30)
   world.clock.advance(awayMs)
   await world.crash()
-  // Whole hours begin after the alert was saved: the next one is the first that could be judged.
+  // The first whole hour after the alert was saved begins at the next hour, so that is the first that could be judged.
   world.clock.set(TEST_START + 2 * HOUR_MS + 40 * SECOND_MS)
   await world.run('evaluate')
   const { body } = await world.call('GET', '/v1/issues')

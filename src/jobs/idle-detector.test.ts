@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { IdleDetector } from './idle-detector.ts'
 
-/** A program that has used this many ms of processor time, and its seconds. */
+/** A program that has used this much processor time, in milliseconds, and lets seconds pass. */
 function program(usedMs: number) {
   let [seconds, used] = [0, 0]
   const given: number[] = []
@@ -14,7 +14,7 @@ function program(usedMs: number) {
   used = usedMs
   return {
     given,
-    /** Lets this many seconds pass, with this much work in each. */
+    /** Lets this number of seconds pass, with this much work in each. */
     live(count: number, ms: number) {
       for (let second = 0; second < count; second++) {
         seconds++

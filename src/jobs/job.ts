@@ -15,7 +15,7 @@ export interface Job {
   run(stopping?: AbortSignal): Promise<void>
 }
 
-/** Triggers within this time start a single run. */
+/** Triggers that occur within this time start a single run. */
 const MIN_REST_MS = 10
 /**
  * After a triggered run, the job rests for this many times the duration of the run. It is therefore busy at most a

@@ -28,9 +28,9 @@ const files = () => [
   { name: 'lib.so', source: join(root, 'a.bin') },
   { name: 'addon.node', source: join(root, 'b.bin') },
 ]
-/** A folder that does not exist yet. */
+/** Returns a folder that does not exist yet. */
 const fresh = () => join(root, `cache-${next++}`)
-/** A path that must not be used. */
+/** Returns a path that must not be used. */
 const nowhere = () => join(root, 'missing')
 const contents = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
@@ -46,7 +46,7 @@ test('the first start writes the files, later ones reuse them', () => {
   expect(written.mode & 0o777).toBe(0o700)
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
   expect(statSync(join(folder, 'lib.so')).ino).toBe(written.ino)
-  // Another version is in the same folder.
+  // Another version is unpacked to the same folder.
   expect(unpack(files(), 'v2', { folders: [base], spare: nowhere() }, (path) => path)).toBe(join(base, 'v2'))
 })
 
@@ -82,7 +82,7 @@ describe('a folder that another user may have filled is not used', () => {
     const [bad, good] = [fresh(), fresh()]
     spoil[name]?.(bad)
     expect(unpack(files(), 'v1', { folders: [bad, good], spare: nowhere() }, (path) => path)).toBe(join(good, 'v1'))
-    // With no other folder, a temporary one is made for this start.
+    // If there is no other folder, a temporary one is created for this start.
     expect(unpack(files(), 'v1', { folders: [bad], spare: root }, contents)).toEqual(whole)
     expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
   })

@@ -73,7 +73,7 @@ describe('opening', () => {
   })
 })
 
-/** A step of a transaction: a number to insert, a failure, or a nested transaction, caught or not. */
+/** A step in a transaction: a number to insert, a failure, or a nested transaction whose error is caught or not. */
 type Step = number | 'throw' | { inner: Step[]; caught: boolean }
 
 const { step: aStep } = fc.letrec<{ step: Step }>((tie) => ({

@@ -10,12 +10,12 @@ const newFolder = () => mkdtempSync(join(root, 'data-'))
 
 const REFUSED = 'another tagwarden process is using the data folder'
 
-/** A process that takes the lock, prints a line, and runs until it is killed. */
+/** Starts a process that takes the lock, prints a line, and runs until it is killed. */
 async function processHolding(folder: string) {
   const module = JSON.stringify(join(import.meta.dir, 'folder-lock.ts'))
   const script = `
     const { lockFolder } = await import(${module})
-    // A lock that nothing refers to could be released by the garbage collector.
+    // The garbage collector could release a lock that nothing references.
     try { globalThis.unlock = lockFolder(${JSON.stringify(folder)}); console.log('held') } catch (error) { console.log(error.message) }
     setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })

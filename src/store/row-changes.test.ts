@@ -120,7 +120,7 @@ test('a closed database reports nothing', async () => {
   expect(told).toEqual([])
 })
 
-/** A step of a transaction: rows that it writes, a failure, or a nested transaction that is caught. */
+/** A step in a transaction: rows to write, a failure, or a nested transaction whose error is caught. */
 type Step = number | 'throw' | Step[]
 const { step } = fc.letrec<{ step: Step }>((tie) => ({
   step: fc.oneof(
@@ -135,7 +135,7 @@ test('what is rolled back is never told, and everything else is: whatever fails 
   const { db, told } = stand({ silent: [] })
   let next = 0
   const carryOut = (steps: readonly Step[]) => {
-    // A savepoint each, as statements of SQLite itself make them.
+    // Each level is a savepoint, like those that SQLite's own statements create.
     const name = `s${++next}`
     db.exec(`SAVEPOINT ${name}`)
     try {

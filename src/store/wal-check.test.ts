@@ -13,7 +13,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const CHANGES = 40
 const FRAME_BYTES = 24 + 4096
 
-/** A database of which 40 changes are in the log only, behind frames of an earlier round. */
+/** A database with 40 changes that are only in the log. Frames from an earlier round follow them. */
 const whole = (() => {
   const db = openDatabase(join(root, 'live.db'))
   db.exec('CREATE TABLE mark (n INTEGER, text TEXT) STRICT')
@@ -28,7 +28,7 @@ const whole = (() => {
 })()
 
 let copies = 0
-/** The fault found in a copy with this change to its log. */
+/** Returns the fault found in a copy of the database after this change to its log. */
 function faultAfter(change: (log: string) => void): string | null {
   const copy = join(root, `copy-${++copies}.db`)
   for (const end of ['', '-wal', '-shm']) cpSync(whole + end, copy + end)
@@ -44,7 +44,7 @@ const flip = (at: number) => (log: string) => {
   writeFileSync(log, bytes)
 }
 
-/** Frames written since the last checkpoint: one for each change, or two where it began a page. */
+/** Number of frames written since the last checkpoint: one for each change, or two if the change started a new page. */
 const frames = (() => {
   const log = readFileSync(`${whole}-wal`)
   let count = 0
@@ -66,7 +66,7 @@ describe('a write-ahead log', () => {
       fc.property(places, (at) => {
         const readable = Math.floor((at - 32) / FRAME_BYTES)
         const expected = at < 32 ? 'is unreadable' : `is readable for ${readable} pages,`
-        // Salt of the head, or magic: then no frame seems to be of its round.
+        // If the salt or the magic number in the header is damaged, no frame appears to belong to its round.
         expect(faultAfter(flip(at))).toStartWith(expected)
       }),
       { numRuns: 60 },

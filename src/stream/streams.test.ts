@@ -135,7 +135,7 @@ test('a user has twenty streams at most, in all organizations together; one that
 test('a caller who does not read costs nothing, and must reload when too much has passed', async () => {
   const { streams, open } = stand()
   const reader = open().getReader()
-  // As sent so far: what a caller takes is made when it is taken.
+  // Decodes the next chunk. Chunks are only created when they are read.
   const decode = async () => new TextDecoder().decode((await reader.read()).value)
   await decode()
   const rounds = 5
@@ -190,7 +190,7 @@ test('the credential is looked at often enough', () => {
   }) as typeof setInterval
   open()
   globalThis.setInterval = set
-  // Within 10 s, whatever holds the timer up; pulses every second time.
+  // Credentials are checked within 10 s, even if the timer is delayed. Every second check sends a pulse.
   expect(intervals).toEqual([5 * SECOND_MS])
   streams.close()
 })

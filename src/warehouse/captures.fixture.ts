@@ -5,7 +5,7 @@ import { type EventFields, HOUR } from './warehouse.fixture.ts'
 
 const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
 
-/** The folder of real captures; null where there is none. */
+/** The folder of real captures; null if it doesn't exist. */
 export const capturesFolder = existsSync(CAPTURES) ? CAPTURES : null
 
 interface HarEntry {
@@ -13,7 +13,7 @@ interface HarEntry {
   request: { url: string; method: string; postData?: { text?: string } }
 }
 
-/** The events of all real captures, each of the organization and domain given; those that can't be read are left out. */
+/** Events from all real captures, assigned to the given organization and domain. Unreadable captures are omitted. */
 export function capturedEvents(folder: string, domain: { id: string; orgId: string }): EventFields[] {
   let seq = 0
   const nextSeq = () => ++seq

@@ -125,7 +125,7 @@ const useOf = (pieces: readonly Piece[]) => {
 }
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, one) => all + one, 0)
 
-/** The largest level to which all can be cut and fit, found by trying. */
+/** Returns the highest level at which everything fits the budget, found by bisection. */
 function levelOf(uses: readonly number[], budget: number): number {
   let [low, high] = [0, Math.max(...uses)]
   for (let step = 0; step < 60; step++) {

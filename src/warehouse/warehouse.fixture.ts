@@ -21,7 +21,7 @@ import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuer
 /** The start of an hour. */
 export const HOUR = TEST_START
 
-/** Keys that differ where an engine may not see it, or that mean something to one. */
+/** Keys whose differences an engine might ignore, or that have a special meaning in one. */
 export const NASTY_KEYS = [
   ...[
     'userId',
@@ -44,7 +44,7 @@ export const NASTY_KEYS = [
   ...['', ' ', 'a b', 'a.b', 'a\nb', "it's", "''", '"', 'a"b', '""', '\\', "\\'", ';--', '$p0', '%s', '[0]'],
   ...['p:', 'p:a', 'P:A', 'params', 'seq', 'receivedAt', 'key', 'value', 'e', 'v', 'events', 'NULL', 'null'],
   ...['__proto__', 'constructor', 'toString'],
-  // One another's lower case, by simple or by special mappings.
+  // Each is the lowercase of another, by simple or special case mappings.
   ...['K', 'k', '\u212a', 'Å', 'å', '\u212b', 'Ω', '\u2126', 'İ', 'I\u0307', 'i\u0307', 'ı', 'ß', 'ẞ', 'ss', 'ſ', 's'],
   ...['Ǆ', 'ǅ', 'ǆ', 'Σ', 'σ', 'ς', 'é', 'É', 'e\u0301', '😀', '𐐀', '𐐨', '\ufffd', '\u2028', 'x'.repeat(200)],
 ] as const
@@ -74,12 +74,12 @@ export const aValue = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }).map(storable),
 )
 
-/** As the collector cleans texts. */
+/** Cleans a string in the same way as the collector. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** Fields of an event that a test sets; the rest is filled in. */
+/** Fields of an event that a test sets. All others are filled in. */
 export type EventFields = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
 
 export const anEvent: fc.Arbitrary<EventFields> = fc.record(
@@ -97,13 +97,13 @@ export const anEvent: fc.Arbitrary<EventFields> = fc.record(
   { requiredKeys: ['orgId'] },
 )
 
-/** Returns a query as the program's engine sees it. */
+/** Returns the SQL of a query for the program's engine. */
 export const inSql = (query: Query): WrittenQuery => writeQuery(query, duckdbDialect)
 
-/** Collects values of SQL for the engine that the program has. */
+/** Collects bound values in SQL for the program's engine. */
 export const newBinder = (prefix?: string) => new Binder(duckdbDialect, prefix)
 
-/** A query as SQL of the engine that the program has, in which `$name` stands for a value of `params`. */
+/** A query in the SQL of the program's engine, in which `$name` stands for a value in `params`. */
 export interface PlainQuery extends Statement, Partial<Omit<Query, 'write' | 'name'>> {
   params?: WrittenQuery['params']
 }
@@ -139,9 +139,9 @@ export interface QueryScope {
   keys?: readonly string[]
 }
 
-/** Everything in a fixture, in memory. */
+/** The complete content of a fixture, in memory. */
 export interface WarehouseSnapshot {
-  /** By their paths below its folder. */
+  /** Keyed by path below the fixture's folder. */
   files: ReadonlyMap<string, Buffer>
   database: Buffer
   now: Instant
@@ -149,7 +149,7 @@ export interface WarehouseSnapshot {
   counts: readonly SegmentCount[]
 }
 
-/** A warehouse over a separate folder, fed through a real spool, with access to all of its events. */
+/** A warehouse on a separate folder. It is fed through a real spool and gives access to all of its events. */
 export class WarehouseFixture {
   readonly clock = testClock(HOUR)
   /** Received events, in order. */
@@ -180,7 +180,7 @@ export class WarehouseFixture {
     this.spool = this.newSpool()
   }
 
-  /** `image`: of another one, with all of which it begins. */
+  /** `image`: snapshot of another fixture, which is copied into this one. */
   static async open(
     settings: Partial<EngineOptions> = {},
     image: WarehouseSnapshot | null = null,
@@ -190,7 +190,7 @@ export class WarehouseFixture {
     return stand
   }
 
-  /** All that it has. Nothing may be under way in it. */
+  /** Returns the complete content. The fixture must be idle. */
   snapshot(): WarehouseSnapshot {
     const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' })
     const files = names.filter((name) => statSync(join(this.root, name)).isFile())
@@ -208,7 +208,7 @@ export class WarehouseFixture {
     return this.engine
   }
 
-  /** Its files, and the engines that write and read them. */
+  /** The warehouse's files, with the engines that write and read them. */
   get parquet(): ParquetFiles {
     return this.warehouse.parquet
   }
@@ -235,21 +235,22 @@ export class WarehouseFixture {
     await this.engine.parquet.check.start()
   }
 
-  /** Takes events in as one batch at the present time. */
+  /** Adds events at the current time. */
   async add(said: readonly EventFields[]): Promise<StoredEvent[]> {
     const receivedAt = this.spool.arrivalAt()
     const events = said.map((values) => this.eventOf(values, receivedAt))
     this.events.push(...events)
     const { orgId = 'org_1', domainId = 'dom_1' } = events[0] ?? {}
     const answer = { accepted: events.length, rejected: 0, errors: [] }
-    // One line of a batch holds what its events share, so each event that shares nothing is a batch.
+    // A spool line stores the values shared by its events only once. Each event is a separate batch, so that nothing is
+    // shared.
     await Promise.all(
       events.map((event) => this.spool.append([event], { key: null, orgId, domainId, receivedAt, answer, ledger: [] })),
     )
     return events
   }
 
-  /** As the job does it. */
+  /** Flushes in the same way as the job. */
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
@@ -263,19 +264,19 @@ export class WarehouseFixture {
     }
   }
 
-  /** Makes one file of all that are not compacted. */
+  /** Merges all files that are not compacted into one. */
   async merge(): Promise<void> {
     const files = this.manifest.files().filter(({ level }) => level !== 'compacted')
     if (files.length > 0) await runMerge(this.parquet, this.manifest, this.folder, { files, level: 'merged' })
   }
 
-  /** As the job does it, at a time when all hours that hold events have ended. */
+  /** Compacts in the same way as the job, by default at a time when every hour with events has ended. */
   async compact(now = this.clock.now() + HOUR_MS + 3 * MINUTE_MS): Promise<void> {
     const { parquet, manifest, folder } = this
     await compactEvents({ parquet, manifest, folder }, now)
   }
 
-  /** As the job does it, for the counts; by default at the present time. */
+  /** Compacts counts in the same way as the job, by default at the current time. */
   compactCounts(now = this.clock.now()): Promise<void> {
     return compactRollups(this.parquet, this.manifest, this.folder, now)
   }
@@ -288,7 +289,7 @@ export class WarehouseFixture {
     return this.warehouse.query<T>(plainQuery({ sql, params, ...asked }))
   }
 
-  /** How many rows, and how many different events. */
+  /** Returns the number of rows and of distinct events. */
   async count(asked: QueryScope = {}): Promise<{ rows: number; events: number }> {
     const [row] = await this.query<{ rows: number; events: number }>(
       'SELECT count(*) AS rows, count(DISTINCT seq) AS events FROM events',
@@ -298,7 +299,7 @@ export class WarehouseFixture {
     return row ?? { rows: 0, events: 0 }
   }
 
-  /** The values of these keys, one row an event; null where the event lacks the key. */
+  /** Returns the values of these keys, one row per event; null if the event lacks the key. */
   async valuesOf(keys: readonly string[], asked: QueryScope = {}): Promise<(string | null)[][]> {
     const columns = keys.map((key, at) => `${duckdbDialect.key(key)} AS k${at}`)
     const rows = await this.query<Record<string, string | null>>(
@@ -309,7 +310,7 @@ export class WarehouseFixture {
     return rows.map((row) => keys.map((_, at) => row[`k${at}`] ?? null))
   }
 
-  /** Whole events in their order. */
+  /** Returns whole events in order. */
   wholeEvents(asked: QueryScope = {}): Promise<(StoredEvent & { violated: boolean })[]> {
     return this.query('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
   }
@@ -339,7 +340,7 @@ export class WarehouseFixture {
   }
 }
 
-/** The value under this key and no other. */
+/** Returns the value of this exact key; null if the event lacks it. */
 export function paramOf(event: StoredEvent, key: string): string | null {
   return Object.hasOwn(event.params, key) ? (event.params[key] ?? null) : null
 }

@@ -9,7 +9,7 @@ const aBatch = fc.record({
   work: fc.constantFrom('nothing', 'flush', 'merge', 'compact'),
 })
 
-/** Parameters that equal a value, unless their name begins with a letter that is left out. */
+/** True for parameters that equal a value, unless their name begins with the excluded letter. */
 const equalTo = (value: string, leftOut: string): AnyTest & { holds(event: StoredEvent): boolean } => ({
   column: 'any0',
   of: (key) => (key?.startsWith(leftOut) ? '(1 = 0)' : '({value} = $wanted)'),
@@ -30,7 +30,7 @@ test('a test on any parameter finds it in columns, maps and the spool, and build
           if (work === 'merge') await stand.merge()
           if (work === 'compact') await stand.compact()
         }
-        // The remainder of a key's test matters only where keys have columns, so this one is the same for all.
+        // The general test only matters for files in which keys have columns, so it is the same in all cases.
         const own = equalTo(wanted, '\0')
         const found = await stand.warehouse.query<StoredEvent>(
           plainQuery({

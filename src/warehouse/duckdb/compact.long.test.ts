@@ -119,7 +119,7 @@ describe('compaction', () => {
   })
 })
 
-/** Events with `perEvent` of `names` parameters each, whose values repeat as `values` says. */
+/** Events with `perEvent` parameters each, out of `names` different names. There are `values` different values. */
 function wide({ rows, names, perEvent, length, values }: Width): EventFields[] {
   const text = (n: number) => `v${n % values}`.padEnd(length, 'abcdefgh')
   return Array.from({ length: rows }, (_, row) => ({
@@ -139,7 +139,7 @@ interface Width {
   values: number
 }
 
-/** Megabytes of JSON that one case may have: the engine has 200, and CI some minutes. */
+/** Maximum characters of JSON per case. The engine has 200 MB of memory, and CI only a few minutes. */
 const MOST_CHARACTERS = 24_000_000
 
 const aWidth: fc.Arbitrary<Width> = fc
@@ -169,7 +169,8 @@ describe('every ended hour ends compacted', () => {
     expect(planMerges(stand.manifest.files(), now)).toEqual([])
     expect(await stand.count()).toEqual({ rows: events.length, events: events.length })
     expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
-    // Some of each file, since reading every map of the widest takes longer than all the rest.
+    // Only some events from each file, because reading every map of the widest events takes longer than everything
+    // else.
     const [last] = events.slice(-1)
     for (const event of [events[0], last].filter((event) => event !== undefined)) {
       const [found] = await stand.query<{ params: Record<string, string> }>(
@@ -217,7 +218,7 @@ describe('every ended hour ends compacted', () => {
     expect(levels.filter(([level]) => level !== 'compacted')).toEqual([])
     expect(await stand.count()).toEqual({ rows: 1400, events: 1400 })
     expect(await stand.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
-    // Days later they are unchanged, and late events are compacted separately.
+    // Days later, the files are unchanged, and late events are compacted separately.
     await stand.add(some(5, 'org_0'))
     await stand.flush()
     await stand.compact(stand.clock.now() + 3 * DAY_MS)
@@ -234,7 +235,7 @@ test('a merge that keeps failing is reported once, retried with delays, and does
   loaded.clock.advance(2 * HOUR_MS)
   await loaded.add(some(3, 'org_9'))
   await loaded.flush()
-  // Less than one row group of such events.
+  // Less memory than one row group of these events requires.
   await using stand = await WarehouseFixture.open({ memoryLimit: '60MB' }, loaded.snapshot())
   const told: string[] = []
   const retries = new MergeRetries()
@@ -268,7 +269,7 @@ test.each(['merged', 'compacted'] as const)('in a %s file violations are togethe
   expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
 })
 
-/** Dies where the manifest would be changed. */
+/** Crashes at the point where the manifest would be changed. */
 class Dying extends Manifest {
   override swap(): void {
     throw new Error('killed')

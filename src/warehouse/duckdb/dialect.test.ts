@@ -7,7 +7,7 @@ const stand = await WarehouseFixture.open()
 afterAll(() => stand[Symbol.asyncDispose]())
 const { parquet } = stand
 
-/** As DuckDB compares identifiers: without the case of ASCII letters. */
+/** Simulates how DuckDB compares identifiers: the case of ASCII letters is ignored. */
 const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 describe('the column of a key', () => {

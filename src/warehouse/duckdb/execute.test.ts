@@ -12,7 +12,7 @@ afterAll(() => stand[Symbol.asyncDispose]())
 
 const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
   plainQuery({ sql, orgId: 'org_1', window: { from: HOUR, to: HOUR + HOUR_MS }, ...more })
-/** Takes hours, and looks often whether it is to end. */
+/** Would run for hours, but often checks for cancellation. */
 const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
 const abortedError = { code: 'unavailable', message: 'the caller disconnected before the answer was ready' }
@@ -39,7 +39,7 @@ describe('what is made of rows', () => {
     }
     await stand.warehouse.query(query(numbers(20), { read }))
     clearInterval(others)
-    // Not all twenty in one go, which would be one turn of others at most.
+    // If all twenty rows were read in one go, other work would get one turn at most.
     expect(new Set(turnsBefore).size).toBeGreaterThan(5)
   })
 })
@@ -80,7 +80,7 @@ describe('a question', () => {
     const controller = new AbortController()
     const asked = Array.from({ length: 20 }, () => stand.warehouse.query(query(ENDLESS), controller.signal))
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
-    // They are still there.
+    // The queries are still running.
     expect(stand.warehouse.runningQueries).toBe(4)
     controller.abort()
     for (const one of await Promise.allSettled(asked)) {

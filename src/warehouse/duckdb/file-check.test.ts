@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { WarehouseFixture } from '../warehouse.fixture.ts'
 import { damageNotice, type Flaw } from './file-check.ts'
 
-/** A warehouse with this many files of one event, and its notices. */
+/** Returns a warehouse with this number of files, each with one event, and its reported damage. */
 async function filesOf(count: number) {
   const told: Flaw[] = []
   const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
@@ -31,7 +31,7 @@ test('a file without a checksum is decoded completely', async () => {
   expect([told, (await stand.count()).rows]).toEqual([[], 2])
   const { path = '' } = stand.manifest.files()[0] ?? {}
   const bytes = readFileSync(join(stand.folder, path))
-  // As long as before, and no Parquet at all.
+  // Same length as before, but not Parquet.
   writeFileSync(join(stand.folder, path), Buffer.alloc(bytes.length, 'x'))
   await stand.reopen()
   await stand.warehouse.check()

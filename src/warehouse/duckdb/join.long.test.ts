@@ -11,10 +11,10 @@ import { planMerges } from './plan-merges.ts'
 import { RELATION_COLUMNS } from './spool-relation.ts'
 import { filesOnDisk } from './unlisted-files.ts'
 
-/** A time at which the days of all events are over. */
+/** A time after the days of all events have ended. */
 const later = (stand: WarehouseFixture) => stand.clock.now() + 2 * DAY_MS
 
-/** Loads each of these in a different hour, and compacts the hours. */
+/** Loads each of these batches in a different hour, then compacts the hours. */
 async function loadHours(stand: WarehouseFixture, hours: readonly (readonly EventFields[])[]): Promise<void> {
   for (const said of hours) {
     await stand.add(said)
@@ -32,7 +32,7 @@ const pathsOf = ({ manifest }: WarehouseFixture) =>
     .toSorted()
 const onDisk = ({ folder }: WarehouseFixture) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
 
-/** Queries of the events for each way in which files are read: whole, a few keys, any parameter, none. */
+/** Queries events in each of the ways in which files are read: all parameters, a few keys, any parameter, none. */
 async function answersOf(stand: WarehouseFixture) {
   const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
   const asked = { orgId: 'org_1', window: { from: stand.events[0]?.receivedAt ?? 0, to: stand.clock.now() - HOUR_MS } }
@@ -101,7 +101,7 @@ describe('days of small hours', () => {
   })
 })
 
-/** Dies where the manifest would be changed. */
+/** Crashes at the point where the manifest would be changed. */
 class Dying extends Manifest {
   override swap(): void {
     throw new Error('killed')
@@ -143,7 +143,7 @@ describe('dying while hours are joined', () => {
   })
 })
 
-/** Writes a compacted file as version 0.1 did: every column filled, encodings of Parquet 1. */
+/** Writes a compacted file in the format of version 0.1: every column is filled, with Parquet 1 encodings. */
 async function rewriteAsBefore(stand: WarehouseFixture, path: string, keys: readonly string[]): Promise<void> {
   const file = join(stand.folder, path)
   const columns = RELATION_COLUMNS.map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))

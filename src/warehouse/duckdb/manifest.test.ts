@@ -7,7 +7,7 @@ import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentF
 
 const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')
-/** Few moments, so that many files share one. */
+/** Only a few different times, so that many files share one. */
 const aMoment = fc.integer({ min: 0, max: 4 }).map((n) => n * HOUR_MS)
 const common = { path: aPath, orgId: ofAnyOrg, rows: fc.nat(), sizeBytes: fc.nat(), sum: fc.option(fc.nat()) }
 
@@ -33,7 +33,7 @@ const aPageFile: fc.Arbitrary<PageFile> = fc.record({
   level: fc.constantFrom('fresh', 'merged', 'hour', 'day'),
 })
 
-/** Something that is done to the manifest, and whether it is to fail at its end. */
+/** A change to the manifest, and whether it fails at the end. */
 type Step = { fails: boolean } & (
   | { do: 'add'; segment: number; files: SegmentFiles }
   | { do: 'swap'; of: 'files'; removed: EventFile[]; added: EventFile[] }
@@ -41,7 +41,7 @@ type Step = { fails: boolean } & (
   | { do: 'swap'; of: 'pages'; removed: PageFile[]; added: PageFile[] }
 )
 
-/** A swap of files that need not be in force, and may be the same ones. */
+/** A swap of files that may not be in use, and may be the same on both sides. */
 const aSwap = <File, Of extends string>(of: Of, file: fc.Arbitrary<File>) => {
   const some = fc.array(file, { maxLength: 4 })
   return fc.record({
@@ -64,7 +64,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   aSwap('pages', aPageFile),
 )
 
-/** The database takes no such file. */
+/** Files that the database rejects. */
 const refused = <File extends { path: string }>(file: File | undefined): File[] =>
   file ? [{ ...file, path: 'refused.parquet', rows: 'many' }] : []
 

@@ -9,7 +9,7 @@ import { HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 import { compactPages } from './pages.ts'
 import { GRACE_MS } from './plan-merges.ts'
 
-/** Loads segments of these pages, without any event. */
+/** Loads segments that contain these pages and no events. */
 async function load(stand: WarehouseFixture, segments: readonly (readonly StoredPage[])[]): Promise<void> {
   for (const pages of segments) {
     const { receivedAt = 0 } = pages[0] ?? {}

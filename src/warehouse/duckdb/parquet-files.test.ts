@@ -5,7 +5,7 @@ import { OutOfMemoryRetry } from './parquet-files.ts'
 
 const noMemory = new Error('Out of Memory Error: failed to allocate data')
 
-/** Work that continues until it is ended, with the calls so far. */
+/** Work that runs until the test ends it, with a list of its calls so far. */
 function held() {
   const calls: PromiseWithResolvers<string>[] = []
   const work = () => {
@@ -16,7 +16,7 @@ function held() {
   return { calls, work }
 }
 
-/** Lets everything continue that waits for nothing else. */
+/** Lets all pending promises and callbacks run. */
 const settle = () => Bun.sleep(0)
 
 test('work that runs out of memory is repeated after running work and before new work', async () => {
@@ -58,7 +58,7 @@ test('work fails when it ran alone, fails again, or fails for another reason', a
 test("queries that exceed the engine's memory together are all answered", async () => {
   const engine = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', threads: '1' })
   const queries = new OutOfMemoryRetry()
-  // A list can't go to the disk; two of them are more than the engine has.
+  // DuckDB can't spill lists to disk, and two of these lists exceed the engine's memory.
   const sql = 'SELECT len(list(range)) AS n FROM range(3000000)'
   const answers = await Promise.all([1, 2, 3, 4].map(() => queries.run(() => execute<{ n: number }>(engine, sql))))
   expect(answers.flat().map(({ n }) => Number(n))).toEqual([3e6, 3e6, 3e6, 3e6])

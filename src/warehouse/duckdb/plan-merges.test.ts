@@ -28,7 +28,7 @@ const files = (count: number, values: Partial<EventFile> = {}) => Array.from({ l
 const M = 1_000_000
 const MB = 1024 * 1024
 
-/** Merges as `level: rows + rows`. */
+/** Formats merges as `level: rows + rows`. */
 const inShort = (all: readonly EventFile[], now: number) =>
   planMerges(all, now).map(({ level, files }) => `${level}: ${files.map(({ rows }) => rows).join(' + ')}`)
 
@@ -137,7 +137,7 @@ describe('worth merging', () => {
 
 const DAY = Math.floor(HOUR / DAY_MS) * DAY_MS
 const OVER = DAY + DAY_MS + GRACE_MS
-/** Hours of the day that are compacted. */
+/** Compacted hours of one day. */
 const hours = (count: number, values: Partial<EventFile> = {}) =>
   Array.from({ length: count }, (_, n) => file({ hour: DAY + n * HOUR_MS, level: 'compacted', rows: n + 1, ...values }))
 
@@ -195,7 +195,7 @@ describe('worth joining', () => {
 })
 
 const rowsOf = (some: readonly EventFile[]) => some.reduce((sum, { rows }) => sum + rows, 0)
-/** Result of a merge for planning: a file for each organization. */
+/** Files that a merge produces, for planning: one for each organization. */
 function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): EventFile[] {
   const [first] = files
   const orgs = level === 'merged' ? [null] : [...new Set(files.map(({ orgId }) => orgId ?? 'org_1'))]
@@ -241,7 +241,7 @@ test('no event is merged twice or lost, and planning ends', () => {
         (file) => file.hour < DAY + DAY_MS && file.rows < 40_000 && file.sizeBytes < 2 * MB && file.rows > 0,
       )
       const places = small.map(({ hour, orgId, lookedAt }) => `${Math.floor(hour / DAY_MS)} ${orgId} ${lookedAt}`)
-      // Several runs of a day leave at most one small file.
+      // After several rounds of planning, a day has at most one small file.
       expect(new Set(places).size).toBe(places.length)
     }),
   )

@@ -5,11 +5,11 @@ import type { StoredEvent } from '../../core/event.ts'
 import type { Query } from '../query.ts'
 import { aKey, anEvent, type EventFields, HOUR, NASTY_KEYS, paramOf, WarehouseFixture } from '../warehouse.fixture.ts'
 
-/** Params as entries, in no order: a map has none. */
+/** Converts parameters to entries, because maps have no order. */
 const entriesOf = (events: readonly StoredEvent[]) =>
   events.map(({ seq, params }) => [seq, Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))])
 
-/** A step of the fixture between batches. */
+/** A step that the fixture performs between batches. */
 const aStep = fc.oneof(
   { weight: 3, arbitrary: fc.array(anEvent, { minLength: 1, maxLength: 12 }) },
   { weight: 2, arbitrary: fc.constantFrom('flush', 'merge', 'compact') },
@@ -61,7 +61,7 @@ describe('a parameter', () => {
     await stand.compact()
     expect(stand.manifest.files()[0]?.keys?.toSorted()).toEqual([...NASTY_KEYS].toSorted())
     expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
-    // Together with an hour that is not yet compacted.
+    // Queried together with an hour that is not compacted yet.
     await stand.add([{ params: { a: 'fresh' } }])
     await stand.flush()
     expect(await stand.valuesOf(['a', 'A'])).toEqual([
@@ -180,7 +180,7 @@ describe('a query', () => {
           if (typeof step === 'number') stand.clock.advance(step * MINUTE_MS)
           else await carryOut(stand, step)
         }
-        // Borders that cut between two events.
+        // Windows whose boundaries fall between two events.
         const at = stand.events.map(({ receivedAt }) => receivedAt)
         const exact = [at[0], at[at.length >> 1], at.at(-1)].flatMap((receivedAt) =>
           receivedAt === undefined ? [] : [{ orgId: null, window: { from: receivedAt, to: receivedAt + 1 } }],
@@ -210,7 +210,7 @@ describe('a query', () => {
     await stand.compact()
     const [first, second] = stand.manifest.files()
     if (!first || !second) throw new Error('expected two files')
-    // Were it read, it would be found to be gone.
+    // If the file were read, it would be found to be missing.
     await stand.parquet.remove([`${stand.folder}/${second.path}`])
     expect(await stand.count({ orgId: 'org_1' })).toEqual({ rows: 1, events: 1 })
     expect(await stand.count({ window: { from: 0, to: HOUR + HOUR_MS } })).toEqual({ rows: 1, events: 1 })

@@ -16,7 +16,7 @@ type Count = Record<keyof typeof COUNT_COLUMNS, string | number>
 const ofText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const keyOf = ({ orgId, domainId, vendor, event, env }: StoredEvent, minute: number) =>
   JSON.stringify([orgId, domainId, vendor, event, env, minute])
-/** Weights are added up in no order. */
+/** Rounded, because weights are added in an arbitrary order. */
 const rounded = (count: Count): Count => ({
   ...count,
   weight: Number(Number(count.weight).toFixed(6)),
@@ -25,7 +25,7 @@ const rounded = (count: Count): Count => ({
 const inOrder = (counts: Count[]) =>
   counts.map(rounded).sort((a, b) => ofText(JSON.stringify(Object.values(a)), JSON.stringify(Object.values(b))))
 
-/** Expected rows of `counts`, from the events themselves. */
+/** Expected rows of `counts`, computed from the events themselves. */
 function expectedCounts(events: readonly StoredEvent[], { orgId, window }: QueryScope = {}): Count[] {
   const inScope = events.filter(
     (event) =>
@@ -102,7 +102,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Dies where the manifest would be changed. */
+/** Crashes at the point where the manifest would be changed. */
 class Dying extends Manifest {
   override addSegment(): void {
     throw new Error('killed')
@@ -125,7 +125,7 @@ async function carryOut(stand: WarehouseFixture, step: Step): Promise<void> {
   else await dieIn(stand, step.do)
 }
 
-/** The manifest is changed last, so whatever else was done is on disk. */
+/** The manifest is changed last, so everything else is already on disk. */
 async function dieIn(stand: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
   const { addSegment, swapRollups } = Dying.prototype
   Object.assign(stand.manifest, { addSegment, swapRollups })
@@ -355,7 +355,7 @@ describe('files of counts', () => {
     await stand.compactCounts()
     expect(hours()).toEqual([])
     await stand.compactCounts()
-    // The second organization has too few for it.
+    // The second organization has too few counts.
     expect(hours().map(({ orgId, rows }) => [orgId, rows])).toEqual([['org_1', 1500]])
     expect([(await sums(HOUR_MS)).answers, (await sums(HOUR_MS, half)).answers]).toEqual(before)
     await agree(stand)
@@ -364,7 +364,7 @@ describe('files of counts', () => {
     await stand.compactCounts()
     expect(stand.manifest.rollups()).toBe(planned)
 
-    // A restart keeps it; files listed again or damaged are not counted twice.
+    // Hourly counts survive a restart. Files that are listed again or damaged are not counted twice.
     await stand.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
     const days = stand.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
@@ -373,7 +373,7 @@ describe('files of counts', () => {
     stand.manifest.restore(days[0]?.path ?? '')
     expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
 
-    // Late counts are in every answer before they are in the day, and then again.
+    // Late counts are in every result, both before and after they are merged into the day.
     const { path = '' } = days[0] ?? {}
     const [lateFile] = stand.manifest.rollups().filter((file) => file.path === path)
     if (!lateFile) throw new Error('expected a day')
@@ -388,7 +388,7 @@ describe('files of counts', () => {
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
     expect(filesIn(stand)).toEqual(pathsOf(stand))
 
-    // Quarters replace minutes later, and have separate hours.
+    // Quarter-hours later replace minutes, and have their own hourly counts.
     await stand.compactCounts(day + DAY_MS + MINUTES_MS)
     await stand.compactCounts(day + DAY_MS + MINUTES_MS)
     expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters', 'hours']))

@@ -14,7 +14,7 @@ const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({
 const keyOf = (event: string) => `V\0${event}`
 const places = (...all: [event: string, events: number, lastDay: number][]) =>
   new Map(all.map(([event, events, lastDay]) => [keyOf(event), { vendor: 'V', events, lastDay }]))
-/** All positions are used, by names with these totals. */
+/** All slots are in use, by names with these totals. */
 const full = (events: number, lastDay: number) =>
   places(...Array.from({ length: MAX_NAMES }, (_, at): [string, number, number] => [`e${at}`, events, lastDay]))
 
@@ -66,7 +66,7 @@ describe('a slot among the tracked names', () => {
   })
 })
 
-/** A fixture with a domain that its database knows. */
+/** Returns a fixture whose database contains a domain. */
 async function standWith() {
   const stand = await WarehouseFixture.open()
   const { orgId } = cast(stand.db, stand.clock)

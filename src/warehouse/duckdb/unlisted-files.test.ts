@@ -23,7 +23,7 @@ const partsOf = (stand: WarehouseFixture, manifest = stand.manifest) => ({
   ...{ parquet: stand.parquet, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
 })
 
-/** A fixture with files of every level, of three organizations. */
+/** Returns a fixture with files of every level from three organizations. */
 async function filled(): Promise<WarehouseFixture> {
   const stand = await WarehouseFixture.open()
   const events = fc.sample(anEvent, { numRuns: 60, seed: 7 })
@@ -38,7 +38,7 @@ async function filled(): Promise<WarehouseFixture> {
   return stand
 }
 
-/** Returns the listing that a rebuild would create. */
+/** Returns the list that a rebuild would create. */
 async function relisted(stand: WarehouseFixture): Promise<Listing> {
   const strays: UnlistedFile[] = (await findDifferences(partsOf(stand, emptyManifest(stand)))).strays
   const listing: Listing = { files: [], rollups: [], pages: [] }
@@ -65,7 +65,7 @@ describe('a list that is made of the files alone', () => {
     expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
     const { files, rollups } = await relisted(stand)
     const sorted = (list: typeof files) =>
-      // Values that the file does not contain are estimated.
+      // Values that are not in the file are estimated.
       byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
     expect(sorted(files)).toEqual(sorted([...stand.manifest.files()]))
     expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
@@ -86,10 +86,10 @@ describe('a list that is made of the files alone', () => {
     const listedNow = async () => byPath((await relisted(stand)).files).map(({ path }) => path)
     for (const path of events) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
     expect(await listedNow()).toEqual([...made].sort())
-    // Not all of what it writes is there: what it reads stays in force.
+    // The merge's output is incomplete, so its inputs remain in use.
     rmSync(join(stand.folder, made[0] ?? ''))
     expect(await listedNow()).toEqual(events)
-    // Some of its inputs are gone, so its output is needed.
+    // Some of the merge's inputs are missing, so its output is required.
     rmSync(join(stand.folder, events[0] ?? ''))
     expect(await listedNow()).toEqual([made[1] ?? ''])
   })
@@ -117,7 +117,7 @@ describe('a list that is older than the files', () => {
     expect(await older(view(() => before, { lastSegment: () => '000000000001' }))).toBe(true)
     const knownAt = last === undefined ? 0 : last.maxReceivedAt
     expect(await older(view(() => before, { lastKnownAt: () => knownAt - 1 }))).toBe(true)
-    // A file that is as old as others and that nobody knows is put aside by somebody, or left by a deletion.
+    // If an unlisted file is as old as listed ones, someone put it there, or a deletion left it behind.
     const first = all.slice(1)
     expect(await older(view(() => first))).toBe(false)
     expect(await older(emptyManifest(stand))).toBe(true)

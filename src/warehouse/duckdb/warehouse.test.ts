@@ -85,7 +85,7 @@ describe('loading a segment', () => {
     }
     await again()
     expect(stand.manifest.files()).toEqual(files)
-    // Nor when its file went into another one since.
+    // The same applies after its file was merged into another one.
     await stand.compact()
     await again()
     expect(stand.levels()).toEqual(['compacted'])
@@ -400,7 +400,7 @@ test('a file is not removed while a query may still read it', async () => {
   expect(await running).toEqual([{ n: 30_000_000 }])
   await removal
   expect(existsSync(path)).toBe(false)
-  // A file that is already gone does not keep the others.
+  // A file that is already missing does not prevent the others from being deleted.
   writeFileSync(join(stand.folder, 'other'), '')
   await stand.parquet.remove([path, join(stand.folder, 'other')])
   expect(existsSync(join(stand.folder, 'other'))).toBe(false)
