@@ -13,7 +13,7 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** If the clock and the elapsed time differ by more than this, the clock was stepped: someone set it. */
+/** If the clock differs from the elapsed time by more than this, someone has set the clock. */
 export const CLOCK_STEP_MS = 10 * SECOND_MS
 
 /**

@@ -14,8 +14,8 @@ const POLICY = {
 } as const
 
 /**
- * Whether `createProcessGroup` has an effect. If it does, the parent must not start a session for the process: kernels
- * that divide processor time by session first (sched(7), "The autogroup feature") ignore policies across sessions.
+ * True if `createProcessGroup` has an effect. The parent must then not start a session for the process: kernels that
+ * divide processor time by session first (sched(7), "The autogroup feature") ignore policies across sessions.
  */
 export const createsProcessGroup = process.platform === 'linux'
 

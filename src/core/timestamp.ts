@@ -26,7 +26,7 @@ export function parseTimestamp(number: number): Instant | null {
   return null
 }
 
-/** Like `parseTimestamp`, but returns the number itself if it is not a time. Milliseconds since boot are an example. */
+/** Like `parseTimestamp`, but returns the number itself if it is not a time (for example, milliseconds since boot). */
 export const toTimestamp = (number: number): number => parseTimestamp(number) ?? number
 
 /** Event times before this are treated as errors. */

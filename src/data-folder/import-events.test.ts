@@ -145,7 +145,7 @@ const aLine = (domains: readonly string[]) =>
     { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
   )
 
-/** Column types of a Parquet file with such lines. */
+/** Column types of a Parquet file that contains such lines. */
 const TYPES: Record<string, string> = {
   ...{ receivedAt: 'DOUBLE', ts: 'DOUBLE', execMs: 'DOUBLE', durMs: 'DOUBLE', bytes: 'DOUBLE', version: 'DOUBLE' },
   weight: 'DOUBLE',

@@ -21,7 +21,7 @@ describe('a repeated batch is answered as before and counted once', () => {
   const note = 'ts: is no plausible time; the time of receipt is taken'
   const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
-  /** What happens between the batch and its repeat. */
+  /** Events that may occur between the batch and its repeat. */
   const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
     ['at once', () => {}],
     ['after it was flushed', (stand) => stand.flush()],

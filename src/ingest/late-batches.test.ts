@@ -134,7 +134,7 @@ test('batches that waited at a kill are judged at the next start, except those t
   const first = setUp()
   for (const name of ['one', 'two', 'three']) await first.late.append(batch('org_a', name))
   await first.late.append(batch('org_a', 'without an id', null))
-  // As a kill leaves it, in the middle of a line that was not acknowledged.
+  // Simulates a kill in the middle of a line that was not acknowledged.
   const [file = ''] = readdirSync(first.folder)
   const copy = mkdtempSync(join(tmpdir(), 'late-'))
   writeFileSync(join(copy, file), readFileSync(join(first.folder, file)))

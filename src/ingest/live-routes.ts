@@ -50,7 +50,7 @@ export interface LiveRouteDeps {
   db: Db
   clock: Clock
   live: LiveBuffer
-  /** Returns a function that masks personal data for callers who may not see it. */
+  /** Returns a function that masks personal data for callers who lack permission to see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 

@@ -19,7 +19,7 @@ export interface ClockWatchDeps {
 }
 
 /**
- * Detects a clock that is behind times stored in the data folder. It is impossible to know whether the clock was set
+ * Detects a clock that is behind times stored in the data folder. The program can't determine whether the clock was set
  * back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are recomputed
  * from the current time, and new events are judged immediately. For steps of up to 10 s, the program waits until the
  * clock catches up.

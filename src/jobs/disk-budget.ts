@@ -67,7 +67,7 @@ export class DiskBudget {
     await dropped
   }
 
-  /** From now on, rejects batches from these organizations and no others. */
+  /** Rejects batches from exactly these organizations from now on. */
   private setOver(over: readonly string[]): void {
     const before = this.over
     this.over = new Set(over)

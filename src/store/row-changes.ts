@@ -15,7 +15,7 @@ export interface WatchedTable {
   silent?: readonly string[]
   /** Columns in `silent` whose first value is published. */
   firsts?: readonly string[]
-  /** What is published when a row is deleted. Default: `deleted`. */
+  /** Kind of change that is published when a row is deleted. Default: `deleted`. */
   deletes?: 'deleted' | 'changed' | 'nothing'
 }
 

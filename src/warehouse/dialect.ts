@@ -85,8 +85,8 @@ export interface Dialect {
   /** Sorts a list returned by `sortedRows` in the same order. */
   sorted(list: string): string
   /**
-   * Concatenates the text of each row in such a list for which `test` is true. `test` and `text` receive the name of
-   * the row, whose fields (`row.seq`) are the columns. Empty if the list is NULL.
+   * Concatenates the text of each row in a list returned by `sortedRows`, for rows in which `test` is true. `test` and
+   * `text` receive the name of the row, whose fields (`row.seq`) are the columns. Empty if the list is NULL.
    */
   rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
 

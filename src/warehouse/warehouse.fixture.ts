@@ -21,7 +21,7 @@ import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuer
 /** The start of an hour. */
 export const HOUR = TEST_START
 
-/** Keys whose differences an engine might ignore, or that have a special meaning in one. */
+/** Keys whose differences an engine might ignore, or that have a special meaning in some engines. */
 export const NASTY_KEYS = [
   ...[
     'userId',

@@ -16,7 +16,7 @@ export interface Compaction {
   manifest: Manifest
   /** Folder that contains the event files. */
   folder: string
-  /** When absent, failed merges are retried in the next round. */
+  /** If absent, failed merges are retried in the next round. */
   retries?: MergeRetries
   /** Called when merges start to fail. */
   notifyOperator?: ((notice: { subject: string; text: string }) => void) | undefined

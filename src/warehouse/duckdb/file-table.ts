@@ -17,7 +17,7 @@ export interface FileShape<File extends { path: string }> {
 /** A damaged file. It stays listed, but is excluded from query results until it is intact again. */
 export interface DamagedFile<File> {
   file: File
-  /** When the damage was found. */
+  /** Time when the damage was found. */
   damagedAt: Instant
 }
 

@@ -7,7 +7,7 @@ import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentF
 
 const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')
-/** Only a few different times, so that many files share one. */
+/** Only a few different times, so that many files share the same time. */
 const aMoment = fc.integer({ min: 0, max: 4 }).map((n) => n * HOUR_MS)
 const common = { path: aPath, orgId: ofAnyOrg, rows: fc.nat(), sizeBytes: fc.nat(), sum: fc.option(fc.nat()) }
 

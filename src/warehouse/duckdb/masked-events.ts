@@ -55,7 +55,7 @@ export async function maskedEvents(
   }
   await run(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
   const written = await copies.end()
-  // Tests on the text of all parameters would see the unmasked text.
+  // Tests on the text of all parameters would use the unmasked text.
   const { either: _, ...asked } = scope
   const stored = `SELECT * FROM (${eventsRelation(sources, asked)}) WHERE seq <= ${last}`
   if (written === 0) return stored

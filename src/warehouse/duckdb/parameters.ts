@@ -15,8 +15,8 @@ const LISTED_KEYS_AT_ONCE = 4
 const COUNTED = 'count(*)::BIGINT AS events, sum(weight)::DOUBLE AS weight, max(receivedAt) AS lastAt'
 
 /**
- * The relation `parameters` as several SELECTs, each for a subset of the keys, because hash tables for hundreds of keys
- * don't fit in the engine's memory. A query runs on one SELECT at a time. All rows for a key are in the same SELECT.
+ * The relation `parameters` as several SELECTs, each for a subset of the keys. Hash tables for hundreds of keys would
+ * not fit in the engine's memory. A query runs on one SELECT at a time. All rows for a key are in the same SELECT.
  */
 export function parameterRelations(sources: Sources, scope: Scope): string[] {
   const { form } = scope
@@ -33,8 +33,8 @@ export function parameterRelations(sources: Sources, scope: Scope): string[] {
 }
 
 /**
- * Keys that have columns are counted by column, which costs a tenth of the way keys in maps are counted: creating a row
- * for each parameter.
+ * Keys that have columns are counted by column. For keys in maps, a row is created for each parameter, which costs ten
+ * times as much.
  */
 function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm): string {
   const { folder, spool } = sources
@@ -158,7 +158,7 @@ function counted(source: string, { by, as, among }: ParameterForm): string {
   return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }
 
-/** SQL for the value. It is NULL if the value's list is restricted to certain values and this is not one of them. */
+/** SQL for the value. NULL if the value's list is restricted to values that do not include it. */
 function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm['among']>): string {
   if (among.length === 0) return 'text'
   const lists = among.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)

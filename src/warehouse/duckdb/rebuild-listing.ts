@@ -14,8 +14,8 @@ import { COUNTS, countsRelation } from './rollup.ts'
 import type { UnlistedFile } from './unlisted-files.ts'
 
 /**
- * Selects which unlisted files to list: all except those that were replaced and those that incompletely replace others.
- * The rest become leftovers once the selected files are listed.
+ * Selects the unlisted files to list. Omits files that were replaced by other files, and files that are an incomplete
+ * replacement of other files. The omitted files become leftovers once the selected files are listed.
  */
 export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly string[]): string[] {
   const replaced = new Set(strays.flatMap(({ lineage }) => lineage?.replaces ?? []))

@@ -41,7 +41,7 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
 }
 
 /**
- * For each requested key, whether the file has a column for it. When all parameters are read, all of the file's columns
+ * For each requested key, true if the file has a column for it. When all parameters are read, all columns of the file
  * are read.
  */
 function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'fresh' {

@@ -85,7 +85,7 @@ describe('loading a segment', () => {
     }
     await again()
     expect(stand.manifest.files()).toEqual(files)
-    // The same applies after its file was merged into another one.
+    // Loading the segment again has no effect after its file was merged into another file, either.
     await stand.compact()
     await again()
     expect(stand.levels()).toEqual(['compacted'])
