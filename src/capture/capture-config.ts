@@ -3,48 +3,51 @@ import type { SessionMode } from '../domains/capture-settings.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import { plainPattern } from '../domains/vendor-pattern.ts'
 
-/** The configuration of the browser script: inlined into `GET /t/{token}.js`. */
+/** The configuration of the browser script, inlined into `GET /t/{token}.js`. */
 export interface CaptureConfig {
-  /** Version of this format. A script that does not know it captures nothing. */
+  /** Version of this format. A script that does not support it captures nothing. */
   version: 1
   token: string
-  /** Absolute URLs to which batches are sent, and from which this configuration is loaded. */
+  /** Absolute URLs: batches are sent to the first, and this configuration is loaded from the second. */
   collectUrl: string
   configUrl: string
   /** Share of captured sessions, 0 to 1. */
   sampleRate: { prod: number; dev: number }
-  /** True to capture nothing, and to stop for good on open pages. */
+  /** True to capture nothing, and to stop permanently on open pages. */
   kill: boolean
-  /** Used when the page itself sets no mode. */
+  /** Used when the page sets no mode itself. */
   sessionMode: SessionMode
-  /** True to capture every request to another site; false for only those that the lists below match. */
+  /** True to capture every request to another site; false to capture only those that match the lists below. */
   crossSite: boolean
-  /** Captured on any host, with body: parts of the URL, in lower case and without scheme; `*` matches anything. */
+  /**
+   * Requests captured on any host, with their body: parts of the URL, in lower case and without scheme. `*` matches
+   * anything.
+   */
   patterns: readonly string[]
-  /** Captured on any host, with body: a regular expression for path and query. */
+  /** Requests captured on any host, with their body: a regular expression for path and query. */
   paths: string
-  /** Not captured without a body unless one of the above matches: a regular expression for path and query. */
+  /** Requests not captured unless they match one of the lists above: a regular expression for path and query. */
   ignore: string
   /** True to send page timings. */
   pageStats: boolean
 }
 
 /**
- * The full configuration, `GET /t/{token}.json`. The script loads it once a page, because the list of hosts grows with
- * every vendor, and the script should not.
+ * The full configuration, `GET /t/{token}.json`. The script loads it once per page, because the list of hosts grows
+ * with every vendor and the script must stay small.
  */
 export interface FullCaptureConfig extends CaptureConfig {
-  /** Hosts of vendors, each with its subdomains. Bodies sent to other sites are captured for these only. */
+  /** Vendors' hosts, each including its subdomains. Bodies sent to other sites are captured only for these hosts. */
   hosts: readonly string[]
   /**
-   * How requests of vendors to any other host are recognised, with body: a regular expression for the path, without
-   * regard to case, and one for the host name, the query (`?…`), a line feed and the body. Both must match. An empty one
-   * matches everything.
+   * Patterns that recognise vendors' requests to any other host, which are captured with their body. Each is a pair of
+   * regular expressions: one for the path, ignoring case, and one for the host name, the query (`?…`), a line feed and
+   * the body. Both must match. An empty expression matches everything.
    */
   marks: readonly (readonly [path: string, mark: string])[]
 }
 
-/** Images, fonts, videos and styles are no tag traffic; a PNG or GIF with a query may be a tracking pixel. */
+/** Images, fonts, videos and styles are not tag traffic, but a PNG or GIF with a query may be a tracking pixel. */
 const IGNORE = String.raw`^[^?]*\.((css|woff2?|[ot]tf|eot|jpe?g|webp|avif|svg|ico|mp[34]|webm|m4s|m3u8|wasm|map)(\?|$)|(png|gif)$)`
 
 const ofVendors = new Set(decoders.flatMap((decoder) => decoder.hosts))
@@ -58,26 +61,29 @@ function domainsAbove(host: string): string[] {
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
-/** Google Analytics on the customer's own host, so often that it is recognised before the lists are loaded. */
+/** Google Analytics on the customer's own host. So common that it is recognised before the lists are loaded. */
 const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*?&)?tid=GT?-`
 
-/** Routes of events and libraries that a browser can tell on any host: by the path alone, or by their mark. */
+/** Routes for events and libraries that a browser can recognise on any host: by the path alone, or by their mark. */
 const routes = decoders
   .flatMap((decoder) => decoder.routes)
   .filter(({ anyHost, when, mark, carries }) => anyHost && (!when || mark) && carries !== 'nothing')
 
-/** Names of groups are left out, because browsers refuse duplicates; so is what only a literal needs. */
+/**
+ * Returns the source without group names, because browsers reject duplicates, and without escapes that only a literal
+ * needs.
+ */
 function sourceOf({ source }: RegExp): string {
   return source.replaceAll(/\(\?(?:<\w+>|:)/g, '(').replaceAll('\\/', '/')
 }
 
-/** Vendors' requests on the customer's own host that the path tells, except those that load code. */
+/** Vendors' requests on the customer's own host that the path identifies, except those that load code. */
 const vendorPaths = routes
   .filter(({ mark, carries }) => !mark && !carries)
   .map(({ path }) => sourceOf(path).replaceAll('$', '(\\?|$)'))
 const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 
-/** True for a pattern that fits most paths of any site: then the mark alone decides. */
+/** True for a pattern that matches most paths of any site. The mark alone then decides. */
 const isBroad = (path: RegExp) => ['/x', '/x/x'].some((plain) => path.test(plain))
 
 /**
@@ -98,7 +104,7 @@ export interface CaptureAddress {
   collectUrl: string
 }
 
-/** Returns the configuration of this domain's script. */
+/** Returns the configuration of the domain's script. */
 export function captureConfigOf(
   { vendors, capture: { enabled, sampleRate, sessionMode } }: Pick<CollectorDomain, 'vendors' | 'capture'>,
   { token, collectUrl }: CaptureAddress,

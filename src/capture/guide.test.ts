@@ -47,7 +47,7 @@ test('the first file of servers and apps has URL and token', () => {
   }
 })
 
-/** Evaluates literals of a language and returns their texts. */
+/** Evaluates literals of a language and returns their string values. */
 const EVALUATE: [keyof typeof CLIENTS, (literals: string[]) => string[]][] = [
   ['node', (literals) => new Function(`return [${literals}]`)()],
   ['python', (literals) => JSON.parse(run('python3', `import json\nprint(json.dumps([${literals}]))`))],
@@ -58,12 +58,12 @@ const EVALUATE: [keyof typeof CLIENTS, (literals: string[]) => string[]][] = [
         .split('\0')
         .slice(0, -1),
   ],
-  // The escapes of Kotlin are those of JSON, and Swift's are JavaScript's.
+  // Kotlin uses the same escapes as JSON, and Swift the same as JavaScript.
   ['kotlin', (literals) => (literals.some((literal) => literal.includes('$')) ? [] : JSON.parse(`[${literals}]`))],
   ['swift', (literals) => new Function(`return [${literals}]`)()],
 ]
 
-/** Runs a program that reads its code from its input. */
+/** Runs a program that reads its code from standard input. */
 function run(program: string, code: string): string {
   const { stdout, stderr, exitCode } = Bun.spawnSync([program], { stdin: Buffer.from(code) })
   if (exitCode !== 0) throw new Error(stderr.toString())

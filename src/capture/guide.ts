@@ -31,14 +31,14 @@ export const SetupGuideSchema = Closed(
 export type SetupGuide = Static<typeof SetupGuideSchema>
 
 export interface GuideValues extends ClientValues {
-  /** HTML for `<head>`, and its script alone. */
+  /** HTML for `<head>`; `script` is its script alone. */
   head: string
   script: string
   /** The custom template for Google Tag Manager. */
   template: string
 }
 
-/** Returns how to install Tagwarden in a domain of a system. */
+/** Returns instructions for installing Tagwarden in a domain of the given system. */
 export function setupGuide(system: DomainRecord['system'], values: GuideValues): SetupGuide {
   const { head, script, template } = values
   const headFile = { name: 'head.html', label: 'Head snippet', language: 'html', code: head }

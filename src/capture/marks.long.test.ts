@@ -7,10 +7,13 @@ const { marks } = captureConfigOf(
   { token: 'pt_1', collectUrl: 'https://collect.example/' },
 )
 
-/** Eight times as long as a body that the browser script reads. At this length a pattern of quadratic time takes minutes. */
+/**
+ * Eight times the length of a body that the browser script reads. A pattern with quadratic time takes minutes at this
+ * length.
+ */
 const LENGTH = 512 * 1024
 
-/** Returns the texts that a pattern looks for, in their order. */
+/** Returns the strings that a pattern searches for, in order. */
 function textsIn(pattern: string): string[] {
   const plain = pattern
     .replaceAll(/\(\?<?[=!:]|\[\\s\\S\]|\\b|\[\^[^\]]*\]/g, '(')
@@ -23,7 +26,7 @@ function textsIn(pattern: string): string[] {
 
 const repeated = (text: string) => text.repeat(Math.ceil(LENGTH / text.length)).slice(0, LENGTH)
 
-/** Returns requests that contain the parts of a pattern as often as possible, but never all of them. */
+/** Generates requests that contain the parts of a pattern as often as possible, but never all of them. */
 function* hardFor(pattern: string): Generator<string> {
   const texts = textsIn(pattern)
   for (const [at, text] of texts.entries()) {
@@ -52,7 +55,7 @@ const json = JSON.stringify
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 const GA_URL = 'https://shop.example/g/collect?v=2&tid=G-ABCDE12345&cid=1.2&en=page_view'
 
-/** Requests of a site itself: path and query, and body. */
+/** Requests made by a site itself: path and query, and body. */
 const OWN: [what: string, path: string, body: string][] = [
   ['a sign-in', '/login', form({ username: 'jane@shop.example', password: 'secret', csrf: 'a1' })],
   ['a sign-in in JSON', '/api/login', json({ email: 'jane@shop.example', password: 'secret' })],

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 
-/** The code that runs on customers' pages, in which the server replaces the names below. */
+/** The code that runs on customers' pages. The server replaces the placeholders named below. */
 export interface ScriptBundle {
-  /** The browser script, the body of a function of its configuration, `CONFIG`. */
+  /** The browser script: a function body that uses the configuration as `CONFIG`. */
   script: string
-  /** The snippet in the page's head; `SCRIPT_URL` is replaced by the script's URL. */
+  /** The snippet for the page's head. `SCRIPT_URL` is replaced by the script's URL. */
   stub: string
 }
 
@@ -13,8 +13,8 @@ const SOURCES = join(import.meta.dir, '../script')
 let built: Promise<ScriptBundle> | null = null
 
 /**
- * Returns both, built from their sources at the first call. The executable has no sources: there, `build.ts` replaces
- * this module by one that returns the same. Fails when they do not compile.
+ * Returns both, compiled from their sources at the first call. The executable contains no sources: `build.ts` replaces
+ * this module there with one that returns the same bundle. Fails when the sources do not compile.
  */
 export function scriptBundle(): Promise<ScriptBundle> {
   built ??= Promise.all([build('main.ts', 'esm'), build('stub.ts', 'iife')]).then(([script, stub]) => ({

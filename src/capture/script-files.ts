@@ -9,12 +9,15 @@ import type { ScriptBundle } from './script-bundle.ts'
 
 export interface ScriptFileParts {
   domains: Pick<DomainDirectory, 'byToken'>
-  /** Returns the URL at which the pages of a domain reach the collector; only its host matters. */
+  /** Returns the URL at which the domain's pages reach the collector. Only its host matters. */
   collectUrlOf(domain: CollectorDomain): string
   clock: Clock
-  /** The host of the interface, if it is not the collector's: requests there come from old snippets. Null if it is. */
+  /**
+   * The host of the interface, if it differs from the collector's; else null. Requests to this host are from old
+   * snippets.
+   */
   legacyHost: string | null
-  /** Called when pages load the script from that host, at most once an hour for a domain. */
+  /** Called when pages load the script from the legacy host, at most once an hour per domain. */
   askedAtLegacy(domainId: string): void
   bundle(): Promise<ScriptBundle>
 }
@@ -23,19 +26,19 @@ export interface ScriptFileParts {
 export const SCRIPT_PATH = '/t/'
 
 /**
- * Chromium then compiles all functions while the script arrives, off the main thread, and not each when it is first
- * called: https://github.com/WICG/explicit-javascript-compile-hints-file-based. Others read a comment.
+ * Makes Chromium compile all functions while the script downloads, off the main thread, instead of each at its first
+ * call: https://github.com/WICG/explicit-javascript-compile-hints-file-based. Other browsers see a comment.
  */
 const COMPILE_HINT = '//# allFunctionsCalledOnLoad\n'
 
-/** Cache lifetime: within this time changed settings of a domain reach newly opened pages. */
+/** Cache lifetime: changed settings of a domain reach newly opened pages within this time. */
 const MAX_AGE_S = 300
-/** Cache lifetime of a 404: an unknown token may be known in a minute. */
+/** Cache lifetime of a 404: an unknown token may become known within a minute. */
 const UNKNOWN_MAX_AGE_S = 60
-/** Limit of the files in memory, about 40 kB each. */
+/** Maximum number of files in memory, about 40 kB each. */
 const MAX_FILES = 500
 
-/** Lets pages of every site load the files, also those with a cross-origin embedder policy. */
+/** Allows pages of every site to load the files, including those with a cross-origin embedder policy. */
 const HEADERS = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
@@ -53,7 +56,7 @@ export class ScriptFiles {
 
   constructor(private readonly parts: ScriptFileParts) {}
 
-  /** Answers a request to a path below `SCRIPT_PATH`. */
+  /** Answers a request for a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('this route takes GET only')
     const file = await this.file(new URL(request.url))
@@ -81,8 +84,8 @@ export class ScriptFiles {
   }
 
   /**
-   * Returns a cached file. A text is compressed once, by gzip only, because pages wait for it and every change makes a
-   * new one.
+   * Returns a cached file. Each version is compressed once, and only with gzip, because pages wait for it and every
+   * change creates a new version.
    */
   private fileOf(type: string, text: string): StaticFile {
     const key = createHash('sha256').update(text).digest('base64url')
@@ -96,7 +99,7 @@ export class ScriptFiles {
   }
 }
 
-/** Returns a cacheable 404, or a page with an old token would send a request at every view. */
+/** Returns a cacheable 404. Without caching, a page with an old token would send a request on every view. */
 function notFound(message: string): Response {
   const response = errorResponse(new AppError('notFound', message))
   const headers = { ...HEADERS, 'cache-control': `public, max-age=${UNKNOWN_MAX_AGE_S}` }

@@ -25,7 +25,7 @@ const permissions = new Map<string, any[]>(
 )
 
 /**
- * Which permission each function needs: https://developers.google.com/tag-platform/tag-manager/templates/permissions
+ * Permission that each function requires: https://developers.google.com/tag-platform/tag-manager/templates/permissions
  */
 const NEEDS: Record<string, string | null> = {
   addEventCallback: 'read_event_metadata',
@@ -42,7 +42,7 @@ type Api = (...args: never[]) => unknown
 
 interface Page {
   host?: string
-  /** In the window, for `copyFromWindow`. */
+  /** A property of the window, for `copyFromWindow`. */
   isSnippet?: boolean
   version?: object
 }

@@ -1,10 +1,10 @@
 import template from './tag-manager.tpl' with { type: 'text' }
 
-/** The code that a customer puts into the pages of a domain. */
+/** The code that a customer adds to the pages of a domain. */
 export interface Snippet {
-  /** HTML to be pasted at the beginning of `<head>`. */
+  /** HTML to paste at the beginning of `<head>`. */
   head: string
-  /** Content of a file that Google Tag Manager imports as a custom template. */
+  /** Content of a file to import into Google Tag Manager as a custom template. */
   template: string
   scriptUrl: string
   configUrl: string
@@ -12,7 +12,10 @@ export interface Snippet {
   script: string
 }
 
-/** `base`: any URL of the host at which the domain's pages reach the collector. `stub`: see `ScriptBundle`. */
+/**
+ * Returns the code for a domain. `base`: any URL on the host at which the domain's pages reach the collector. `stub`:
+ * see `ScriptBundle`.
+ */
 export function snippetOf({ token, base, stub }: { token: string; base: string; stub: string }): Snippet {
   const addresses = snippetAddresses(token, base)
   const { scriptUrl } = addresses
@@ -25,17 +28,19 @@ export function snippetOf({ token, base, stub }: { token: string; base: string; 
   }
 }
 
-/** Where the script of a domain is, and its configuration. `base`: see `snippetOf`. */
+/** Returns the URLs of a domain's script and its configuration. `base`: see `snippetOf`. */
 export function snippetAddresses(token: string, base: string): Pick<Snippet, 'scriptUrl' | 'configUrl'> {
   return { scriptUrl: new URL(`/t/${token}.js`, base).href, configUrl: new URL(`/t/${token}.json`, base).href }
 }
 
-/** Returns the custom template for Google Tag Manager, with the script's URL as default and as the URL it may load. */
+/**
+ * Returns the custom template for Google Tag Manager, with the script's URL as its default and permission to load it.
+ */
 export function tagManagerTemplate(scriptUrl: string): string {
   return put(template, { SCRIPT_URL: scriptUrl, SCRIPT_ORIGIN: new URL(scriptUrl).origin })
 }
 
-/** Replaces names by their values, literally. */
+/** Replaces placeholders with their values, literally. */
 function put(text: string, values: Record<string, string>): string {
   return Object.entries(values).reduce((done, [name, value]) => done.replaceAll(name, () => value), text)
 }

@@ -1,4 +1,4 @@
-/** Files that the program contains as text. */
+/** Files included in the program as text. */
 declare module '*.tpl' {
   const text: string
   export default text

@@ -5,8 +5,8 @@ import { SAMPLING_RATES } from './domain.ts'
 import type { DomainKey } from './store.ts'
 
 /**
- * `memory`: a session lasts as long as a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab,
- * once the page has allowed storage. `customer`: the page sets its id.
+ * `memory`: a session lasts as long as the page, and nothing is stored. `sessionStorage`: a session spans the pages of
+ * a tab, once the page has allowed storage. `customer`: the page sets the session id.
  */
 const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
 export type SessionMode = (typeof SESSION_MODES)[number]
@@ -31,7 +31,7 @@ const EXAMPLE = { enabled: true, sampleRate: { prod: 0.1, dev: 1 }, sessionMode:
 export const CaptureSettingsSchema = Closed(fields, { $id: 'CaptureSettings', examples: [EXAMPLE] })
 export type CaptureSettings = Static<typeof CaptureSettingsSchema>
 
-/** Fields that are left out stay unchanged. */
+/** Omitted fields are not changed. */
 export const CaptureSettingsInputSchema = Closed(
   {
     enabled: Type.Optional(fields.enabled),
@@ -42,7 +42,7 @@ export const CaptureSettingsInputSchema = Closed(
 )
 export type CaptureSettingsInput = Static<typeof CaptureSettingsInputSchema>
 
-/** The columns of the domain that hold them. */
+/** The domain's columns for these settings. */
 export interface CaptureRow {
   captureEnabled: number
   captureProdRate: number
@@ -69,7 +69,7 @@ export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettin
   return captureOf(row)
 }
 
-/** Changes the settings and returns the new ones. Fails with `notFound`. */
+/** Changes the settings and returns the new settings. Fails with `notFound`. */
 export function changeCapture(db: Db, domain: DomainKey, change: CaptureSettingsInput): CaptureSettings {
   const present = captureSettings(db, domain)
   const next = { ...present, ...change, sampleRate: { ...present.sampleRate, ...change.sampleRate } }

@@ -5,28 +5,28 @@ import { type CaptureRow, type CaptureSettings, captureOf } from './capture-sett
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
 import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
 
-/** A domain as the collector needs it. */
+/** The domain data that the collector needs. */
 export interface CollectorDomain {
   id: string
   orgId: string
-  /** The organization's salt for the hash of customer ids. */
+  /** The organization's salt for hashing customer ids. */
   customerSalt: string
   vendors: readonly DomainVendorConfig[]
-  /** Names the vendor of a request by the domain's own patterns. */
+  /** Returns the vendor of a request according to the domain's own patterns. */
   nameVendor: NameVendor
-  /** Shares of sessions, above 0 to 1, whose page views are kept. */
+  /** Share of sessions whose page views are stored: greater than 0, at most 1. */
   pageViewRate: Readonly<Record<Environment, number>>
-  /** The settings of its browser script. */
+  /** The settings of the domain's browser script. */
   capture: Readonly<CaptureSettings>
 }
 
-/** A domain to which imported events may belong. */
+/** A domain that imported events may belong to. */
 export interface ImportDomain {
   id: string
   orgId: string
-  /** Its organization's salt for the hash of customer ids. */
+  /** The organization's salt for hashing customer ids. */
   customerSalt: string
-  /** Hostnames from which nothing is taken. */
+  /** Hostnames whose events are not imported. */
   denied: ReadonlySet<string>
 }
 
@@ -41,15 +41,17 @@ export function importDomains(db: Db): Map<string, ImportDomain> {
   return new Map(rows.map((row) => [row.id, { ...row, denied: denied.get(row.id) ?? new Set() }]))
 }
 
-/** A cache of all domains in memory, which the collector reads for every request without a database query. */
+/** A cache of all domains in memory, which the collector reads on every request without a database query. */
 export interface DomainDirectory {
-  /** Returns the domain of a property token; null when the token is unknown, or was replaced more than 24 hours ago. */
+  /** Returns the domain of a property token; null when the token is unknown or was replaced more than 24 hours ago. */
   byToken(token: string): CollectorDomain | null
-  /** True when events from this host are to be dropped. Hosts are normalized by `normalizeHostname` first. */
+  /** True when events from this host must be dropped. The host must be normalized with `normalizeHostname`. */
   isDenied(domainId: string, hostname: string): boolean
-  /** Reloads the cache if another connection changed the database. Costs microseconds if not: call it once a second. */
+  /**
+   * Reloads the cache if another connection changed the database. Otherwise takes microseconds. Call it once a second.
+   */
   refresh(): void
-  /** Invalidates the cache. Must be called after a change through this directory's own connection. */
+  /** Invalidates the cache. Must be called after a change made through this directory's own connection. */
   invalidate(): void
 }
 
@@ -127,13 +129,14 @@ function readDenied(db: Db): Map<string, Set<string>> {
 }
 
 export function domainDirectory({ db, clock }: { db: Db; clock: Clock }): DomainDirectory {
-  // https://sqlite.org/pragma.html#pragma_data_version: changes when another connection commits, never by this one.
+  // Changes when another connection commits, never when this connection does:
+  // https://sqlite.org/pragma.html#pragma_data_version
   const dataVersion = db.prepare('PRAGMA data_version').pluck()
   let seenVersion: unknown
   let view: View | null = null
 
   const read = (): View => {
-    // Set before reading: a commit in between then causes one more reload instead of being missed.
+    // Set before reading, so a commit in between causes an extra reload instead of being missed.
     seenVersion = dataVersion.get()
     view = { entries: readEntries(db), denied: readDenied(db) }
     return view

@@ -29,7 +29,7 @@ test.each([
   [now - DAY_MS + 1, 'active'],
   [now - DAY_MS, 'silent'],
   [0, 'silent'],
-  // The clock of the server was set back.
+  // The server's clock was set back.
   [now + 1, 'active'],
 ] as const)('a domain whose last event came at %p is %s', (lastEventAt, status) => {
   expect(domainStatus(lastEventAt, now)).toBe(status)

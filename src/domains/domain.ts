@@ -13,25 +13,30 @@ export const SYSTEMS = [
   'server',
 ] as const
 
-/** `waiting`: no event yet; `active`: an event in the last 24 hours; `silent`: events, but none in that time. */
+/**
+ * `waiting`: no events yet. `active`: an event in the last 24 hours. `silent`: events, but none in the last 24 hours.
+ */
 const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
 /**
- * The host for the script and the events of a domain. `default`: the collector's; `custom`: a hostname of the customer
- * that points to it; `legacy`: the dashboard's, where the collector was before it had a separate host.
+ * The host for a domain's script and events. `default`: the collector's host. `custom`: a hostname of the customer that
+ * points to the collector. `legacy`: the dashboard's host, which also served as the collector's before the collector
+ * had its own.
  */
 export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
 export type RoutingMode = (typeof ROUTING_MODES)[number]
 
-/** Whether a customer's hostname leads to the collector: not checked yet, yes, no. */
+/** Result of checking whether a customer's hostname points to the collector: not checked yet, yes, no. */
 const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
 export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 
-/** The sampling rates that can be chosen. */
+/** The available sampling rates. */
 export const SAMPLING_RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
 
-/** The collector drops events from a `denied` hostname; the other two only say whether a user has reviewed it. */
+/**
+ * The collector drops events from a `denied` hostname. The other two values only record whether a user has reviewed it.
+ */
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
 
@@ -47,7 +52,7 @@ const DomainVendorConfigSchema = Closed(
 )
 export type DomainVendorConfig = Static<typeof DomainVendorConfigSchema>
 
-/** About 1.5 MB of picture. */
+/** Maximum length of a screenshot in characters: about 1.5 MB of image data. */
 const SCREENSHOT_LENGTH_MAX = 2_000_000
 
 export const DomainNameSchema = Text(1, 255)
@@ -124,7 +129,7 @@ const EXAMPLE = {
 export const DomainSchema = Closed(domainFields, { $id: 'Domain', examples: [EXAMPLE] })
 export type Domain = Static<typeof DomainSchema>
 
-/** A domain with what a `PUT` replaces, so that a caller can read, change and write it back. */
+/** A domain with the settings that a `PUT` replaces, so a caller can read it, change it and write it back. */
 export const DomainDetailSchema = Closed(
   {
     ...domainFields,
@@ -169,7 +174,7 @@ export const HostnameSchema = Closed(
 )
 export type Hostname = Static<typeof HostnameSchema>
 
-/** A domain as it is stored, with its events of the last 24 hours. */
+/** A stored domain, with its events of the last 24 hours. */
 export interface DomainRecord {
   id: string
   orgId: string
@@ -198,7 +203,7 @@ export function domainStatus(lastEventAt: Instant | null, now: Instant): DomainS
   return now - lastEventAt < DAY_MS ? 'active' : 'silent'
 }
 
-/** The context in which domains are described: time, and public URLs. */
+/** The time and public URLs used to describe domains. */
 export interface Viewpoint {
   now: Instant
   /** Public URL of the collector, without a path. */
@@ -233,7 +238,7 @@ export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Doma
   }
 }
 
-/** Returns the routing of a domain's script and events. Mode `custom` without a hostname counts as `default`. */
+/** Returns the routing of a domain's script and events. Mode `custom` without a hostname is treated as `default`. */
 export function routingOf(
   { routingMode, collectHostname }: Pick<DomainRecord, 'routingMode' | 'collectHostname'>,
   { collectUrl, publicUrl }: Pick<Viewpoint, 'collectUrl' | 'publicUrl'>,
@@ -254,26 +259,26 @@ export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoin
 }
 
 /**
- * Top-level names that can't be registered on the internet: this machine (`localhost`), the link (`local`), private
- * networks (`internal`, `home.arpa`), other name systems (`onion`, `alt`), reserved (`invalid`, `test`), addresses
- * (`arpa`). https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution 2024.07.29.06
- * for `internal`. `example` is allowed: it is never resolved.
+ * Top-level names that can't be registered on the internet: this machine (`localhost`), the local link (`local`),
+ * private networks (`internal`, `home.arpa`), other name systems (`onion`, `alt`), reserved names (`invalid`, `test`),
+ * addresses (`arpa`). https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution
+ * 2024.07.29.06 for `internal`. `example` is allowed, because it is never resolved.
  */
 const SPECIAL_ENDS = ['localhost', 'local', 'internal', 'onion', 'alt', 'invalid', 'test', 'arpa']
 
 /**
- * A label: letters, digits and hyphens inside, https://www.rfc-editor.org/rfc/rfc1123#section-2.1; and `_`, which DNS
- * allows.
+ * A label: letters, digits, hyphens that are not at either end (https://www.rfc-editor.org/rfc/rfc1123#section-2.1),
+ * and `_`, which DNS allows.
  */
 const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/
 
-/** True for a normalized name of at least two labels that is no address. */
+/** True for a normalized name with at least two labels that is not an IP address. */
 export function isFullName(hostname: string): boolean {
   const labels = hostname.split('.')
   return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '')
 }
 
-/** True when the name ends in one of `SPECIAL_ENDS`, so that it may resolve to a host of the operator's network. */
+/** True when the name ends in one of `SPECIAL_ENDS`, and so may resolve to a host in the operator's network. */
 export function isSpecialName(hostname: string): boolean {
   return SPECIAL_ENDS.includes(hostname.slice(hostname.lastIndexOf('.') + 1))
 }
@@ -281,12 +286,12 @@ export function isSpecialName(hostname: string): boolean {
 const HOSTNAME_LENGTH_MAX = 253
 
 /**
- * Returns the normalized hostname, under which hostnames are stored and compared: lower case, international names in
- * punycode, no dots at the end; addresses by the URL standard (https://url.spec.whatwg.org/#host-parsing). Null when
- * the text is not only a hostname: with a port, a path, a user, white space or percent signs.
+ * Returns the normalized hostname, used to store and compare hostnames: lower case, international names in punycode, no
+ * trailing dots, IP addresses as in the URL standard (https://url.spec.whatwg.org/#host-parsing). Null when the string
+ * contains anything else: a port, a path, a user name, white space or percent signs.
  */
 export function normalizeHostname(text: string): string | null {
-  // The URL parser would drop or decode these silently, and return another name than the given one.
+  // The URL parser would silently drop or decode these characters and return a different name.
   if (/[\s\p{Cc}/\\?#@%]/u.test(text) || (text.includes(':') && !/^\[[\da-f:.]+\]$/i.test(text))) return null
   const bare = text.replace(/[.。．｡]+$/, '')
   const { hostname } = URL.parse(`http://${bare}`) ?? { hostname: '' }

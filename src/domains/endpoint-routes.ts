@@ -72,7 +72,7 @@ export function endpointRoutes(parts: DomainParts): Route[] {
 
 function hostnameOf(text: string, { isHostAllowed }: DomainParts): string {
   const hostname = normalizeHostname(text)
-  // Browsers need a certificate, which is not issued for addresses and single-label names.
+  // Browsers require a certificate, and certificates are not issued for IP addresses and single-label names.
   if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not the name of a host')
   if (isSpecialName(hostname) && !isHostAllowed?.(hostname)) {
     const end = hostname.slice(hostname.lastIndexOf('.') + 1)

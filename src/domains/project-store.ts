@@ -13,7 +13,7 @@ export interface ProjectKey {
 
 type ProjectRow = Omit<Project, 'domainIds'> & { domainIds: string }
 
-// Oldest first, as domains are listed.
+// Oldest first, the order in which domains are listed.
 const SELECT_PROJECT = `
   SELECT id, name, createdAt,
     (SELECT json_group_array(domain.id ORDER BY domain.id) FROM domain WHERE projectId = project.id) AS domainIds
@@ -21,7 +21,7 @@ const SELECT_PROJECT = `
 
 const projectOf = (row: ProjectRow): Project => ({ ...row, domainIds: JSON.parse(row.domainIds) })
 
-/** Returns projects, oldest first; at most `limit + 1`, so that the caller sees whether more follow. */
+/** Returns projects, oldest first: at most `limit + 1`, so the caller can see whether there are more. */
 export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Project[] {
   return db
     .prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`)
@@ -29,22 +29,23 @@ export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Pr
     .map(projectOf)
 }
 
-/** Returns the project. Fails with `notFound` when the organization has none with this id. */
+/** Returns the project. Fails with `notFound` when the organization has no project with this id. */
 export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
   const row = db.prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND id = @id`).get({ orgId, id })
   if (!row) throw new AppError('notFound', 'no such project')
   return projectOf(row)
 }
 
-/** Filter of a list; a domain must match both fields. */
+/** List filter. A domain must match both fields. */
 export interface DomainsNamed {
   domainId?: string | readonly string[] | undefined
   projectId?: string | undefined
 }
 
 /**
- * Returns the ids of the domains that are named; null where nothing is. Fails with `notFound` when the organization does not
- * have the project, or the only domain that is named. Of several, those that it does not have are none of anything.
+ * Returns the ids of the domains that match the filter; null when the filter is empty. Fails with `notFound` when the
+ * organization does not have the project, or not the only domain in the filter. Unknown ids in a list of several match
+ * nothing.
  */
 export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: DomainsNamed): readonly string[] | null {
   if (
@@ -60,8 +61,8 @@ export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: D
 }
 
 /**
- * Returns the trimmed name. Fails with `invalid` when it is blank, `conflict` when another project of the organization
- * has it.
+ * Returns the trimmed name. Fails with `invalid` when it is blank, and with `conflict` when another project in the
+ * organization has this name.
  */
 function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   const trimmed = name.trim()
@@ -73,7 +74,7 @@ function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   return trimmed
 }
 
-/** Sets the domains of a project. Fails with `invalid`, naming the first that the organization does not have. */
+/** Sets the domains of a project. Fails with `invalid`, naming the first domain that the organization does not have. */
 function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly string[]): void {
   db.prepare('UPDATE domain SET projectId = NULL WHERE projectId = ?').run(id)
   const move = db.prepare('UPDATE domain SET projectId = ? WHERE orgId = ? AND id = ?')
@@ -84,8 +85,8 @@ function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly strin
 }
 
 /**
- * Makes a project. Fails with `invalid` on a blank name or an unknown domain, `conflict` when the name is taken,
- * ignoring case.
+ * Creates a project. Fails with `invalid` on a blank name or an unknown domain, and with `conflict` when the name is
+ * taken, ignoring case.
  */
 export function createProject(db: Db, clock: Clock, orgId: string, { name, domainIds = [] }: ProjectInput): Project {
   const createdAt = clock.now()
@@ -101,7 +102,7 @@ export function createProject(db: Db, clock: Clock, orgId: string, { name, domai
   })
 }
 
-/** Changes the given fields. Fails with `notFound`, and as `createProject` does. */
+/** Changes the given fields. Fails with `notFound`, and like `createProject`. */
 export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: ProjectPatch): Project {
   return tx(db, () => {
     findProject(db, project)
@@ -113,7 +114,7 @@ export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: 
   })
 }
 
-/** Deletes a project; its domains are then in none. Fails with `notFound`. */
+/** Deletes a project. Its domains then belong to no project. Fails with `notFound`. */
 export function deleteProject(db: Db, project: ProjectKey): void {
   tx(db, () => {
     findProject(db, project)

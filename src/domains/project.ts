@@ -5,7 +5,7 @@ const DomainIdsSchema = Type.Array(Text(1, 100), { maxItems: 1000 })
 
 const EXAMPLE = { name: 'Shops', domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'] }
 
-/** A group of domains. A domain is in at most one. */
+/** A group of domains. A domain belongs to at most one project. */
 export const ProjectSchema = Closed(
   { id: Type.String(), name: Type.String(), domainIds: Type.Array(Type.String()), createdAt: InstantSchema },
   {
@@ -15,14 +15,14 @@ export const ProjectSchema = Closed(
 )
 export type Project = Static<typeof ProjectSchema>
 
-/** A named domain that is in another project is moved. */
+/** Input for a project. A listed domain that belongs to another project is moved. */
 export const ProjectInputSchema = Closed(
   { name: NameSchema, domainIds: Type.Optional(DomainIdsSchema) },
   { $id: 'ProjectInput', examples: [EXAMPLE] },
 )
 export type ProjectInput = Static<typeof ProjectInputSchema>
 
-/** Fields that are left out stay unchanged; `domainIds` replaces the whole list. */
+/** Changes to a project. Omitted fields are not changed; `domainIds` replaces the whole list. */
 export const ProjectPatchSchema = Closed(
   { name: Type.Optional(NameSchema), domainIds: Type.Optional(DomainIdsSchema) },
   { $id: 'ProjectPatch', examples: [{ name: 'Web shops' }] },

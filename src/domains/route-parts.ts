@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { DomainKey } from './store.ts'
 
-/** The dependencies of the routes of domains. */
+/** The dependencies of the domain routes. */
 export interface DomainParts {
   db: Db
   clock: Clock
@@ -10,20 +10,20 @@ export interface DomainParts {
   collectUrl: string
   /** Public URL of the interface, without a path. */
   publicUrl: string
-  /** True when the operator does not allow domains to change where they send their events. */
+  /** True when the operator does not allow users to change where domains send their events. */
   isEndpointLocked: boolean
-  /** True for a hostname that the operator allowed, so that it may be in a private network. None when left out. */
+  /** True for a hostname that the operator allows in a private network. If omitted, none is allowed. */
   isHostAllowed?: (hostname: string) => boolean
   /**
-   * Notes in the present transaction that somebody changed a setting which decides what is collected; `what`: a sentence
-   * without its full stop.
+   * Logs, in the current transaction, that a user changed a setting that affects collection. `what`: a sentence without
+   * its full stop.
    */
   noteSetting?: (domain: DomainKey, what: string) => void
-  /** Returns how many open issues each of these domains of an organization has. */
+  /** Returns the number of open issues for each of these domains of an organization. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
-  /** Returns when the last order of each of these domains was placed; those without any are left out. */
+  /** Returns the time of the last order for each of these domains. Domains without orders are omitted. */
   lastOrders: (ids: readonly string[]) => Record<string, Instant>
-  /** Returns a function that masks personal data in a text; left out: nothing is masked. */
+  /** Returns a function that masks personal data in a string. If omitted, nothing is masked. */
   maskTextOf?: (orgId: string) => (text: string) => string
   /** Called after every change that affects the collector. */
   changed: () => void

@@ -71,14 +71,14 @@ const HostnameVerdict = Closed(
   { $id: 'HostnameVerdict', examples: [{ status: 'denied' }] },
 )
 
-/** Returns the normalized hostname. Fails with `invalid` when the path has none. */
+/** Returns the normalized hostname. Fails with `invalid` when the path contains no valid hostname. */
 function hostnameOf(text: string): string {
   const hostname = normalizeHostname(text)
   if (hostname === null) throw new AppError('invalid', 'path.hostname: is not a hostname')
   return hostname
 }
 
-/** Functions that the handlers below share. */
+/** Functions shared by the handlers below. */
 function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastOrders }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),

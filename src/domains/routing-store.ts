@@ -10,9 +10,9 @@ interface RoutingRow {
 }
 
 /**
- * Sets the routing of the domain's script and events. `hostname`: the customer's, for mode custom; null for the
- * previous one, or else `collect.` before the host that the domain monitors. A new hostname is `pending` until it is
- * checked. Fails with `notFound`, and with `invalid` when no hostname is known.
+ * Sets the routing of the domain's script and events. `hostname`: the customer's hostname for mode `custom`; null for
+ * the previous hostname or, if there is none, `collect.` before the host that the domain monitors. A new hostname is
+ * `pending` until it is checked. Fails with `notFound`, and with `invalid` when no hostname is known.
  */
 export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, hostname: string | null): void {
   const row = db
@@ -33,8 +33,8 @@ export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, 
 }
 
 /**
- * Returns `collect.shop.example` for a domain that monitors `https://www.shop.example/`, or has that name; null for no
- * host.
+ * Returns `collect.shop.example` for a domain that monitors `https://www.shop.example/` or has that host as its name;
+ * null when there is no host.
  */
 function likelyHostname({ monitoredUrls, name }: RoutingRow): string | null {
   const [url] = JSON.parse(monitoredUrls) as string[]
@@ -50,7 +50,10 @@ export interface CollectHost {
   status: CollectStatus
 }
 
-/** Returns hostnames last checked before `checkedBefore`, or never; at most `limit`, longest ago first. */
+/**
+ * Returns hostnames last checked before `checkedBefore` or never checked: at most `limit`, least recently checked
+ * first.
+ */
 export function hostsToCheck(db: Db, checkedBefore: number, limit: number): CollectHost[] {
   return db
     .prepare<[number, number], CollectHost>(
@@ -60,12 +63,12 @@ export function hostsToCheck(db: Db, checkedBefore: number, limit: number): Coll
     .all(checkedBefore, limit)
 }
 
-/** After the clock was set back, makes hostnames that were checked in the future due for a check. */
+/** Makes hostnames with a check time in the future due for a check, after the clock was set back. */
 export function recheckHosts(db: Db, now: number): void {
   db.prepare('UPDATE domain SET collectCheckedAt = NULL WHERE collectCheckedAt > ?').run(now)
 }
 
-/** Stores the result of a check, unless the hostname was changed meanwhile. */
+/** Stores the result of a check, unless the hostname has changed in the meantime. */
 export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: CollectStatus, now: number): void {
   db.prepare('UPDATE domain SET collectStatus = ?, collectCheckedAt = ? WHERE id = ? AND collectHostname = ?').run(
     status,
@@ -75,12 +78,12 @@ export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: Col
   )
 }
 
-/** Stores when pages last requested the domain's script at the legacy host. */
+/** Stores the time when pages last requested the domain's script from the legacy host. */
 export function noteLegacyScript(db: Db, id: string, now: number): void {
   db.prepare('UPDATE domain SET legacyScriptAt = ? WHERE id = ?').run(now, id)
 }
 
-/** Shares of sessions, 0 to 1, whose page views are kept. */
+/** Shares of sessions, 0 to 1, whose page views are stored. */
 export interface PageViewRates {
   devRate: number
   prodRate: number

@@ -5,7 +5,7 @@ import { type Db, likePattern, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
-/** How long a property token works after it was replaced. */
+/** Time for which a property token still works after it was replaced. */
 export const TOKEN_GRACE_MS = DAY_MS
 
 /** Identifies a domain within one organization; domains of other organizations are not found. */
@@ -14,7 +14,7 @@ export interface DomainKey {
   id: string
 }
 
-/** One page of a list: up to `limit` rows after the position `after`; null for the first page. */
+/** One page of a list: up to `limit` rows after the position `after`, or from the start when `after` is null. */
 export interface Slice {
   after: string | number | null
   limit: number
@@ -27,7 +27,7 @@ interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'al
   allowManualMonitoring: number
 }
 
-// `usage` is stored by hour: the hours that began in the last 24 hours, including the current one.
+// `usage` is stored by hour. The period includes every hour that began in the last 24 hours, including the current one.
 const SELECT_DOMAIN = `
   SELECT id, orgId, projectId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, lastEventAt,
     prodVersion, createdAt, routingMode, collectHostname, collectStatus, legacyScriptAt,
@@ -50,7 +50,7 @@ const since = (now: Instant) => ({ since: now - DAY_MS, seenSince: now - SEEN_MS
 
 const noSuchDomain = () => new AppError('notFound', 'no such domain')
 
-/** Returns the domain. Fails with `notFound` when the organization has none with this id. */
+/** Returns the domain. Fails with `notFound` when the organization has no domain with this id. */
 export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
   const row = db
     .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
@@ -59,16 +59,16 @@ export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): Doma
   return recordOf(row)
 }
 
-/** Which domains are meant; all where nothing is said. */
+/** Domain filter. An empty filter matches all domains. */
 export interface DomainFilter {
-  /** Text in the name, without the case of ASCII letters, or the id. */
+  /** Part of the name, ignoring the case of ASCII letters, or the id. */
   q?: string
   projectId?: string
 }
 
 /**
- * Returns the domains that match, oldest first, without screenshots; at most `limit + 1`, so that the caller sees whether
- * more follow.
+ * Returns the matching domains, oldest first, without screenshots: at most `limit + 1`, so the caller can see whether
+ * there are more.
  */
 export function listDomains(
   db: Db,
@@ -92,8 +92,8 @@ export function listDomains(
 }
 
 /**
- * Returns the trimmed name. Fails with `invalid` when it is blank, `conflict` when another domain of the organization
- * has it.
+ * Returns the trimmed name. Fails with `invalid` when it is blank, and with `conflict` when another domain in the
+ * organization has this name.
  */
 function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | null; name: string }): string {
   const trimmed = name.trim()
@@ -122,8 +122,8 @@ function columnsOf(input: DomainInput) {
 }
 
 /**
- * Recreates a domain of which only the id is known, with a new token. False, with nothing changed, when it exists or
- * its organization does not.
+ * Recreates a domain of which only the id is known, with a new token. Returns false and changes nothing when the domain
+ * exists or its organization does not.
  */
 export function recoverDomain(
   db: Db,
@@ -141,7 +141,7 @@ export function recoverDomain(
   return changes > 0
 }
 
-/** Makes a domain with a property token, and returns its id. Fails as `renameDomain` does. */
+/** Creates a domain with a property token and returns its id. Fails like `renameDomain`. */
 export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainInput): string {
   const createdAt = clock.now()
   const id = newId('dom', createdAt)
@@ -163,7 +163,7 @@ export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainI
   return id
 }
 
-/** Replaces all settings; fields that the input leaves out get their defaults. Fails as `renameDomain` does. */
+/** Replaces all settings. Fields omitted from the input are set to their defaults. Fails like `renameDomain`. */
 export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInput): void {
   tx(db, () => {
     renameDomain(db, { orgId, id }, input.name)
@@ -176,7 +176,7 @@ export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInpu
 
 /**
  * Renames a domain. Fails with `notFound`, with `invalid` when the name is blank, and with `conflict` when another
- * domain of the organization has it, ignoring case.
+ * domain in the organization has this name, ignoring case.
  */
 export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): void {
   tx(db, () => {
@@ -186,8 +186,8 @@ export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): vo
 }
 
 /**
- * Makes a new property token. The current one works for another 24 hours; one that was replaced earlier stops at once.
- * Fails with `notFound`.
+ * Creates a new property token. The current token works for another 24 hours; one that was replaced earlier stops
+ * working immediately. Fails with `notFound`.
  */
 export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
   const token = newSecret('pt')
@@ -203,7 +203,7 @@ export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
 }
 
 /**
- * Deletes the domain, its hostnames and its ledger. Its usage is kept for the organization's totals, and its events
+ * Deletes the domain, its hostnames and its ledger. Its usage is retained for the organization's totals, and its events
  * until their retention ends. Fails with `notFound`.
  */
 export function deleteDomain(db: Db, { orgId, id }: DomainKey): void {
@@ -219,7 +219,10 @@ function requireDomain(db: Db, { orgId, id }: DomainKey): void {
   if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, id)) throw noSuchDomain()
 }
 
-/** Returns hostnames by name; at most `limit + 1`. Fails with `notFound` when the organization has no such domain. */
+/**
+ * Returns hostnames sorted by name: at most `limit + 1`. Fails with `notFound` when the organization has no such
+ * domain.
+ */
 export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice, now: Instant): Hostname[] {
   requireDomain(db, domain)
   return db
@@ -233,8 +236,8 @@ export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice
 }
 
 /**
- * Sets the status of a normalized hostname, seen or not; false when it had this one, which is `unreviewed` for one that is
- * not known. Fails with `notFound` when there is no such domain.
+ * Sets the status of a normalized hostname, even if it was never seen. Returns false when the hostname already had this
+ * status; an unknown hostname is `unreviewed`. Fails with `notFound` when there is no such domain.
  */
 export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): boolean {
   return tx(db, () => {

@@ -1,17 +1,18 @@
 import type { DomainVendorConfig } from './domain.ts'
 
-/** Returns the vendor of a request by the patterns of a domain; null when none matches. */
+/** Returns the vendor of a request according to a domain's patterns; null when none matches. */
 export type NameVendor = (url: string) => string | null
 
 interface Pattern {
   vendorName: string
-  /** Texts that must occur in this order. */
+  /** Strings that must occur in this order. */
   parts: readonly string[]
 }
 
 /**
- * Returns a function that names vendors by a domain's patterns; the first match counts. A pattern is a part of the URL
- * without its scheme, in which `*` matches anything: `metrics.shop.example/c*&k=`. Case is ignored. Takes linear time.
+ * Returns a function that identifies vendors by a domain's patterns; the first match is used. A pattern is a part of
+ * the URL without its scheme, in which `*` matches anything: `metrics.shop.example/c*&k=`. Case is ignored. Takes
+ * linear time.
  */
 export function vendorsByPattern(vendors: readonly DomainVendorConfig[]): NameVendor {
   const patterns = vendors.flatMap(({ vendorName, urlPatternMatches = [] }) =>
@@ -29,7 +30,7 @@ export function isBlankPattern(pattern: string): boolean {
   return partsOf(pattern).length === 0
 }
 
-/** Returns the pattern in lower case, without its scheme and without `*` that say nothing. */
+/** Returns the pattern in lower case, without its scheme and redundant `*`. */
 export function plainPattern(pattern: string): string {
   return partsOf(pattern).join('*')
 }

@@ -106,12 +106,12 @@ describe('requests recognised by more than their path', () => {
     ['https://shop.example/any/path', '{"n":"pageview"}', true, true],
     ['https://rs.shop.example/LIB.js', '', true, true],
     ['https://ph.shop.example/e?k=1', null, true, true],
-    // Only the body can show it, and it is not read yet.
+    // Only the body could decide this, and it has not been read yet.
     ['https://rs.shop.example/v1/track', null, null, false],
     ['https://dataplane.example/v1/track', null, null, true],
-    // The address of a picture, but not a request for a picture.
+    // Looks like the URL of an image, but is not an image request.
     ['https://tags.shop.example/v1/track.gif', '{"writeKey":"k"}', true, true],
-    // Requests to another site’s host are listed without their bodies.
+    // Requests to hosts of other sites are captured without their bodies.
     ['https://dataplane.example/v1/track', '{"password":"x"}', false, true],
     ['https://ph.vendor.example/', '{"writeKey":"k"}', false, true],
   ])('%s with %p: a vendor’s %p, captured %p', (address, body, isVendors, isSure) => {

@@ -2,32 +2,33 @@ import type { CaptureConfig, FullCaptureConfig } from '../capture/capture-config
 
 /** A request to capture. */
 export interface Wanted {
-  /** Absolute, without its fragment. */
+  /** Absolute URL without its fragment. */
   url: string
-  /** The host when it belongs to another site; else null. */
+  /** The host if it belongs to another site, else null. */
   foreignHost: string | null
   /**
-   * True for a vendor's request, which is captured with its body; false for others, whose bodies are private. Null while
-   * it is not known: the lists of vendors are not loaded, or only the body can tell and is not read yet.
+   * True for a vendor's request, which is captured with its body. False for other requests, whose bodies are private.
+   * Null while undecided: the vendor lists are not loaded, or the decision needs the body, which has not been read yet.
    */
   isVendors: boolean | null
-  /** False when only a vendor's request may be captured, and it is not known yet whether it is one. */
+  /** False while undecided for a request that may only be captured if it is a vendor's. */
   isSure: boolean
 }
 
-/** The lists of vendors, from the full configuration. */
+/** The vendor lists from the full configuration. */
 type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
 
-/** Decides which requests of the page are captured. */
+/** Decides which of the page's requests are captured. */
 export interface Filter {
   /**
-   * Returns the request to capture; null when it is not captured. `content` returns the body as text, empty when there is
-   * none, null when it is not read yet; it is called only when host and path do not decide.
+   * Returns the request to capture, or null when it must not be captured. `content` returns the body as a string: empty
+   * when there is none, null when it has not been read yet. It is called only when host and path are not enough to
+   * decide.
    */
   wanted(address: string, content?: () => string | null): Wanted | null
-  /** Returns the host of an absolute URL of another site; null for the own site and for the collector. */
+  /** Returns the host of an absolute URL on another site; null for the page's own site and for the collector. */
   foreignHost(address: string): string | null
-  /** Sets the lists of vendors. */
+  /** Sets the vendor lists. */
   learn(known: Known): void
 }
 
@@ -42,7 +43,8 @@ function holdsInOrder(text: string, parts: readonly string[]): boolean {
 
 /**
  * Returns the approximate registrable domain: browsers don't expose it, and the public suffix list is too long to
- * include. Two labels, three when the last two are as short as in `co.uk`. An IP address is its own site.
+ * include. It is the last two labels, or three when the last two are as short as in `co.uk`. An IP address is its own
+ * site.
  */
 export function siteOf(hostname: string): string {
   if (/^[\d.]+$|:/.test(hostname)) return hostname
@@ -51,7 +53,7 @@ export function siteOf(hostname: string): string {
   return labels.slice(isShort ? -3 : -2).join('.')
 }
 
-/** `base` returns the base of the page's relative URLs. */
+/** Creates a filter. `base` returns the base URL for the page's relative URLs. */
 export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
   const patterns = config.patterns.map((pattern) => pattern.split('*'))
   const paths = new RegExp(config.paths, 'i')
@@ -67,12 +69,12 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
     return patterns.some((parts) => holdsInOrder(url.href.slice(url.protocol.length + 2).toLowerCase(), parts))
   }
   const foreignHostOf = (url: URL) => (`.${url.hostname}`.endsWith(pageSite) ? null : url.hostname)
-  /** Null when it is not known yet. */
+  /** Returns null while undecided. */
   const isVendors = ({ hostname, pathname, search }: URL, isForeign: boolean, content: () => string | null) => {
     if (!known) return null
     const { hosts, marks, anywhere } = known
     if (isForeign && hostname.split('.').some((_, at, labels) => hosts.has(labels.slice(at).join('.')))) return true
-    // One test in place of many: most paths fit none, and each expression is compiled at its first use.
+    // A single test instead of many: most paths match none, and each expression is compiled when it is first used.
     const own = known.paths.test(pathname) ? marks.filter(([path]) => path.test(pathname)).map(([, mark]) => mark) : []
     const text = content()
     const subject = `${hostname}${search}\n${text ?? ''}`
@@ -111,7 +113,7 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   }
 }
 
-/** Returns the URL without its fragment, as in resource timing. */
+/** Returns the URL without its fragment, as resource timing reports it. */
 export function withoutFragment(href: string): string {
   const at = href.indexOf('#')
   return at < 0 ? href : href.slice(0, at)
@@ -120,13 +122,13 @@ export function withoutFragment(href: string): string {
 /** Parses a URL; null when it is not http(s). */
 function parse(address: string, base: () => string): URL | null {
   const isWhole = /^https?:/i.test(address)
-  // Pages load many `data:` URLs; parsing megabytes of an image would cost the page time.
+  // Pages load many `data:` URLs, and parsing megabytes of image data would slow the page down.
   if (!isWhole && /^[a-z][a-z\d+.-]*:/i.test(address)) return null
   try {
     const url = isWhole ? new URL(address) : new URL(address, base())
     return url.protocol.startsWith('http') ? url : null
   } catch {
-    // The browser reports the invalid URL to the page.
+    // The browser itself reports the invalid URL to the page.
     return null
   }
 }

@@ -14,11 +14,11 @@ export interface TagReport {
   event?: string
   status?: 'ok' | 'failure' | 'exception' | 'timeout' | undefined
   execMs?: number | undefined
-  /** Further metadata of the tag. */
+  /** Additional metadata of the tag. */
   params?: Record<string, string> | undefined
 }
 
-/** An event of this script itself: an item of `events`. */
+/** An event about this script itself: an item of `events`. */
 interface Notice {
   id: string
   ts: number
@@ -27,45 +27,48 @@ interface Notice {
   account?: string
 }
 
-/** One item to be sent, with its frame. */
+/** One item to send, with its frame. */
 export type Item =
   | { list: 'hits'; frame: Frame; call: Call; id: string }
   | { list: 'tags'; frame: Frame; content: TagReport; call?: never }
   | { list: 'events'; frame: Frame; content: Notice; call?: never }
   | { list: 'pageStats'; frame: Frame; content: PageStats; call?: never }
 
-/** A batch in the shape of section 3 of the contract, without token and `sentAt`, which are added when it is sent. */
+/** A batch as defined in section 3 of the contract, without `token` and `sentAt`, which are added when it is sent. */
 export interface Batch {
   batchId: string
   content: Record<string, unknown>
 }
 
-/** Limits of one batch: of those that must outlive the page, and of others, because each costs the page a millisecond. */
+/**
+ * Limits of one batch: for batches that must outlive the page, and for all others, because each batch costs the page a
+ * millisecond.
+ */
 export const MAX_LENGTH = 30_000
 export const MAX_LENGTH_OPEN = 100_000
-/** The collector refuses longer URLs, for which one character too many is enough. */
+/** The collector rejects longer URLs. One character over its limit is enough to trigger that. */
 const MAX_URL_LENGTH = 16 * 1024 + 1
-/** With a longer one the whole batch would be refused. */
+/** The collector would reject a whole batch with a longer title. */
 const MAX_TITLE_LENGTH = 4000
 /** Approximate length of a hit without URL and body. */
 const ITEM_LENGTH = 150
-/** How long a call waits for its outcome before it is sent without. */
+/** Maximum time that a call waits for its outcome before it is sent without one. */
 export const OUTCOME_TIMEOUT_MS = 10_000
 
-/** True when the item may be sent: it is complete, or has waited long enough. */
+/** True when the item can be sent: it is complete, or has waited long enough. */
 export function isReady(item: Item, now: number): boolean {
   const { call } = item
   return !call || isDone(call) || now - call.at > OUTCOME_TIMEOUT_MS
 }
 
-/** Approximate, in characters. */
+/** Returns the approximate length in characters. */
 export function lengthOf(item: Item): number {
   if (!item.call) return JSON.stringify(item.content).length
   const { url, content } = item.call
   return ITEM_LENGTH + url.length + (content?.length ?? 0)
 }
 
-/** Cuts items into batches of at most this length, in order; those of one batch share their frame. */
+/** Splits items into batches of at most this length, in order. All items of a batch share one frame. */
 export function batchesOf(items: readonly Item[], maxLength: number): Batch[] {
   const batches: Batch[] = []
   let frame: Frame | undefined

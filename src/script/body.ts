@@ -1,27 +1,27 @@
-/** Larger bodies are left out. */
+/** Larger bodies are omitted. */
 const MAX_BODY_BYTES = 64 * 1024
 
-/** A body in the format of the collector. */
+/** A body in the collector's format. */
 export interface SentBody {
   body?: string
   bodyBase64?: string
 }
 
 /**
- * A body at the time of the call: a text, copied bytes, or a function that reads them later. Null when it can't be
- * read.
+ * A body at the time of the call: a string, copied bytes, or a function that reads the body later. Null when the body
+ * can't be read.
  */
 export type Snapshot = string | Uint8Array | (() => Promise<string | Uint8Array | null>) | null
 
-/** Returns a body as text, empty when there is none; null when it is to be read later. */
+/** Returns a body as a string, empty when there is none; null when it must be read later. */
 export function textOf(snapshot: Snapshot): string | null {
   if (typeof snapshot === 'function') return null
   return typeof snapshot === 'string' ? snapshot : new TextDecoder().decode(snapshot ?? undefined)
 }
 
 /**
- * Takes a snapshot of a body, copying what the page could still change. Streams are not read, because they can be read
- * only once. Texts and bytes of more than 64 kB are left out.
+ * Takes a snapshot of a body and copies data that the page could still change. Streams are not read, because they can
+ * be read only once. Strings and bytes over 64 kB are omitted.
  */
 export function snapshotOf(body: unknown): Snapshot {
   if (typeof body === 'string') return body.length > MAX_BODY_BYTES ? null : body
@@ -36,7 +36,8 @@ export function snapshotOf(body: unknown): Snapshot {
 }
 
 /**
- * Returns the form as a query string, the format in which vendors get the same fields; of files only the field name.
+ * Returns the form as a query string, the format in which vendors send the same fields. For files it contains only the
+ * field name.
  */
 function formText(form: FormData): string {
   const fields = [...form].map(([key, value]) => [key, typeof value === 'string' ? value : ''])
@@ -44,8 +45,8 @@ function formText(form: FormData): string {
 }
 
 /**
- * Takes a snapshot of a `Request`'s body, from a clone, which must be made before the page's own call consumes the
- * request. Reading stops at the limit, so that an endless body is cancelled.
+ * Takes a snapshot of a `Request`'s body from a clone, which must be made before the page's own call consumes the
+ * request. Reading stops at the limit and cancels the stream, in case the body is endless.
  */
 export function snapshotOfRequest(request: Request): Snapshot {
   if (request.body === null || request.bodyUsed || /^(?:GET|HEAD)$/.test(request.method)) return null
@@ -78,7 +79,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promis
   }
 }
 
-/** Encodes a body as text if possible, otherwise in base64. The collector recognises compressed bytes. */
+/** Encodes a body as text if possible, otherwise as base64. The collector recognises compressed bytes. */
 export function encodeBody(content: string | Uint8Array): SentBody {
   if (typeof content === 'string') return content ? { body: content } : {}
   try {

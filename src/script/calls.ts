@@ -1,40 +1,48 @@
 import type { Frame } from './frame.ts'
 
-/** The outcome of a request: its HTTP status, or a status word of the collector where the browser hides it. */
+/**
+ * The outcome of a request: its HTTP status, or one of the collector's status words where the browser hides the status.
+ */
 export type Outcome = number | 'ok' | 'failure' | 'exception' | 'timeout' | 'blocked'
 
 /** One captured request. */
 export interface Call {
   frame: Frame
-  /** Start on the page's monotonic clock, ms; a resource timing entry that began earlier belongs to another request. */
+  /**
+   * Start time on the page's monotonic clock, in ms. A resource timing entry that began earlier belongs to another
+   * request.
+   */
   at: number
-  /** Ms since the epoch. */
+  /** Start time in ms since the epoch. */
   ts: number
   url: string
-  /** The host when it belongs to another site; else null. */
+  /** The host if it belongs to another site, else null. */
   foreignHost: string | null
   method: string
   type: string
-  /** The body; absent when there was none, or it may not be read. */
+  /** The body. Absent when the request had none, or when the body must not be read. */
   content?: string | Uint8Array | null
   /** True while the body is being read. */
   isReading?: boolean
-  /** True once it is certain that the browser makes the request: not of a script that is not in the page yet. */
+  /**
+   * True once it is certain that the browser makes the request. False for a script that has not been added to the page
+   * yet.
+   */
   isConfirmed?: boolean
-  /** Absent while it is not known. */
+  /** Absent while the outcome is unknown. */
   outcome?: Outcome | undefined
   /** False when the browser was offline at the time. */
   isOnline: boolean
-  /** True when it may have failed: an image error can also be an empty response. */
+  /** True when the request may have failed: an image error can also mean an empty response. */
   isOdd?: boolean
   durMs?: number | undefined
   bytes?: number
-  /** True once it has a resource timing entry. */
+  /** True once the call has a resource timing entry. */
   isTimed?: boolean
   /**
-   * Looks how it ended, which costs less than listening to every request: called in a task after its resource timing
-   * entry arrived, so that its promise has settled, and before it is sent without an outcome. Removes itself when
-   * there is nothing more to see.
+   * Checks the outcome of the call, which is cheaper than listening to every request. Called in a task after the call's
+   * resource timing entry was received, so its promise has settled, and before the call is sent without an outcome.
+   * Removes itself when there is nothing left to check.
    */
   look?: ((isSettled: boolean) => void) | undefined
 }
@@ -46,25 +54,26 @@ export interface Timing {
   responseStatus?: number
   transferSize?: number
   encodedBodySize?: number
-  /** 0 when the other site does not expose timing: then sizes are meaningless. */
+  /** 0 when the other site does not expose timing. Sizes are meaningless then. */
   requestStart?: number
 }
 
-/** Clocks are rounded: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
+/** Tolerance for rounded clocks: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
 const CLOCK_SLACK_MS = 0.2
-/** URLs whose calls are kept for entries that arrive late, and calls of one URL. */
+/** Limits for calls stored until their late entries are received: number of URLs, and calls per URL. */
 const MAX_URLS = 500
 const MAX_OF_URL = 100
 
-/** An index of calls by URL, which matches reports to their calls. */
+/** An index of calls by URL, used to match reports with their calls. */
 export interface Calls {
   add(call: Call): void
   /**
-   * Returns the call of a resource timing entry: the last one of its URL that began before it and has no entry yet,
-   * preferably of its type. Entries arrive in the order in which requests end. Undefined when no recorded call matches.
+   * Returns the call of a resource timing entry: the last call to its URL that began before the entry and has no entry
+   * yet, preferably of the same type. Entries are received in the order in which requests end. Undefined when no
+   * recorded call matches.
    */
   untimed(url: string, type: string, startedAt: number): Call | undefined
-  /** Returns the latest call of this URL, preferring those without outcome; undefined when there is none. */
+  /** Returns the latest call to this URL, preferring calls without an outcome; undefined when there is none. */
   youngest(url: string): Call | undefined
 }
 
@@ -88,7 +97,7 @@ export function makeCalls(): Calls {
   }
 }
 
-/** Sets the outcome of a call. A known outcome stays, except that `blocked` replaces `failure`. */
+/** Sets the outcome of a call. A known outcome is not replaced, except `failure` by `blocked`. */
 export function setOutcome(call: Call, outcome: Outcome): void {
   if (!call.outcome || outcome === 'blocked') call.outcome = outcome
 }
@@ -99,11 +108,12 @@ export function applyTiming(call: Call, entry: Timing): void {
   call.durMs = Math.round(entry.duration * 10) / 10
   if (call.at < 0) call.at = entry.startTime
   if (entry.requestStart) call.bytes = entry.transferSize || entry.encodedBodySize || 0
-  // 0 when the other site hides it, and for failures: https://fetch.spec.whatwg.org/#create-an-opaque-timing-info
+  // 0 when the other site hides the status, and for failures:
+  // https://fetch.spec.whatwg.org/#create-an-opaque-timing-info
   if (entry.responseStatus) setOutcome(call, entry.responseStatus)
 }
 
-/** True when nothing important about the call is outstanding. */
+/** True when no important data about the call is outstanding. */
 export function isDone({ isReading, isTimed, outcome, look }: Call): boolean {
   return !isReading && (!!outcome || (!!isTimed && !look))
 }

@@ -14,7 +14,7 @@ import { makeRecorder, type Recorder } from './recorder.ts'
 import { makeSession } from './session.ts'
 import { seersOf, watchTransports } from './transports.ts'
 
-/** Starts capturing on this page, in a session with this id unless the page sets another. */
+/** Starts capturing on this page. The session has this id unless the page sets another one. */
 export function startCapture(window: Host['window'], config: CaptureConfig, sessionId: string): void {
   const early = takeEarly(window)
   if (config.kill || config.version !== 1) return
@@ -34,7 +34,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
       recorder.decide()
     },
   })
-  // The callbacks below use values that are defined before they are first called.
+  // The callbacks below use values that are defined before the first callback runs.
   const frames = makeFrames({ ...host, config, session, left: (page) => delivery.finish(page) })
   const leaving = () => takeEntries?.()
   const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })
@@ -46,7 +46,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   guard.run(() => watchTransports(window, seers, { guard, recorder }))
   guard.run(() => watchElements(window, seers, { guard, recorder }))
   const commands = { ...host, frames, session, add }
-  // Queued commands first: what they declare applies to the buffered requests.
+  // Queued commands run first, because the values they declare apply to the buffered requests.
   guard.run(() => takeCommands(window, guard, commandRunner(commands)))
   if (early) guard.run(() => addNotice(commands, { vendor: 'Tagwarden', event: 'snippet_ran' }))
   replay(guard, seers, early ?? [])

@@ -2,11 +2,11 @@ import type { Item } from './batch.ts'
 import type { Call } from './calls.ts'
 import type { Frame } from './frame.ts'
 
-/** A clock that the test advances, with its timers. */
+/** A manual clock with timers. */
 export interface HandClock {
   now(): number
   later(work: () => void, ms: number): void
-  /** Advances the clock, and runs due timers in order. */
+  /** Advances the clock and runs due timers in order. */
   pass(ms: number): void
 }
 
@@ -46,7 +46,7 @@ export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
 
 const FRAME = frameOf('/')
 
-/** A call that has ended, unless `more` changes that; all are of one page. */
+/** Returns a call that has ended, unless `more` overrides that. All calls belong to one page. */
 function callOf(more: Partial<Call> = {}): Call {
   return {
     frame: FRAME,
@@ -65,7 +65,7 @@ function callOf(more: Partial<Call> = {}): Call {
   }
 }
 
-/** A hit that is ready to be sent, unless `more` changes that. */
+/** Returns a hit that is ready to be sent, unless `more` overrides that. */
 export function hitOf(more: Partial<Call> = {}, id = 'h'): Item {
   const call = callOf(more)
   return { list: 'hits', frame: call.frame, call, id }

@@ -3,7 +3,7 @@ import type { Guard } from './guard.ts'
 import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
 import type { Seers } from './transports.ts'
 
-/** Takes the requests that the snippet buffered. Null when the page has no snippet. */
+/** Removes and returns the requests that the snippet buffered. Null when the page has no snippet. */
 export function takeEarly(window: SharedWindow): EarlyCall[] | null {
   const queue = window.tagwardenQueue
   const early = queue?.early ?? null
@@ -16,7 +16,10 @@ export function replay(guard: Guard, seers: Seers, early: readonly EarlyCall[]):
   for (const [name, self, args, at] of early) guard.run(() => seers[name]?.(self, args, at))
 }
 
-/** Runs queued commands, and from now on each at once, also by callers that hold the old function or list. */
+/**
+ * Runs queued commands, then runs each new command immediately, including those from callers that still use the old
+ * function or list.
+ */
 export function takeCommands(window: SharedWindow, guard: Guard, run: RunCommand): void {
   const queue: CommandQueue = window.tagwardenQueue ?? []
   window.tagwardenQueue = queue

@@ -21,11 +21,11 @@ interface RanTag {
   status?: unknown
   executionTime?: unknown
   exclude?: unknown
-  /** Further values that a customer reports with the tag: variables. */
+  /** Additional values that a customer reports with the tag: variables. */
   [key: string]: unknown
 }
 
-/** Longer values say no more of a tag. */
+/** Maximum length of a tag's values. Anything longer adds no information. */
 const MAX_VALUE_LENGTH = 500
 const MAX_VALUES = 50
 
@@ -37,14 +37,16 @@ const TAG_STATUSES: Record<string, NonNullable<TagReport['status']>> = {
 }
 const MODES: readonly SessionMode[] = ['memory', 'sessionStorage', 'customer']
 
-/** Runs one command of `tagwarden(…)`; ignores unknown ones. */
+/** Runs one command of `tagwarden(…)`. Ignores unknown commands. */
 export type RunCommand = (command: ArrayLike<unknown>) => void
 
 /**
- * - `configure`, `{ env, version, customerId, sessionId, sessionMode }`: what the page knows of itself.
- * - `consent`, `granted` or `denied`: whether ids may be kept in `sessionStorage`; before it, nothing is.
- * - `container`, id: a tag manager runs here.
- * - `tags`, container, event, tags: what became of the tags of one event.
+ * Commands:
+ * - `configure`, `{ env, version, customerId, sessionId, sessionMode }`: declares properties of the page.
+ * - `consent`, `granted` or `denied`: whether ids may be stored in `sessionStorage`. Nothing is stored before this
+ * command.
+ * - `container`, id: a tag manager runs on this page.
+ * - `tags`, container, event, tags: results of the tags fired for one event.
  */
 export function commandRunner(parts: CommandParts): RunCommand {
   const containers = new Set<string>()
@@ -60,7 +62,7 @@ export function commandRunner(parts: CommandParts): RunCommand {
   }
 }
 
-/** Sends an event of this script: that it or a tag manager runs on this page. */
+/** Sends an event about this script: that the script or a tag manager runs on this page. */
 export function addNotice(
   { frames, date, newId, add }: CommandParts,
   what: { vendor: string; event: string; account?: string },
@@ -76,11 +78,11 @@ function configure({ frames, session }: CommandParts, declared: Record<string, u
   const ownSession = textOf(sessionId)
   if (ownSession) {
     session.setCustomerSession(ownSession)
-    // A page that sets a session id wants it used.
+    // A page that sets a session id expects it to be used.
     if (!mode) session.setMode('customer')
   }
   const number = typeof version === 'string' && version !== '' ? Number(version) : version
-  // With a longer one every batch would be refused.
+  // With a longer id the collector would reject every batch.
   const customer = textOf(customerId).slice(0, 500)
   frames.tell({
     ...(env === 'dev' || env === 'prod' ? { env } : {}),
@@ -122,7 +124,7 @@ function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** Returns a text or number as text, because pages pass ids as either; else an empty text. */
+/** Returns a string or number as a string, because pages pass ids as either; empty for other values. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -2,7 +2,7 @@ import type { FullCaptureConfig } from '../capture/capture-config.ts'
 import type { Guard } from './guard.ts'
 import type { WaysOut } from './sender.ts'
 
-/** How often an open page reloads its configuration: capture may have been switched off meanwhile. */
+/** Interval at which an open page reloads its configuration, because capture may have been disabled in the meantime. */
 const CONFIG_AGE_MS = 60 * 60_000
 
 export interface ConfigSourceParts {
@@ -10,11 +10,11 @@ export interface ConfigSourceParts {
   guard: Guard
   ways: WaysOut
   now(): number
-  /** Called with each configuration that was loaded. */
+  /** Called with each configuration after it was loaded. */
   take(config: FullCaptureConfig): void
 }
 
-/** Loads the full configuration at once. Returns a function to be called regularly, which reloads it when it is due. */
+/** Loads the full configuration immediately. Returns a function that reloads it when due; call it regularly. */
 export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceParts): () => void {
   let askAt = 0
   const ask = async () => {
@@ -25,7 +25,7 @@ export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceP
   }
   const askWhenDue = () => {
     if (now() < askAt) return
-    // Not again while the response is outstanding.
+    // Prevents another request while the response is pending.
     askAt = now() + 5000
     void ask().catch(() => undefined)
   }

@@ -11,21 +11,21 @@ export interface DeliveryParts extends Host {
   config: CaptureConfig
   frames: Frames
   stats: StatsKeeper
-  /** Called before batches are made. */
+  /** Called before batches are created. */
   closing(): void
-  /** Called when the page may end. */
+  /** Called when the page may be about to end. */
   leaving(): void
 }
 
 export interface Delivery {
   add(item: Item): void
-  /** Must be called when a queued call changed. */
+  /** Must be called after a queued call changed. */
   check(): void
   /** Sends the measurements of a page view that has ended. */
   finish(page: Page): void
 }
 
-/** Connects queue, batches and sender: delivers captured items to the collector. */
+/** Connects queue, batches and sender, and so delivers captured items to the collector. */
 export function makeDelivery(parts: DeliveryParts): Delivery {
   const { window, config, guard, frames, stats, closing, leaving, now, date } = parts
   const sender = makeSender({ ...parts, url: config.collectUrl, token: config.token })
@@ -61,7 +61,7 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
   }
 }
 
-/** Updates the title of the page view, because scripts often set it after they changed the URL. */
+/** Updates the title of the page view, because scripts often set it after changing the URL. */
 function updateTitle({ window: { document }, location }: Host, page: Page): void {
   if (pageAddress(location.href) === page.url) page.title = document.title
 }

@@ -9,7 +9,7 @@ export interface ElementParts {
   recorder: Recorder
 }
 
-/** Observes the URLs that scripts set on images and scripts, and how elements load. */
+/** Observes the URLs that scripts set on images and scripts, and whether the elements load. */
 export function watchElements(
   window: Window & typeof globalThis,
   seers: Seers,
@@ -21,14 +21,15 @@ export function watchElements(
     const isLatest = latest.get(image) === call
     if (isLatest && !image.complete) return
     call.look = undefined
-    // Many vendors answer with an empty body, which is an image error too: only the status could tell it from a
-    // failure.
+    // Many vendors answer with an empty body, which also causes an image error. Only the status could distinguish that
+    // from a failure.
     if (isLatest) recorder.end(call, image.naturalWidth > 0 ? 'ok' : null)
   }
   const see = (element: unknown) => {
     const isImage = element instanceof HTMLImageElement
     if (!isImage && !(element instanceof HTMLScriptElement)) return
-    // An image is requested at once unless it is lazy; a script when it is added to the page, which may be never.
+    // The browser requests an image immediately unless it is lazy. It requests a script when the script is added to the
+    // page, which may never happen.
     const isConfirmed = isImage && element.loading !== 'lazy'
     const type = isImage ? 'img' : 'script'
     const call = recorder.see({ address: element.src, type, method: 'GET', isConfirmed })
@@ -50,7 +51,7 @@ function isSource([name]: readonly unknown[]): boolean {
   return typeof name === 'string' && name.length === 3 && name.toLowerCase() === 'src'
 }
 
-/** Observes loads and errors of all elements in the page. */
+/** Observes load and error events of all elements on the page. */
 function watchLoading(document: Document, { guard, recorder }: ElementParts): void {
   const onEnd = ({ type, target }: Event) => {
     guard.run(() => {
@@ -62,13 +63,14 @@ function watchLoading(document: Document, { guard, recorder }: ElementParts): vo
       recorder.endOf(address, `${localName}`, type === 'load' ? 'ok' : failure)
     })
   }
-  // These events do not bubble, but can be captured.
+  // These events don't bubble, but they can be captured.
   document.addEventListener('load', onEnd, true)
   document.addEventListener('error', onEnd, true)
 }
 
 /**
- * Records requests that the page's content security policy blocked. A `See`, because they may be buffered by the stub.
+ * Records requests that the page's content security policy blocked. It is a `See` because the stub may buffer such
+ * reports.
  */
 export function violationSeer(recorder: Recorder): See {
   return (_self, [event]) => {

@@ -2,7 +2,7 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import { isSampled, type Session } from './session.ts'
 
 /**
- * One page view; frames of the same page view share it. URLs have no query and fragment, which may identify the visitor
+ * One page view. Frames of the same page view share it. URLs omit query and fragment, which may identify the visitor
  * and are not stored.
  */
 export interface Page {
@@ -26,19 +26,19 @@ export interface Frame {
   page: Page
   /** False when this session is not captured. */
   isSampled: boolean
-  /** Start on the page's monotonic clock (ms since the page began to load). */
+  /** Start time on the page's monotonic clock, in ms since the page began to load. */
   from: number
 }
 
 export interface Frames {
-  /** Returns the current frame; a new one after the URL, the session or declared values changed. */
+  /** Returns the current frame, or a new one after the URL, the session or the declared values changed. */
   current(): Frame
-  /** Returns the frame at a time of the page's monotonic clock. */
+  /** Returns the frame at a given time on the page's monotonic clock. */
   at(instant: number): Frame
   tell(declared: Partial<Declared>): void
 }
 
-/** Earlier frames kept for entries that arrive late. */
+/** Maximum number of earlier frames stored for entries that are received late. */
 const MAX_FRAMES = 20
 
 export interface FrameParts {
@@ -46,14 +46,14 @@ export interface FrameParts {
   location: Pick<Location, 'href'>
   config: Pick<CaptureConfig, 'sampleRate'>
   session: Pick<Session, 'idAt'>
-  /** Ms since the page began to load; `date` returns ms since the epoch. */
+  /** Returns ms since the page began to load; `date` returns ms since the epoch. */
   now(): number
   date(): number
   /** Called when a page view ends because the URL changed. */
   left(page: Page): void
 }
 
-/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`; empty for a URL that is no page's. */
+/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`. Empty for a URL that is not a page's. */
 export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
@@ -95,7 +95,7 @@ export function makeFrames({ window: { document }, location, config, session, no
     at: (instant) => frames.findLast((frame) => frame.from <= instant) ?? frames[0] ?? current(),
     tell(more) {
       const next = { ...declared, ...more }
-      // Tag managers declare the same values at every event, and a change would start another batch.
+      // Tag managers declare the same values with every event, and a change would start another batch.
       if (JSON.stringify(next) !== JSON.stringify(declared)) declared = next
     },
   }

@@ -1,21 +1,23 @@
-/** After this many own errors the script stops on this page. */
+/** The script stops on this page after this many of its own errors. */
 const MAX_ERRORS = 5
-/** Time budget of the script on the main thread, in each second. */
+/** Time budget of the script on the main thread per second. */
 const BUDGET_MS = 5
 const BUDGET_WINDOW_MS = 1000
 
-/** Runs all code of the script: catches its errors, so that none reaches the page, and stops it after too many. */
+/**
+ * Runs all code of the script. Catches its errors so that the page never sees one, and stops the script after too many.
+ */
 export interface Guard {
-  /** Returns what `work` returns; undefined when it threw, or the guard was stopped. */
+  /** Returns the result of `work`; undefined when `work` threw or the guard was stopped. */
   run<T>(work: () => T): T | undefined
-  /** True when this second's time budget, or `times` as much, is used up: work that can wait is then delayed. */
+  /** True when this second's time budget, or `times` that budget, is used up. Work that can wait is then delayed. */
   isSpent(times?: number): boolean
   isOff(): boolean
-  /** Stops for good: wrapped functions then only call the originals. */
+  /** Stops permanently. Wrapped functions then only call the originals. */
   stop(): void
 }
 
-/** `now` returns ms of a monotonic clock. */
+/** Creates a guard. `now` returns the ms of a monotonic clock. */
 export function makeGuard(now: () => number): Guard {
   let errors = 0
   let isOff = false
@@ -25,7 +27,7 @@ export function makeGuard(now: () => number): Guard {
   return {
     run(work) {
       if (isOff) return undefined
-      // Only the outermost call is measured, or time would count twice.
+      // Only the outermost call is measured, otherwise time would be counted twice.
       const startedAt = depth++ === 0 ? now() : 0
       try {
         return work()

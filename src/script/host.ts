@@ -6,7 +6,10 @@ import type { SharedWindow } from './shared-window.ts'
 /** The page and browser functions that the script uses; tests replace them. */
 export interface Host {
   window: Window & typeof globalThis & SharedWindow
-  /** The page's location; of a document without an address, such as a `srcdoc` frame, that of the page around it. */
+  /**
+   * The page's location. For a document without a URL, such as a `srcdoc` frame, it is the location of the enclosing
+   * page.
+   */
   location: Location
   guard: Guard
   /** The browser's functions before they were wrapped. */
@@ -40,7 +43,7 @@ export function hostOf(window: Host['window']): Host {
   }
 }
 
-/** Throws when the page around a document without an address is of another origin, as with most sandboxes. */
+/** Throws when the page that encloses a document without a URL has another origin, as in most sandboxes. */
 function locationOf(window: Window): Location {
   const { location, parent } = window
   return location.protocol === 'about:' && parent !== window ? locationOf(parent) : location
@@ -49,7 +52,7 @@ function locationOf(window: Window): Location {
 function waysOut({ fetch, navigator, Request }: Host['window']): WaysOut {
   return {
     fetch: fetch.bind(window),
-    // Content blockers may remove it.
+    // Content blockers may remove `sendBeacon`.
     beacon: navigator.sendBeacon?.bind(navigator),
     canKeep: 'keepalive' in Request.prototype,
   }

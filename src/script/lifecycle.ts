@@ -6,11 +6,13 @@ export interface LifecycleParts {
   guard: Guard
   queue: Queue
   sender: Sender
-  /** Puts the measurements of the page into the queue. */
+  /** Queues the measurements of the page. */
   finishPage(): void
 }
 
-/** Sends everything when the page may end. Returns a function to be called when an item was queued. */
+/**
+ * Sends everything when the page may be about to end. Returns a function that must be called after an item was queued.
+ */
 export function watchLifecycle(
   window: Window & typeof globalThis,
   { guard, queue, sender, finishPage }: LifecycleParts,
@@ -41,7 +43,7 @@ export function watchLifecycle(
   return () => {
     if (until === 'ready' || isScheduled) return
     isScheduled = true
-    // Vendors send their last requests in listeners that run after this one; later tasks may not run at all.
+    // Vendors send their last requests in listeners that run after this one. Tasks that run later may never run.
     queueMicrotask(() => {
       isScheduled = false
       leave()

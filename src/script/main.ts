@@ -5,7 +5,7 @@ import { randomId } from './session.ts'
 /** The domain's configuration; inserted by the server. */
 declare const CONFIG: CaptureConfig
 
-/** Symbols, so that listing the window's properties does not show them; the same for every copy of this script. */
+/** Symbols, so they don't appear when the window's properties are listed. All copies of this script share them. */
 const INSTALLED = Symbol.for('tagwarden.installed')
 const SESSION = Symbol.for('tagwarden.session')
 
@@ -15,20 +15,18 @@ try {
     startCapture(window, CONFIG, sharedSession() ?? randomId())
   }
 } catch {
-  // No error of this script may reach the page.
+  // Errors of this script must not reach the page.
 }
 
-/**
- * Returns the first session id, shared by a page and its frames; null when the outermost window is of another origin.
- */
+/** Returns the first session id, shared by a page and its frames; null when the outermost window has another origin. */
 function sharedSession(): string | null {
   try {
     const outermost: object = window.top ?? window
-    // Does nothing when it is defined already.
+    // Has no effect when the property is already defined.
     Reflect.defineProperty(outermost, SESSION, { value: randomId() })
     return String(Reflect.get(outermost, SESSION))
   } catch {
-    // The outermost window is of another origin.
+    // The outermost window has another origin.
     return null
   }
 }

@@ -14,9 +14,9 @@ export interface ObserverParts {
   later(work: () => void, ms: number): void
 }
 
-/** Delay before entries are processed: many together cost less than each alone, and are sent together. */
+/** Delay before entries are processed. Processing and sending many at once costs less than handling each separately. */
 const DELAY_MS = 1000
-/** Entries processed at a time while this second's time budget is used up. */
+/** Maximum number of entries processed at a time while this second's time budget is used up. */
 const SLICE = 50
 
 /** True when the browser reports long animation frames. */
@@ -28,11 +28,11 @@ function isSupported(type: string): boolean {
   return PerformanceObserver.supportedEntryTypes.includes(type)
 }
 
-/** Names of request types that resource timing calls differently. */
+/** Request types for which resource timing uses another name. */
 const TYPES: Record<string, string> = { xmlhttprequest: 'xhr' }
 
 /**
- * Observes resource timing and long animation frames, from the start of the page. Returns a function that processes all
+ * Observes resource timing and long animation frames from the start of the page. Returns a function that processes all
  * entries received so far.
  */
 export function observe(parts: ObserverParts): () => void {
@@ -47,7 +47,7 @@ export function observe(parts: ObserverParts): () => void {
   const finishLongFrames = subscribe(parts, 'long-animation-frame', (entry) => {
     stats.longFrame(frames.at(entry.startTime).page, entry as PerformanceEntry & LongFrame)
   })
-  // Not in every browser; without it the next captured request notices the new URL.
+  // Not supported by every browser. Without it, the next captured request reveals the new URL.
   const { navigation } = globalThis as { navigation?: EventTarget }
   navigation?.addEventListener('currententrychange', () => guard.run(() => frames.current()))
   return () => {
@@ -56,13 +56,13 @@ export function observe(parts: ObserverParts): () => void {
   }
 }
 
-/** Observes one type of entries. Returns a function that processes all that are waiting. */
+/** Observes one type of entry. Returns a function that processes all waiting entries. */
 function subscribe({ guard, later }: ObserverParts, type: string, take: (entry: PerformanceEntry) => void): () => void {
   let waiting: PerformanceEntry[] = []
   const work = (count: number) => {
     let at = 0
     guard.run(() => {
-      // An entry that fails is skipped; the remaining ones are processed next time.
+      // An entry that fails is skipped. The remaining entries are processed next time.
       for (const entry of waiting.slice(0, count)) {
         at++
         take(entry)

@@ -4,7 +4,7 @@ import type { Page } from './frame.ts'
 /** The measurements of one page view: `pageStats` of a batch. */
 export interface PageStats {
   ts: number
-  /** True when the browser reports long animation frames; else `blockMs` is unknown and 0. */
+  /** True when the browser reports long animation frames. Otherwise `blockMs` is unknown and set to 0. */
   loaf: boolean
   vendors: HostStats[]
 }
@@ -12,10 +12,10 @@ export interface PageStats {
 interface HostStats {
   host: string
   requests: number
-  /** Durations of the first 50 requests. */
+  /** Durations of the first 50 requests, in ms. */
   durMs: number[]
   blockMs: number
-  /** Total size of the requests whose size the other site exposes; left out when there are none. */
+  /** Total size of the requests whose size is exposed by the other site. Omitted when there are none. */
   bytes?: number
 }
 
@@ -26,7 +26,7 @@ export interface LongFrame {
   scripts: readonly { sourceURL: string; duration: number }[]
 }
 
-/** Key for time in scripts without a URL: inline handlers, extensions. */
+/** Key for time spent in scripts without a URL: inline handlers, extensions. */
 const UNATTRIBUTED = 'unattributed'
 const MAX_HOSTS = 50
 const MAX_DURATIONS = 50
@@ -34,13 +34,13 @@ const MAX_DURATIONS = 50
 export interface StatsKeeper {
   request(page: Page, host: string, timing: Timing): void
   longFrame(page: Page, longFrame: LongFrame): void
-  /** Returns the measurements of a page view once; null when they were taken already. */
+  /** Returns the measurements of a page view once; null when they were already taken. */
   take(page: Page, ts: number): PageStats | null
 }
 
-/** `isSupported`: true when the browser reports long animation frames. */
+/** Creates a stats keeper. `isSupported`: true when the browser reports long animation frames. */
 export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
-  /** Null once the measurements of the page view are taken. */
+  /** Null after the measurements of the page view were taken. */
   const pages = new WeakMap<Page, Map<string, HostStats> | null>()
 
   const statsOf = (page: Page, host: string): HostStats | undefined => {

@@ -1,25 +1,25 @@
 import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH, MAX_LENGTH_OPEN } from './batch.ts'
 
-/** This many ready items are sent at once. */
+/** Items are sent as soon as this many are ready. */
 const MAX_READY = 20
-/** Ready items wait about this long for others of their batch. */
+/** Approximate time that ready items wait for more items for their batch. */
 export const FLUSH_MS = 5000
-/** Interval of checks: a check costs more than a change, and changes come in groups. */
+/** Interval between checks: a check costs more than a change, and changes are made in groups. */
 const CHECK_MS = 100
-/** Interval while this second's time budget is used up. */
+/** Interval between checks while this second's time budget is used up. */
 const SPENT_MS = 1000
 /** Limit of the queue; the oldest items are dropped first. */
 const MAX_WAITING = 500
 
 /**
- * Which items are sent: `ready` ones; when the page is `hidden`, and may not run again, also calls without an outcome;
- * at its `end` also those whose body is still being read.
+ * Selects the items to send: `ready` ones. When the page is `hidden` and may not run again, calls without an outcome
+ * are sent too. At its `end`, calls whose body is still being read are also sent.
  */
 export type Until = 'ready' | 'hidden' | 'end'
 
 export interface Queue {
   add(item: Item): void
-  /** Must be called when a call changed, because enough items may be ready now. */
+  /** Must be called after a call changed, because enough items may be ready now. */
   check(): void
   flush(until: Until): void
 }
@@ -29,11 +29,11 @@ export interface QueueParts {
   later(work: () => void, ms: number): void
   isSpent(): boolean
   send(batches: readonly Batch[]): void
-  /** Called before batches are made. */
+  /** Called before batches are created. */
   closing(): void
 }
 
-/** The queue of items to send. They are sent once 20 items or 30 kB are ready, and at least every 5 s. */
+/** The queue of items to send. Items are sent once 20 items or 30 kB are ready, and at least every 5 s. */
 export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Queue {
   let waiting: Item[] = []
   let isArmed = false

@@ -200,7 +200,7 @@ describe('a resource timing entry', () => {
     const second = see(URL_A)
     pass(1)
     recorder.see({ address: URL_A, type: 'beacon', method: 'POST' })
-    // The second has to wait until the beacon has begun.
+    // The second call must wait until the beacon has begun.
     recorder.timing(URL_A, 'fetch', timingOf(2.5, { responseStatus: 500 }))
     recorder.timing(URL_A, 'beacon', timingOf(2.1))
     recorder.timing(URL_A, 'fetch', timingOf(0.1, { responseStatus: 204 }))

@@ -11,11 +11,11 @@ interface Sighting {
   address: string | null
   type: string
   method: string
-  /** Returns the body; called only when it may be kept. */
+  /** Returns the body. Called only when the body may be stored. */
   body?: () => Snapshot
-  /** False when it is not certain yet that the browser makes the request. */
+  /** False while it is uncertain whether the browser makes the request. */
   isConfirmed?: boolean
-  /** When it was observed, if that was before this script ran: on the page's monotonic clock. */
+  /** Time on the page's monotonic clock when the call was observed, if that was before this script ran. */
   at?: number | undefined
 }
 
@@ -23,11 +23,11 @@ interface Sighting {
 export interface Recorder {
   /** Records a call; returns null when it is not captured. */
   see(sighting: Sighting): Call | null
-  /** Sets how a call ended. Null for an error that may be no failure. */
+  /** Sets the outcome of a call. Null for an error that may not be a failure. */
   end(call: Call, outcome: Outcome | null): void
-  /** Sets how the latest call of a URL ended, and records one of this `type` if there is none. */
+  /** Sets the outcome of the latest call to a URL. Records a call of this `type` if there is none. */
   endOf(address: string, type: string, outcome: Outcome | null): void
-  /** Must be called when the filter has got the lists of vendors: decides about what waited for them. */
+  /** Must be called after the filter received the vendor lists. Decides on the requests that waited for them. */
   decide(): void
   /** Applies a resource timing entry. Returns its call; null when it is not captured. */
   timing(address: string, type: string, timing: Timing): Call | null
@@ -44,15 +44,15 @@ export interface RecorderParts {
   isOnline(): boolean
   newId(): string
   add(item: Item): void
-  /** Called when a call changed. */
+  /** Called after a call changed. */
   changed(): void
 }
 
-/** A request that took less was not sent; clocks are rounded to 0.1 ms. */
+/** Requests that took less time were not sent. Clocks are rounded to 0.1 ms. */
 const REFUSED_MS = 0.2
-/** Above this multiple of the second's time budget, calls are recorded by resource timing only. */
+/** Above this multiple of the time budget per second, calls are recorded from resource timing only. */
 const OVERRUN = 10
-/** Requests that wait for the lists of vendors. */
+/** Maximum number of requests that wait for the vendor lists. */
 const MAX_UNDECIDED = 200
 
 export function makeRecorder(parts: RecorderParts): Recorder {
@@ -84,13 +84,15 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     return begun
   }
   const settled: NonNullable<Call['look']>[] = []
-  /** Requests waiting for the lists of vendors; null once they are loaded. */
+  /** Requests that wait for the vendor lists; null once the lists are loaded. */
   let undecided: (() => void)[] | null = []
   const onceDecidable = (work: () => void) => {
     if (!undecided) work()
     else if (undecided.length < MAX_UNDECIDED) undecided.push(work)
   }
-  /** Calls `done` with the body, null when it can't be read: at once unless reading takes time. */
+  /**
+   * Calls `done` with the body, or with null when it can't be read. The call is synchronous unless reading takes time.
+   */
   const read = (snapshot: Snapshot, done: (content: string | Uint8Array | null) => void) => {
     if (typeof snapshot !== 'function') return done(snapshot)
     // The page's own call uses the original.
@@ -99,7 +101,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       () => guard.run(() => done(null)),
     )
   }
-  /** Adds the body to a call; when it is not known whether it is a vendor's, once that turns out to be true. */
+  /** Adds the body to a call. While it is unknown whether the request is a vendor's, waits until that is confirmed. */
   const addContent = (call: Call, snapshot: Snapshot, isVendors: boolean | null) => {
     if (snapshot === null || isVendors === false) return
     if (isVendors && typeof snapshot !== 'function') {
@@ -136,7 +138,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const found = filter.wanted(address, () => textOf(snapshot()))
       if (!found) return null
       if (!found.isSure) {
-        // Checked again when it is known. Until then it does not count as activity of the session.
+        // Checked again once the filter can decide. Until then the request does not count as activity of the session.
         if (!frames.at(at).isSampled) return null
         read(snapshot(), (content) => onceDecidable(() => this.see({ ...sighting, at, body: () => content })))
         return null
@@ -156,7 +158,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const known = calls.youngest(found.url)
       const frame = known?.frame ?? frames.current()
       if (!frame.isSampled) return
-      // Dated before any resource timing entry of it.
+      // Dated before any resource timing entry of the call.
       const call = known ?? begin(frame, found, { type, at: -1, ts: date() })
       end(call, outcome)
     },
@@ -166,7 +168,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       for (const work of waiting) guard.run(work)
     },
     timing(address, type, timing) {
-      // Most entries are of recorded calls: then the URL need not be parsed.
+      // Most entries belong to recorded calls, and then the URL need not be parsed.
       const url = withoutFragment(address)
       const known = calls.untimed(url, type, timing.startTime)
       // Browsers with a preload scanner report a blocked request twice.
@@ -182,7 +184,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       if (!call) return null
       applyTiming(call, timing)
       if (call.look && settled.push(call.look) === 1) {
-        // In a later task, by which the call's promise has settled, whichever of the two comes first.
+        // Runs in a later task, by which time the call's promise has settled, regardless of which was first.
         later(() => {
           for (const look of settled.splice(0)) look(true)
         }, 0)

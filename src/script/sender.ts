@@ -14,25 +14,25 @@ export interface WaysOut {
 
 export interface Sender {
   send(batches: readonly Batch[]): void
-  /** Sends all remaining batches so that they outlive the page; a batch in flight is sent again with the same id. */
+  /** Sends all remaining batches so that they outlive the page. A batch in flight is sent again with the same id. */
   sendLast(): void
-  /** Retries waiting batches at once. */
+  /** Retries waiting batches immediately. */
   retryNow(): void
 }
 
-/** Limit of waiting batches; the oldest are dropped first. */
+/** Maximum number of waiting batches. The oldest are dropped first. */
 const MAX_WAITING = 30
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 /**
- * The share of this script in the 64 KiB that `keepalive` requests of a page may have in total
- * (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch): the rest is for vendors.
+ * This script's share of the 64 KiB that all `keepalive` requests of a page are limited to
+ * (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch). The rest is left to vendors.
  */
 const MAX_KEPT_BYTES = 40_000
 
 interface Waiting extends Batch {
   isUnderWay?: boolean
-  /** True when it was sent so that it outlives the page. */
+  /** True when the batch was sent in a way that outlives the page. */
   isKept?: boolean
 }
 
@@ -45,7 +45,7 @@ export interface SenderParts {
   later(work: () => void, ms: number): void
 }
 
-/** Sends batches one after another, with retries; a retry has the same id. */
+/** Sends batches one after another, with retries. A retry uses the same id. */
 export function makeSender({ url, token, ways, guard, date, later }: SenderParts): Sender {
   let waiting: Waiting[] = []
   let tries = 0
@@ -53,10 +53,10 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
   let isBusy = false
   let keptBytes = 0
 
-  // `sentAt` is set for each try: the collector corrects the page's clock by it.
+  // `sentAt` is set for each attempt, because the collector uses it to correct the page's clock.
   const textOf = ({ batchId, content }: Batch) => JSON.stringify({ token, batchId, sentAt: date(), ...content })
 
-  /** https://fetch.spec.whatwg.org/#cors-safelisted-request-header: as plain text it needs no preflight. */
+  /** Sent as plain text, which needs no preflight: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
   const post = async (body: string, keepalive: boolean): Promise<Reply> => {
     if (!ways.fetch || (keepalive && !ways.canKeep)) {
       // `sendBeacon` returns only whether the request was queued.
@@ -70,7 +70,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
       referrerPolicy: 'no-referrer',
       priority: 'low',
     })
-    // Until its response is read, a request counts against the `keepalive` limit.
+    // A request counts against the `keepalive` limit until its response has been read.
     if (keepalive) void reply.text().catch(() => '')
     return { status: reply.status, retryAfterMs: Number(reply.headers.get('retry-after')) * 1000 || 0 }
   }

@@ -2,9 +2,9 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
 import { hexOf, sha256 } from './sha256.ts'
 
-/** A session ends after this long without a captured request. */
+/** A session ends after this time without a captured request. */
 export const SESSION_IDLE_MS = 30 * 60_000
-/** Key of the id in `sessionStorage`, used only in that mode. */
+/** Key of the id in `sessionStorage`. Used only in mode `sessionStorage`. */
 export const STORAGE_KEY = 'tagwarden.session'
 
 /** The stored session, which spans the pages of a tab. */
@@ -14,17 +14,17 @@ interface KeptSession {
 }
 
 export interface Session {
-  /** Returns the id of the session at this instant; starts a new one after half an hour without requests. */
+  /** Returns the id of the session at this time. Starts a new session after half an hour without requests. */
   idAt(now: number): string
-  /** Allows storage, which is not used before; with false, deletes what is stored. */
+  /** Allows the use of storage, which is not used before. With false, deletes the stored data. */
   allowStorage(isAllowed: boolean): void
-  /** Sets the mode by the page, which overrides the domain's settings. */
+  /** Sets the mode chosen by the page, which overrides the domain's settings. */
   setMode(mode: SessionMode): void
-  /** Sets the id for mode `customer`. Only its hash is sent, because it may be a secret. */
+  /** Sets the id for mode `customer`. Only its hash is sent, because the id may be a secret. */
   setCustomerSession(id: string): void
 }
 
-/** 128 random bits, in hex. */
+/** Returns 128 random bits in hex. */
 export function randomId(): string {
   return hexOf(crypto.getRandomValues(new Uint32Array(4)))
 }
@@ -34,13 +34,13 @@ export function isSampled(sessionId: string, rate: number): boolean {
   return Number.parseInt(sessionId.slice(0, 8), 16) / 2 ** 32 < rate
 }
 
-/** `id` is the first session id. The mode of `config` may change at any time. */
+/** Creates a session. `id` is the first session id. The mode in `config` may change at any time. */
 export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: string, storage: () => Storage): Session {
   let declared: SessionMode | null = null
   let kept: KeptSession = { id, seenAt: 0 }
   let customerId: string | null = null
   let isAllowed = false
-  /** 0 until the first write since storage was allowed. */
+  /** 0 until the first write after storage was allowed. */
   let storedAt = 0
 
   const modeNow = () => declared ?? config.sessionMode
@@ -59,7 +59,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
       if (stored && !isOver(stored, now)) kept = stored
       if (isOver(kept, now)) kept = { id: randomId(), seenAt: now }
       kept.seenAt = now
-      // Written at most once a second: it costs more than all the rest.
+      // Written at most once a second, because writing costs more than everything else.
       if (isStored && now - storedAt >= 1000) {
         storedAt = now
         storage().setItem(STORAGE_KEY, JSON.stringify(kept))
@@ -80,7 +80,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
   }
 }
 
-/** Returns the stored session; null when there is none, or it is not valid. */
+/** Returns the stored session; null when there is none or it is invalid. */
 function read(storage: () => Storage): KeptSession | null {
   try {
     const { id, seenAt } = JSON.parse(storage().getItem(STORAGE_KEY) ?? '{}')

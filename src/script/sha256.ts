@@ -1,4 +1,4 @@
-/** The first 64 primes. */
+/** Returns the first 64 primes. */
 function primes(): number[] {
   const found: number[] = []
   for (let candidate = 2; found.length < 64; candidate++) {
@@ -7,17 +7,20 @@ function primes(): number[] {
   return found
 }
 
-/** First 32 bits of the fractional part: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2, 5.3.3 */
+/** Returns the first 32 bits of the fractional part: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2, 5.3.3 */
 function fraction(value: number): number {
   return ((value % 1) * 2 ** 32) | 0
 }
 
-/** Returns the XOR of the word rotated right by each number of bits: shifts take their distance modulo 32. */
+/** Returns the XOR of the word rotated right by each number of bits. Shift operators use their distance modulo 32. */
 function mix(word: number, ...by: number[]): number {
   return by.reduce((mixed, bits) => mixed ^ (word >>> bits) ^ (word << -bits), 0)
 }
 
-/** Every index into these is within bounds, as the standard's loops are fixed; defaults would cost bytes on each page. */
+/**
+ * Every index into these is within bounds, because the standard's loops are fixed. Defaults would add bytes to every
+ * page.
+ */
 type State = [number, number, number, number, number, number, number, number]
 
 /** Returns 32-bit words, signed or not, in hex. */
@@ -26,8 +29,8 @@ export function hexOf(words: Iterable<number>): string {
 }
 
 /**
- * Returns the SHA-256 of a text's UTF-8, in hex. The browser's own needs a secure page and is asynchronous, but the
- * session must be known when the first request is captured.
+ * Returns the SHA-256 of a string's UTF-8 bytes, in hex. The browser's own function requires a secure page and is
+ * asynchronous, but the session must be known when the first request is captured.
  */
 export function sha256(text: string): string {
   const constants = primes().map((prime) => fraction(prime ** (1 / 3)))

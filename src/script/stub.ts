@@ -1,12 +1,12 @@
 import type { CommandQueue, SharedWindow } from './shared-window.ts'
 
-/** URL of the script; inserted by the server. */
+/** URL of the script, inserted by the server. */
 declare const SCRIPT_URL: string
 
 /** Limit of the buffer, in case the script never loads. */
 const MAX_EARLY = 100
 
-/** Runs inside the page's head: loads the script, and buffers commands and requests until it runs. */
+/** Runs in the page's head. Loads the script, and buffers commands and requests until the script runs. */
 ;(() => {
   const shared = window as SharedWindow
   if (shared.tagwardenQueue?.isSnippet) return
@@ -22,11 +22,11 @@ const MAX_EARLY = 100
     try {
       if (!early || early.length >= MAX_EARLY) return
       const [first] = args
-      // A `Request` can be read only once, by the page's own call.
+      // The body of a `Request` can be read only once, and the page's own call reads it.
       const kept = first instanceof Request ? [first.clone(), ...args.slice(1)] : args
       early.push([name, self, kept, performance.now()])
     } catch {
-      // No error of this script may reach the page.
+      // Errors of this script must not reach the page.
     }
   }
   const watch = (owner: object | undefined, name: string) => {
@@ -49,11 +49,11 @@ const MAX_EARLY = 100
   try {
     const script = document.createElement('script')
     script.async = true
-    // For pages whose content security policy needs it.
+    // Required on pages whose content security policy uses a nonce.
     script.nonce = document.currentScript?.nonce ?? ''
     script.src = SCRIPT_URL
     document.head.append(script)
-    // By default the browser keeps 250 entries:
+    // By default the browser stores 250 entries:
     // https://www.w3.org/TR/resource-timing/#sec-extensions-performance-interface
     performance.setResourceTimingBufferSize(1000)
   } catch {

@@ -9,14 +9,15 @@ export interface TransportParts {
   recorder: Recorder
 }
 
-/** Records a call that is about to be made, or was made earlier, `at`; returns null when it is not captured. */
+/** Records a call that is about to be made, or was made earlier at time `at`. Returns null when it is not captured. */
 export type See = (self: unknown, args: readonly unknown[], at?: number) => Call | null
 
-/** By the name of the called function. */
+/** Recorders by name of the called function. */
 export type Seers = Record<string, See>
 
 /**
- * Returns the URL of an argument; null for other objects, because converting them to text could run the page's code.
+ * Returns the URL from an argument; null for other objects, because converting them to a string could run the page's
+ * code.
  */
 function addressOf(input: unknown): string | null {
   if (typeof input === 'string') return input
@@ -28,7 +29,7 @@ function methodOf(value: unknown, fallback = 'GET'): string {
   return typeof value === 'string' ? value : fallback
 }
 
-/** Returns the recorders of calls of each function that sends requests. */
+/** Returns a call recorder for each function that sends requests. */
 export function seersOf(recorder: Recorder): Seers {
   /** URL and method of opened requests; the URL is null when it can't be read. */
   const opened = new WeakMap<object, { address: string | null; method: string }>()
@@ -48,7 +49,7 @@ export function seersOf(recorder: Recorder): Seers {
     }
   return {
     fetch: fetchAs('fetch'),
-    // https://developer.mozilla.org/docs/Web/API/Window/fetchLater: sent at the end of the page, or after a delay.
+    // Sends at the end of the page, or after a delay: https://developer.mozilla.org/docs/Web/API/Window/fetchLater
     fetchLater: fetchAs('fetchLater'),
     sendBeacon: (_self, [input, body], at) =>
       recorder.see({ address: addressOf(input), type: 'beacon', method: 'POST', body: () => snapshotOf(body), at }),
@@ -72,7 +73,7 @@ export function seersOf(recorder: Recorder): Seers {
   }
 }
 
-/** Wraps every function with which scripts send requests. */
+/** Wraps every function that scripts can use to send requests. */
 export function watchTransports(window: Window & typeof globalThis, seers: Seers, parts: TransportParts): void {
   const { guard, recorder } = parts
   const follow = (owner: object, name: string, after: (call: Call, result: unknown) => void) => {
@@ -104,10 +105,10 @@ function followFetch(window: Window, { guard, recorder }: TransportParts) {
     if (!(promise instanceof Promise)) return
     pending.set(promise, call)
     call.look = (isSettled) => {
-      // To wait for a promise that may still fail would hide its failure from the page's own listeners.
+      // Attaching to a promise that may still fail would hide its failure from the page's own listeners.
       if (!isSettled || call.outcome) return
       void promise.then(
-        // An opaque response hides its status, but means success.
+        // An opaque response hides its status but means success.
         (response) => guard.run(() => recorder.end(call, response.status || 'ok')),
         (error) => guard.run(() => recorder.end(call, failureOf(error))),
       )
@@ -115,7 +116,10 @@ function followFetch(window: Window, { guard, recorder }: TransportParts) {
   }
 }
 
-/** https://fetch.spec.whatwg.org/#abort-fetch, https://dom.spec.whatwg.org/#dom-abortsignal-timeout */
+/**
+ * Returns the outcome for an error: https://fetch.spec.whatwg.org/#abort-fetch,
+ * https://dom.spec.whatwg.org/#dom-abortsignal-timeout
+ */
 function failureOf(error: unknown): Outcome {
   return error instanceof DOMException && error.name === 'TimeoutError' ? 'timeout' : 'failure'
 }

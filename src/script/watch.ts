@@ -1,8 +1,8 @@
 import type { Guard } from './guard.ts'
 
-/** Called after a call: with its result, or with undefined when it threw. */
+/** Called after a call, with its result or, when it threw, with undefined. */
 export type After = (result: unknown, threw: boolean) => void
-/** Called before a call; must not change the arguments. */
+/** Called before a call. Must not change the arguments. */
 export type Before = (self: unknown, args: readonly unknown[]) => After | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: any function of the page
@@ -34,9 +34,9 @@ function watched(guard: Guard, original: AnyFunction, before: Before, concerns =
 }
 
 /**
- * Wraps a method (`value`) or setter (`set`) of a prototype, or a function of the window; `concerns` is a quick filter
- * for functions that are called thousands of times. If another script locked the property, nothing happens: resource
- * timing shows such requests, without their bodies.
+ * Wraps a method (`value`) or setter (`set`) of a prototype, or a function of the window. `concerns` is a quick filter
+ * for functions that are called thousands of times. Does nothing if another script locked the property: resource timing
+ * reports such requests, without their bodies.
  */
 export function watch(
   guard: Guard,
@@ -48,6 +48,6 @@ export function watch(
 ): void {
   const own = Object.getOwnPropertyDescriptor(owner, name)
   if (typeof own?.[kind] !== 'function') return
-  // Unlike `Object.defineProperty` it returns false for a locked property.
+  // Unlike `Object.defineProperty`, this returns false for a locked property instead of throwing.
   Reflect.defineProperty(owner, name, { ...own, [kind]: watched(guard, own[kind], before, concerns) })
 }

@@ -6,31 +6,31 @@ import node from './tagwarden.mjs' with { type: 'text' }
 import python from './tagwarden.py' with { type: 'text' }
 import shell from './tagwarden.sh' with { type: 'text' }
 
-/** The values that a client's source code contains. */
+/** The values inserted into a client's source code. */
 export interface ClientValues {
   /** URL of the route that receives batches. */
   eventsUrl: string
   /** The property token. */
   token: string
-  /** The share of devices that send, for the clients of apps: 0 to 1. */
+  /** The share of devices that send events, 0 to 1. Used by app clients. */
   sampleRate: { prod: number; dev: number }
 }
 
 interface Client {
-  /** Name of the file. */
+  /** File name. */
   name: string
   label: string
   language: string
   source: string
-  /** Returns the text as a string literal of the language. */
+  /** Returns the string as a literal of the language. */
   quote(text: string): string
 }
 
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
-/** A JSON text is also a literal of JavaScript and Python. */
+/** JSON text is also a valid literal in JavaScript and Python. */
 const quoteJson = (text: string) => JSON.stringify(text)
 const hex = (code: number) => code.toString(16).padStart(4, '0')
-/** All but harmless characters are escaped, also `$`, which inserts a variable. */
+/** Escapes all but harmless characters, including `$`, which starts string interpolation. */
 const quoteKotlin = (text: string) => `"${text.replace(/[^ !#%-[\]-~]/g, (unit) => `\\u${hex(unit.charCodeAt(0))}`)}"`
 const quoteSwift = (text: string) =>
   `"${text.replace(/[^ !#-[\]-~]/gu, (char) => `\\u{${hex(char.codePointAt(0) ?? 0)}}`)}"`
@@ -53,7 +53,7 @@ export const CLIENTS = {
 
 export type ClientName = keyof typeof CLIENTS
 
-/** Returns the source code of a client, with the values of a domain as literals of its language. */
+/** Returns the source code of a client, with the domain's values as literals of its language. */
 export function clientFile(client: ClientName, { eventsUrl, token, sampleRate }: ClientValues) {
   const { source, quote, ...file } = CLIENTS[client]
   const literals: Record<string, string> = {
@@ -65,7 +65,7 @@ export function clientFile(client: ClientName, { eventsUrl, token, sampleRate }:
   return { ...file, code: source.replace(PLACEHOLDER, (_, __, name: string) => literals[name] ?? '') }
 }
 
-/** Quoted, so that a template is valid code. */
+/** Placeholders are quoted so that a template is valid code. */
 const PLACEHOLDER = /(['"])\{\{(\w+)\}\}\1/g
 
 /** `1` → `1.0`: a literal of type double in every language. */
