@@ -9,16 +9,16 @@ export const sixSense: Decoder = {
   hosts: ['6sc.co', '6sense.com'],
   routes: [
     pixel(/^\/v1\/beacon\/img\.gif$/, { account: 'token', event: 'event', named: namedIn }),
-    // Which company the visitor belongs to; the key of the account is in a header.
+    // Requests the visitor's company. The account key is in a header.
     jsonEvent(/^\/v\d\/company\/details$/, { event: () => 'company_details' }),
     scriptLoad(/^\/j\/(?<account>[\w-]+)\.js$/),
     scriptLoad(/^\/6si(?:\.min)?\.js$/),
-    // The visitor's id.
+    // Requests the visitor's id.
     { ...sideChannel(/^\/$/), when: ({ host }) => /^(?:c|ipv6)\.6sc\.co$/.test(host) },
   ],
 }
 
-/** The page's description (`m`), what it is about (`q`) and ids of others are JSON. */
+/** JSON parameters: the page's description (`m`), its topic (`q`) and other vendors' ids. */
 function namedIn(fields: Params): Named[] {
   return ['m', 'q', 'thirdParty'].flatMap((key) => insideJson(fields, key))
 }

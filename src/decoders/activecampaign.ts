@@ -2,7 +2,7 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import type { VendorRequest } from './request.ts'
 import { pixel, scriptLoad } from './route.ts'
 
-/** https://developers.activecampaign.com/reference/track-event; the secret key of events is not kept. */
+/** https://developers.activecampaign.com/reference/track-event. The secret event key is not stored. */
 export const activeCampaign: Decoder = {
   vendor: 'ActiveCampaign',
   source: 'https://developers.activecampaign.com/reference/site-tracking',
@@ -24,7 +24,7 @@ function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event, account: actid || null, params: { actid, event, ...params } }]
 }
 
-/** Each account has its own host. */
+/** Reads a form submission. Each account has its own host. */
 function readForm({ host, fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'form_submission', account: host.split('.', 1)[0] ?? null, params: fields }]
 }

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 
-/** The account is the app's token. Events have tokens and no names. */
+/** The account is the app token. Events have tokens instead of names. */
 export const adjust: Decoder = {
   vendor: 'Adjust',
   source: 'https://dev.adjust.com/en/sdk/web',
@@ -9,7 +9,7 @@ export const adjust: Decoder = {
   routes: [
     pixel(/^\/event\/?$/, { account: 'app_token', event: 'event_token' }),
     pixel(/^\/session\/?$/, { account: 'app_token', event: () => 'session' }),
-    // Where the visitor came from, what they agreed to.
+    // The visitor's source, and their consent.
     sideChannel(/^\/(?:attribution|sdk_click|sdk_info|gdpr_forget_device|measurement_consent)\/?$/),
     sideChannel(/^\/(?:disable_)?third_party_sharing\/?$/),
     scriptLoad(/^\/adjust-(?:latest|[\d.]+)(?:\.min)?\.js$/),

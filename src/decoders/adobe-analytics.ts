@@ -7,41 +7,41 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const HIT = /\/b\/(?:ss|collect)(?:\/(?<suites>[^/]*))?(?:\/|$)/
 
-/** Maximum parts of a call with nested context, more than any page sends. */
+/** Maximum number of parts in a call's nested context data; more than any page sends. */
 const MAX_PARTS = 4000
 const MAX_DEPTH = 20
 
-/** A report suite has 1,000 events. */
+/** Maximum number of listed events: a report suite has 1,000. */
 const MAX_LISTED = 1000
 
-/** Behind them come events and merchandising variables. */
+/** The first fields of a product, followed by events and merchandising variables. */
 const PRODUCT_FIELDS = ['category', 'product', 'quantity', 'price']
 
-/** Kinds of link, for those that were not given a name. */
+/** Names for links without a name, by kind of link. */
 const LINKS = new Map([
   ['lnk_o', 'customLink'],
   ['lnk_d', 'downloadLink'],
   ['lnk_e', 'exitLink'],
 ])
 
-/** Mostly under the customer's own name; told by the shape of its path. */
+/** Usually served from the customer's own host, so it is recognised by the shape of its path. */
 export const adobeAnalytics: Decoder = {
   vendor: 'Adobe Analytics',
   source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters',
   hosts: ['omtrdc.net', '2o7.net', 'adobedc.net'],
   routes: [
-    // The same call again, after a cookie was set.
+    // The same call, repeated after a cookie was set.
     { ...sideChannel(/\/b\/ss\//), anyHost: true, when: ({ search }) => /[?&]pccr=true(?:&|$)/.test(search) },
     { path: HIT, read: readHit },
-    // Suites and a number for what is answered; mostly the version of the code and a random number follow.
+    // Report suites and a number for the response type, usually followed by the code version and a random number.
     { path: /\/b\/ss\/(?:[^/]*\/\d+(?:\.\d+)?(?:\/|$)|$)/, anyHost: true, read: readHit },
     { ...scriptLoad(/\/(?:AppMeasurement|s_code)(?:\.min)?\.js$/), anyHost: true },
   ],
 }
 
 /**
- * The call itself, as a page view or by the name of the link, then each entry of its events list: `purchase`,
- * `event12`. All have the parameters of the call; an entry's own value is in `events.<name>`.
+ * Yields the call itself, as a page view or under the name of the link, then each entry of its events list: `purchase`,
+ * `event12`. All have the parameters of the call. An entry's own value is in `events.<name>`.
  */
 function* readHit({ path, search, body }: VendorRequest): Iterable<DecodedEvent> {
   if (body?.trimStart().startsWith('<')) throw new Error('the body is XML')
@@ -59,7 +59,9 @@ function callName({ pe, pev2 }: Params): string {
   return pe ? pev2 || (LINKS.get(pe) ?? pe) : 'pageView'
 }
 
-/** `purchase:T1,event5=3.5,event6:id`: names with a number, or with an id that keeps them from being counted twice. */
+/**
+ * `purchase:T1,event5=3.5,event6:id`: event names with a number, or with an id that prevents counting an event twice.
+ */
 function readEvents(list: string): Map<string, string> {
   const events = new Map<string, string>()
   for (const entry of list.split(',', MAX_LISTED)) {
@@ -70,7 +72,7 @@ function readEvents(list: string): Map<string, string> {
 }
 
 /**
- * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, one behind another: `products.0.product`,
+ * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, repeated for each product: `products.0.product`,
  * `products.0.eVar1`. https://experienceleague.adobe.com/en/docs/analytics/implementation/vars/page-vars/products
  */
 function* readProducts(list: string): Iterable<Named> {
@@ -84,7 +86,7 @@ function* readProducts(list: string): Iterable<Named> {
   }
 }
 
-/** Context data is written as `c.&page.&type=home&.page&.c`; answers it as `c.page.type=home`. */
+/** Converts context data, `c.&page.&type=home&.page&.c`, to `c.page.type=home`. */
 function unfoldContext(text: string): string {
   if (!/(?:^|&)\.[^&=]+=?(?:&|$)/.test(text)) return text
   const prefixes: string[] = []
@@ -94,7 +96,7 @@ function unfoldContext(text: string): string {
     // Some recorders write a key without a value as `c.=`.
     const key = part.endsWith('=') ? part.slice(0, -1) : part
     const isMark = !key.includes('=')
-    // Without bounds a hostile request could make keys of any length.
+    // Without a limit, a hostile request could create keys of any length.
     if (isMark && key.endsWith('.')) prefixes.push(cutText(prefix + key, MAX_KEY_LENGTH))
     else if (isMark && key.startsWith('.')) prefixes.pop()
     else if (part) parts.push(prefix + part)

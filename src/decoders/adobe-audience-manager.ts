@@ -14,25 +14,25 @@ export const adobeAudienceManager: Decoder = {
   routes: [
     { path: /^\/event$/, read: readEvent },
     { path: MATCH, read: readMatch },
-    // The same match again, after the browser was tested for cookies.
+    // The same match, repeated after a test whether the browser accepts cookies.
     sideChannel(/^\/(?:demconf\.jpg|firstevent)/),
     { path: /^\/dest\d\.html$|\.js$/, carries: 'library', read: readLibrary },
   ],
 }
 
-/** The customer is the name before the service's own; `dpm` stands for all of them. */
+/** Returns the customer: the label before the service's own domain. `dpm` is shared by all customers. */
 function customerOf(host: string): string | null {
   const customer = host.split('.').at(-3) ?? ''
   return customer === 'dpm' || customer === 'fast' ? null : scalarOrNull(customer)
 }
 
-/** `d_*` is the service's, `c_*` the page's. */
+/** `d_*` parameters are set by the service, `c_*` parameters by the page. */
 function readEvent({ host, fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'event', account: customerOf(host), params: withNamed(fields, declaredIds(fields)) }]
 }
 
 /**
- * `/ibs:dpid=411&dpuuid=u1`: who the visitor is elsewhere, written into the path, where a plus sign is no space.
+ * `/ibs:dpid=411&dpuuid=u1`: an identity sync in the path, where a plus sign does not mean a space.
  * https://experienceleague.adobe.com/en/docs/audience-manager/user-guide/implementation-integration-guides/receiving-audience-data/id-sync-outbound
  */
 function readMatch({ host, path, search }: VendorRequest): DecodedEvent[] {
@@ -46,8 +46,8 @@ function readLibrary({ host, query }: VendorRequest): DecodedEvent[] {
 }
 
 /**
- * `d_cid=<provider>%01<user>%01<state>`, once for each provider: `d_cid.<provider>` is the user. `d_cid_ic` has a code for
- * the provider. https://experienceleague.adobe.com/en/docs/audience-manager/user-guide/reference/cid
+ * `d_cid=<provider>%01<user>%01<state>`, once for each provider: `d_cid.<provider>` is the user's id. `d_cid_ic` uses a
+ * code for the provider. https://experienceleague.adobe.com/en/docs/audience-manager/user-guide/reference/cid
  */
 export function* declaredIds(fields: Params): Iterable<Named> {
   for (const key in fields) {

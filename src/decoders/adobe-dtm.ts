@@ -7,7 +7,10 @@ const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>stagi
 
 const satellite: Route = { path: LIBRARY, carries: 'library', read: readLibrary }
 
-/** The product before Launch, ended in 2021. The account is the property's library, which many hosted themselves. */
+/**
+ * The predecessor of Launch, discontinued in 2021. The account is the property's library. Many customers hosted it
+ * themselves.
+ */
 export const adobeDtm: Decoder = {
   vendor: 'Adobe Dynamic Tag Management',
   source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/prepare/dtm',
@@ -19,7 +22,9 @@ export const adobeDtm: Decoder = {
   ],
 }
 
-/** A page of the shop that loads the staging library is a mistake that only `environment` shows. */
+/**
+ * Reads a library load. A live page that loads the staging library by mistake can only be detected by `environment`.
+ */
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
   return [{ event: '', account, kind: 'library', params: withNamed({ environment }, Object.entries(query)) }]

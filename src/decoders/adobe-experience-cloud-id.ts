@@ -17,14 +17,14 @@ function readRequest({ fields }: VendorRequest) {
   ]
 }
 
-/** Asks for the visitor's id: of the Experience Cloud, or of Analytics under the customer's own name. */
+/** Requests the visitor's id: for the Experience Cloud or, on the customer's own host, for Analytics. */
 export const adobeExperienceCloudId: Decoder = {
   vendor: 'Adobe Experience Cloud ID',
   source: 'https://experienceleague.adobe.com/en/docs/id-service/using/home',
   hosts: ['demdex.net', 'omtrdc.net'],
   routes: [
     { path: ID, read: readRequest },
-    // The same after the browser was tested for cookies.
+    // The same request, repeated after a test whether the browser accepts cookies.
     sideChannel(/^\/id\/rd$/),
     {
       path: ID,

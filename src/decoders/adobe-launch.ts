@@ -5,25 +5,33 @@ import { sideChannel } from './route.ts'
 
 const LIBRARY = /\/launch-(?<account>[0-9A-Za-z]+)(?:-(?<environment>\w+))?(?:\.min)?\.js$/
 
-/** Elsewhere than at Adobe a script may have a name that begins so. */
+/**
+ * Path of a self-hosted library. On other hosts than Adobe's, any script name might begin with `launch-`, so the whole
+ * name is checked.
+ */
 const SELF_HOSTED = /\/launch-EN[0-9a-f]{32}(?:-\w+)?(?:\.min)?\.js$/
 
-/** Now “Tags in Adobe Experience Platform”. The account is the environment, which has its own library. */
+/**
+ * Now “Tags in Adobe Experience Platform”. The account is the environment, because each environment has its own
+ * library.
+ */
 export const adobeLaunch: Decoder = {
   vendor: 'Adobe Launch',
   source: 'https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/environments/environments',
-  // The second is for China.
+  // The second host is for China.
   hosts: ['assets.adobedtm.com', 'assets.adoberesources.cn'],
   routes: [
     { path: LIBRARY, carries: 'library', read: readLibrary },
     // https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/hosts/self-hosting-libraries
     { path: SELF_HOSTED, anyHost: true, carries: 'library', read: readLibrary },
-    // Parts that the library fetches when a rule needs them.
+    // Modules that the library loads when a rule needs them.
     sideChannel(/\.js$/),
   ],
 }
 
-/** A page of the shop that loads the library of staging is a mistake that only `environment` shows. */
+/**
+ * Reads a library load. A live page that loads the staging library by mistake can only be detected by `environment`.
+ */
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
   return [{ event: '', account, kind: 'library', params: withNamed({ environment }, Object.entries(query)) }]

@@ -6,7 +6,7 @@ import { pixel, sideChannel } from './route.ts'
 
 const CALL = /\/api\/v1\/(?:sessions|downloaded)(?:\/(?<session>[^/]+)\/events)?\/?$/
 
-/** Video and audio, formerly Heartbeat: the older protocol in form parameters `s:…`, the newer one in JSON. */
+/** Video and audio, formerly Heartbeat. The older protocol uses form parameters `s:…`, the newer one JSON. */
 export const adobeMediaAnalytics: Decoder = {
   vendor: 'Adobe Media Analytics',
   source:
@@ -16,7 +16,7 @@ export const adobeMediaAnalytics: Decoder = {
     { path: CALL, read: readCall },
     sideChannel(/^\/settings\//),
     pixel(/^\//, { account: 's:sc:rsid', event: 's:event:type' }),
-    // Under the customer's own name.
+    // On the customer's own host.
     {
       path: CALL,
       anyHost: true,
@@ -27,7 +27,10 @@ export const adobeMediaAnalytics: Decoder = {
   ],
 }
 
-/** Only the call that starts a session names the report suite; the namespace of the customer is in every host of Adobe's. */
+/**
+ * Reads a call. Only the call that starts a session names the report suite. On Adobe's hosts, the host contains the
+ * customer's namespace.
+ */
 function readCall({ host, path, json }: VendorRequest): DecodedEvent[] {
   const suite = objectOf(json.params)['analytics.reportSuite']
   const namespace = host.endsWith('.omtrdc.net') ? host.split('.')[0] : null

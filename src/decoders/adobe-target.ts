@@ -15,7 +15,10 @@ const mboxCall: Route = {
   ],
 }
 
-/** Places on a page whose content is decided elsewhere. A place is named by its mbox, the page as a whole `pageLoad`. */
+/**
+ * Slots on a page whose content Adobe Target selects. A slot is named by its mbox, and `pageLoad` stands for the whole
+ * page.
+ */
 export const adobeTarget: Decoder = {
   vendor: 'Adobe Target',
   source: 'https://experienceleague.adobe.com/en/docs/target-dev/developer/api/delivery-api/overview',
@@ -24,9 +27,9 @@ export const adobeTarget: Decoder = {
     mboxCall,
     { path: DELIVERY, read: readDelivery },
     scriptLoad(/\.js$/),
-    // Old code's ways of asking, and what came of a visit.
+    // Requests by older versions of the code, and results of a visit.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.tt.omtrdc.net') },
-    // Under the customer's own name.
+    // On the customer's own host.
     {
       ...mboxCall,
       anyHost: true,
@@ -36,7 +39,7 @@ export const adobeTarget: Decoder = {
     {
       path: DELIVERY,
       anyHost: true,
-      // A shop delivers too.
+      // A shop may use `delivery` in its own paths, so the mark checks query and body.
       mark: /^(?=.*[?&]client=)(?=.*[?&]sessionId=).*\n[\s\S]*"(?:execute|prefetch|notifications)"/,
       when: ({ query, body }) => Boolean(query.client && query.sessionId) && ASKS.test(body ?? ''),
       read: readDelivery,
@@ -44,7 +47,9 @@ export const adobeTarget: Decoder = {
   ],
 }
 
-/** Asks for content to show now (`execute`) or later (`prefetch`), and says what was shown or clicked. */
+/**
+ * Reads requests for content to show now (`execute`) or later (`prefetch`), and reports of shown or clicked content.
+ */
 function* readDelivery({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   const { execute, prefetch, notifications, ...rest } = json
   const account = scalarOrNull(query.client)
@@ -62,6 +67,6 @@ function* readDelivery({ query, json }: VendorRequest): Iterable<DecodedEvent> {
 function* placesOf({ pageLoad, mboxes, views }: Record<string, unknown>): Iterable<[event: string, place: unknown]> {
   if (pageLoad) yield ['pageLoad', pageLoad]
   for (const mbox of objectsOf(mboxes)) yield [scalarText(mbox.name), mbox]
-  // A single-page app asks for all its views at once.
+  // A single-page app requests all its views at once.
   if (Array.isArray(views)) yield ['views', views]
 }

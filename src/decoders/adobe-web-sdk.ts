@@ -4,13 +4,16 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** `/ee/<place>/v1/<action>`; `va` is the part for media. The first part is configurable. */
+/** `/ee/<region>/v1/<action>`, with `va` for media. The first segment is configurable. */
 const events: Route = { path: /\/(?:v1\/(?:interact|collect)|va\/v1\/\w+|v2\/(?:interact|collect))$/, read: readEvents }
 
-/** A UUID, and `:dev` or the like behind it for an environment. */
+/** A UUID, which may be followed by an environment such as `:dev`. */
 const DATASTREAM = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?::|$)/i
 
-/** One call to Adobe's edge, which feeds Analytics, Target, Audience Manager and the platform. */
+/**
+ * A single call to Adobe's edge network, which forwards it to Analytics, Target, Audience Manager and Experience
+ * Platform.
+ */
 export const adobeWebSdk: Decoder = {
   vendor: 'Adobe Experience Platform Web SDK',
   source: 'https://experienceleague.adobe.com/en/docs/experience-platform/edge-network-server-api/overview',
@@ -20,7 +23,7 @@ export const adobeWebSdk: Decoder = {
     // Visitor identity and consent.
     sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
     scriptLoad(/\.js$/),
-    // Under the customer's own name.
+    // On the customer's own host.
     {
       ...events,
       anyHost: true,
@@ -35,7 +38,7 @@ function isOfDatastream({ query, body }: VendorRequest): boolean {
   return id !== undefined && (DATASTREAM.test(id) || looksLike(body, '{', '"xdm"'))
 }
 
-/** `{events: [{xdm, data}, …]}`, from a server also `{event: {xdm, data}}`. The account is the datastream. */
+/** `{events: [{xdm, data}, …]}`; servers also send `{event: {xdm, data}}`. The account is the datastream. */
 function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   const { events, event, ...rest } = json
   const account = scalarOrNull(query.configId ?? query.dataStreamId)
@@ -45,7 +48,7 @@ function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Events without a type are page views when they count one; that is how the platform reads them. */
+/** Returns the event's name. An event without a type is a page view if it counts one, as in Experience Platform. */
 function eventName({ eventType, web }: Record<string, unknown>): string {
   const { pageViews } = objectOf(objectOf(web).webPageDetails)
   return scalarText(eventType) || (pageViews ? 'web.webpagedetails.pageViews' : '')

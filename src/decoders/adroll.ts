@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 
-/** The path names the advertiser, then the pixel. */
+/** The path contains the advertiser, followed by the pixel. */
 export const adroll: Decoder = {
   vendor: 'AdRoll Pixel',
   source: 'https://help.adroll.com/hc/en-us/articles/211846018',

@@ -10,7 +10,7 @@ export const amazonAds: Decoder = {
   routes: [
     { ...pixel(PIXEL, { account: 'pid', event: 'event' }), when: ({ fields }) => 'pid' in fields },
     scriptLoad(/^\/aat\/amzn\.js$/),
-    // Identity sync, and the same event for the browser's attribution interface.
+    // Identity sync, and the same event for the browser's attribution API.
     sideChannel(/^\/(?:s\/)?(?:iu3|iui3|dcm|ecm3|v3\/pr|x\/[0-9a-f]+|aat)$/),
   ],
 }

@@ -11,11 +11,11 @@ export const amplitude: Decoder = {
   routes: [
     { path: /^\/(?:2\/httpapi|batch)\/?$/, read: readBatch },
     { path: /^\/(?:httpapi|identify|groupidentify)?\/?$/, when: ({ host }) => host.startsWith('api'), read: readForm },
-    // Settings, flags, session replay, reports on the code itself.
+    // Settings, flags, session replay, reports about the code itself.
     sideChannel(/^\/(?:config|sessions|sdk|v1)\//),
     scriptLoad(/^\/script\/(?<account>[^/.]+)(?:\.\w+)?\.js$/),
     scriptLoad(/^\/(?:libs|scripts)\//),
-    // Through a proxy under any path; the SDK writes its own name into each event.
+    // Through a proxy with any path. The SDK adds its own name to each event.
     {
       path: /^/,
       anyHost: true,
@@ -23,7 +23,7 @@ export const amplitude: Decoder = {
       when: ({ body }) => looksLike(body, '{', '"api_key":"', '"library":"amplitude-'),
       read: readBatch,
     },
-    // The SDK before that one. The checksum is of the key and the events.
+    // The previous SDK. Its checksum covers the key and the events.
     {
       path: /^/,
       anyHost: true,
@@ -46,7 +46,7 @@ function* readBatch({ json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The APIs before: everything is a field of a form or of the query, the events are JSON in one of them. */
+/** The older APIs: a form or the query contains all fields, one of which holds the events as JSON. */
 function* readForm(request: VendorRequest): Iterable<DecodedEvent> {
   if (isJson(request.body)) {
     yield* readBatch(request)

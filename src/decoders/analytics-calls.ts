@@ -2,7 +2,7 @@ import type { DecodedEvent } from './decoder.ts'
 import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 
-/** The browser library shortens the kinds of call in its paths. */
+/** Abbreviations of the call types in the browser library's paths. */
 const TYPES = new Map([
   ['t', 'track'],
   ['p', 'page'],
@@ -14,7 +14,7 @@ const TYPES = new Map([
 
 /**
  * Segment's call types, which several vendors adopted: one call, or `{batch: [call, …]}`, where a call without a key
- * uses the batch's. The account is the write key of the call or the query; that of a header is unknown.
+ * uses the batch's key. The account is the write key from the call or the query. A key sent in a header is unknown.
  * https://segment.com/docs/connections/spec/
  */
 export function* readCalls({ path, query, json }: VendorRequest): Iterable<DecodedEvent> {
@@ -24,7 +24,7 @@ export function* readCalls({ path, query, json }: VendorRequest): Iterable<Decod
   for (const call of objectsOf(batch)) yield toEvent({ ...shared, ...call }, path, query)
 }
 
-/** Only `track` calls have names; the others go by their kind. */
+/** Only `track` calls have event names. Other calls are named by their type. */
 export function toEvent(call: Record<string, unknown>, path: string, query: Params): DecodedEvent {
   const last = path.replace(/\/$/, '').split('/').at(-1) ?? ''
   const type = scalarText(call.type) || (TYPES.get(last) ?? last)

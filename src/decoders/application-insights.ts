@@ -20,13 +20,13 @@ export const applicationInsights: Decoder = {
   ],
   routes: [
     { path: /^\/+v2(?:\.1)?\/track$/, read: readTrack },
-    // Settings, live metrics, who else runs.
+    // Settings, live metrics, other running instances.
     sideChannel(/\.cfg\.json$|^\/(?:QuickPulseService|v2\/validate|api\/profiles)\b/),
     scriptLoad(/^\/(?:scripts|next)\/(?:[\w-]+\/)*ai(?:\.[\w.]+)?\.js$/),
   ],
 }
 
-/** One envelope, a list of them, or one a line. */
+/** One envelope, a list of envelopes, or one envelope per line. */
 function* readTrack({ body }: VendorRequest): Iterable<DecodedEvent> {
   const texts = looksLike(body, '{', '}\n{') ? readLines(body ?? '') : [body]
   for (const text of texts) {
@@ -35,7 +35,7 @@ function* readTrack({ body }: VendorRequest): Iterable<DecodedEvent> {
 }
 
 /**
- * Custom events have names; other events are named by the last word of the envelope's name: `Pageview`, `Exception`.
+ * Custom events have names. Other events are named by the last word of the envelope's name: `Pageview`, `Exception`.
  */
 function toEvent(envelope: Record<string, unknown>): DecodedEvent {
   const { baseType, baseData } = objectOf(envelope.data)

@@ -11,13 +11,13 @@ export const applovinAxon: Decoder = {
   hosts: ['b.applovin.com', 'c.albss.com', 's.axon.ai'],
   routes: [
     { path: /^\/v\d\/(?:event|pixel)\/?$/, read: readEvents },
-    // Reports on the code itself.
+    // Reports about the code itself.
     sideChannel(/^\/v\d\/log\/?$/),
     scriptLoad(/\.js$/),
   ],
 }
 
-/** `{events: [event, …]}`, or the list alone. */
+/** `{events: [event, …]}`, or the list without the object. */
 function* readEvents({ query, body }: VendorRequest) {
   if (body === null) return
   for (const { events, ...sent } of readJsonObjects(body)) {

@@ -3,14 +3,14 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** People-based attribution on the web; the account is the web app's id. */
+/** People-based attribution on the web. The account is the web app's id. */
 export const appsflyer: Decoder = {
   vendor: 'AppsFlyer',
   source: 'https://dev.appsflyer.com/',
   hosts: ['wa.appsflyer.com', 'websdk.appsflyer.com', 'wa.onelink.me', 'banner.appsflyer.com'],
   routes: [
     { path: /^\/events\/?$/, read: readEvent },
-    // Banners for the app.
+    // App banners.
     { ...sideChannel(/^\//), when: ({ host }) => host.startsWith('banner.') },
     scriptLoad(/^\/(?:[\w./-]+\.js)?$/, 'af_id'),
   ],

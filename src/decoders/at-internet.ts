@@ -6,7 +6,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const HIT = /\/hit\.xiti$/
 
-/** Kinds of click, in the words of Piano Analytics, into which these hits are carried over. */
+/** Click types, with the names used by Piano Analytics, to which these hits are migrated. */
 const CLICKS = new Map([
   ['A', 'click.action'],
   ['N', 'click.navigation'],
@@ -14,13 +14,13 @@ const CLICKS = new Map([
   ['S', 'click.exit'],
 ])
 
-/** The generation before Piano Analytics. One file name under many hosts, also the customer's. */
+/** The predecessor of Piano Analytics. The same file name on many hosts, including the customer's. */
 export const atInternet: Decoder = {
   vendor: 'AT Internet',
   source: 'https://developers.atinternet-solutions.com/as2-tagging-en/',
   hosts: ['xiti.com', 'ati-host.net'],
   routes: [
-    // The same hit again, after a cookie was set.
+    // The same hit, repeated after a cookie was set.
     { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('Rdt=On') },
     { path: HIT, anyHost: true, read: readHit },
     { ...scriptLoad(/\/(?:smarttag|smart-tag)(?:[.-][\w.-]+)?\.js$/), anyHost: true },
@@ -33,8 +33,8 @@ function readHit({ fields }: VendorRequest): DecodedEvent[] {
 }
 
 /**
- * The page behind up to three chapters (`p=shop::men::cart`), variables whose value is a text and no number
- * (`x1=[member]`), and what else the page says, in JSON (`stc`).
+ * Yields the page after up to three chapters (`p=shop::men::cart`), variables with a string value instead of a number
+ * (`x1=[member]`), and the page's other data as JSON (`stc`).
  */
 function* namedIn(fields: Params): Iterable<Named> {
   const chapters = entriesOf(fields.p, '::')
@@ -46,7 +46,7 @@ function* namedIn(fields: Params): Iterable<Named> {
   yield* insideJson(fields, 'stc')
 }
 
-/** `type` says what it is, unless it is a click or a page. */
+/** Returns the name of a hit. `type` contains it, unless the hit is a click or a page view. */
 function nameOf({ type, click }: Params): string {
   if (type && type !== 'page') return type
   return click === undefined ? 'page.display' : (CLICKS.get(click) ?? 'click')

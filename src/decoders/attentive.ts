@@ -4,7 +4,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** https://github.com/attentive-mobile/attentive-android-sdk: what `t` abbreviates. */
+/** Meanings of the abbreviations in `t`: https://github.com/attentive-mobile/attentive-android-sdk */
 const TYPES = new Map([
   ['p', 'Purchase'],
   ['oc', 'OrderConfirmed'],
@@ -15,7 +15,7 @@ const TYPES = new Map([
   ['ce', 'CustomEvent'],
 ])
 
-/** The account is the company's name in the address of its tag. */
+/** The account is the company's name in the URL of its tag. */
 export const attentive: Decoder = {
   vendor: 'Attentive',
   source: 'https://docs.attentive.com/pages/developer-guides/sdks/attentive-tag-sdk',
@@ -29,7 +29,7 @@ export const attentive: Decoder = {
   ],
 }
 
-/** `t` is the kind, `m` what there is to say of it, as JSON. */
+/** `t` is the event type, `m` its data as JSON. */
 function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const { t = '', c, a } = fields
   const metadata = unfolded(fields.m)
@@ -37,7 +37,7 @@ function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: named || (TYPES.get(t) ?? t), account: scalarOrNull(c ?? a), params: { ...fields, m: metadata } }]
 }
 
-/** Of apps: `d` is all there is, as JSON. */
+/** App events: `d` contains the whole event as JSON. */
 function readAppEvent({ fields }: VendorRequest): DecodedEvent[] {
   const sent = objectOf(unfolded(fields.d))
   return [{ event: scalarText(sent.eventType), account: scalarOrNull(sent.attentiveDomain), params: sent }]

@@ -3,7 +3,7 @@ import { entriesOf, type Named } from './named.ts'
 import type { Params } from './params.ts'
 import { pixel, scriptLoad } from './route.ts'
 
-/** Behind `AW:P`, which begins each product: https://help.awin.com/docs/product-level-tracking-2 */
+/** Fields after `AW:P`, which begins each product: https://help.awin.com/docs/product-level-tracking-2 */
 const PRODUCT_FIELDS = [
   'advertiserId',
   'orderReference',
@@ -16,7 +16,10 @@ const PRODUCT_FIELDS = [
   'category',
 ]
 
-/** `tt` says how a sale came: `ns` without a script, `js`, `ss` from a server. Awin counts the same `ref` once. */
+/**
+ * `tt` is the channel that reported a sale: `ns` without a script, `js`, or `ss` from a server. Awin counts the same
+ * `ref` once.
+ */
 export const awin: Decoder = {
   vendor: 'Awin',
   source: 'https://wiki.awin.com/index.php/Advertiser_Tracking_Guide/Standard_Implementation',
@@ -27,7 +30,10 @@ export const awin: Decoder = {
   ],
 }
 
-/** The amount in each commission group (`parts=CG1:10.5|CG2:5`), and a product in each `bd[n]`, as `AW:P|1234|T1|…`. */
+/**
+ * Yields the amount in each commission group (`parts=CG1:10.5|CG2:5`), and one product per `bd[n]`, such as
+ * `AW:P|1234|T1|…`.
+ */
 function* namedIn(fields: Params): Iterable<Named> {
   for (const part of entriesOf(fields.parts, '|')) {
     const [group, amount] = part.split(/:(.*)/s, 2)

@@ -4,21 +4,21 @@ import type { VendorRequest } from './request.ts'
 import { readRison } from './rison.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** An event goes by its class (`PageView`, `Conversion`, `Feature`, …); type and name say more. */
+/** An event is named by its class (`PageView`, `Conversion`, `Feature`, …). Its type and name add detail. */
 export const bazaarvoice: Decoder = {
   vendor: 'Bazaarvoice',
   source: 'https://developers.bazaarvoice.com/v1.0-ConversationsAPI/docs/bv-pixel',
   hosts: ['bazaarvoice.com'],
   routes: [
     { path: /^\/(?:st|a)\.gif$/, read: readEvents },
-    // The visitor's id.
+    // Requests the visitor's id.
     sideChannel(/^\/(?:sid\.gif|id\.json)$/),
     scriptLoad(/^\/deployments\/(?<account>[\w-]+)\//),
     { ...scriptLoad(/\.js$/), when: ({ host }) => host.includes('static.') },
   ],
 }
 
-/** One event in the query, or a list of them as Rison; the query says what they have in common. */
+/** One event in the query, or a list of events as Rison. The query has the fields common to the list. */
 function* readEvents({ query, fields }: VendorRequest): Iterable<DecodedEvent> {
   const { r_batch, ...shared } = fields
   const account = scalarOrNull(query.client ?? fields.client)

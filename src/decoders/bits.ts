@@ -1,4 +1,4 @@
-/** A base64url text, read bit by bit from its beginning. Behind its end all bits are 0, and `isShort` says so. */
+/** Reads a base64url string bit by bit from its start. Bits beyond its end are 0, and `isShort` is then true. */
 export class Bits {
   #at = 0
   readonly #bytes: Uint8Array
@@ -7,7 +7,7 @@ export class Bits {
     this.#bytes = bytes
   }
 
-  /** Null when the text is empty or not base64url. */
+  /** Returns null when the string is empty or not base64url. */
   static of(text: string): Bits | null {
     return /^[\w-]+$/.test(text) ? new Bits(Buffer.from(text, 'base64url')) : null
   }
@@ -17,12 +17,12 @@ export class Bits {
     return this.left < 0
   }
 
-  /** Number of bits that were not read yet; negative behind the end. */
+  /** Number of unread bits; negative after reading beyond the end. */
   get left(): number {
     return this.#bytes.length * 8 - this.#at
   }
 
-  /** The next bits as a whole number, the highest bit first; at most 36 of them. */
+  /** Returns the next bits as a whole number, highest bit first; at most 36 bits. */
   take(length: number): number {
     let value = 0
     for (let bit = 0; bit < length; bit++) {
@@ -33,12 +33,12 @@ export class Bits {
     return value
   }
 
-  /** Goes past bits that nobody asks for. */
+  /** Skips bits. */
   advance(length: number): void {
     this.#at += length
   }
 
-  /** Places of the ones among the next bits, counted from 1. */
+  /** Returns the positions of the bits that are 1 among the next bits, counted from 1. */
   takePlaces(length: number): number[] {
     return Array.from({ length }, (_, index) => index + 1).filter(() => this.take(1) === 1)
   }

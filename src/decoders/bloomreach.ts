@@ -6,13 +6,14 @@ import { jsonEvent, pixel, scriptLoad, sideChannel } from './route.ts'
 const BULK: Route = { path: /\/bulk\/?$/, read: readBulk }
 const TRACK = jsonEvent(/\/track\/v2\/projects\/(?<account>[\w-]+)\/customers\/events$/, { event: 'event_type' })
 
-/** Engagement (formerly Exponea; the account is the project's token) and Discovery (the merchant). */
+/** Engagement (formerly Exponea; the account is the project token) and Discovery (the account is the merchant). */
 export const bloomreach: Decoder = {
   vendor: 'Bloomreach',
   source: 'https://documentation.bloomreach.com/discovery/docs/reference-introduction-to-pixel',
   hosts: ['exponea.com', 'brsrvr.com', 'brcdn.com', 'bloomreach.co'],
   routes: [
-    // A page is of type `pageview`; others are of type `event` and have an action (`click-add`) in a group (`cart`).
+    // A page view has the type `pageview`. Other hits have the type `event`, and an action (`click-add`) in a group
+    // (`cart`).
     pixel(/^\/pix\.gif$/, {
       account: 'acct_id',
       event: ({ type = '', etype = '', is_conversion }) => (is_conversion === '1' ? 'conversion' : etype || type),
@@ -22,9 +23,9 @@ export const bloomreach: Decoder = {
     scriptLoad(/^\/v1\/br-trk-(?<account>\d+)\.js$/),
     scriptLoad(/^\/js\/exponea[\w.-]*\.js$/),
     scriptLoad(/^\/webxp\/projects\/(?<account>[\w-]+)\//),
-    // What to show.
+    // Requests for content to show.
     sideChannel(/^\/(?:campaigns|managed-tags|optimization)\//),
-    // Engagement runs under the customer's own name, too.
+    // Engagement also runs on the customer's own host.
     {
       ...BULK,
       anyHost: true,
@@ -35,7 +36,10 @@ export const bloomreach: Decoder = {
   ],
 }
 
-/** `{"commands": [{"name": "crm/events", "data": {"project_id", "type", "properties"}}]}`; others change the customer. */
+/**
+ * `{"commands": [{"name": "crm/events", "data": {"project_id", "type", "properties"}}]}`. Other commands update the
+ * customer.
+ */
 function* readBulk({ json }: VendorRequest): Iterable<DecodedEvent> {
   for (const { name, data } of objectsOf(json.commands)) {
     const sent = objectOf(data)

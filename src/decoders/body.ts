@@ -1,27 +1,30 @@
 import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib'
 
-/** A body may be this large after it was unpacked. */
+/** Maximum size of a body after it was unpacked. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** A request's body as its sender could capture it: as text, or as bytes in base64. */
+/** A request's body as its sender captured it: as text, or as bytes in base64. */
 export interface CapturedBody {
   body?: string | null | undefined
-  /** Wins over `body`. Standard or URL-safe alphabet. */
+  /** Takes precedence over `body`. Standard or URL-safe alphabet. */
   bodyBase64?: string | null | undefined
-  /** The request's `Content-Encoding`. Only bytes are unpacked; text was unpacked by who captured it. */
+  /**
+   * The request's `Content-Encoding`. Only bytes are unpacked, because text was already unpacked when it was captured.
+   */
   contentEncoding?: string | null | undefined
 }
 
-/** Null and null: the request had no body. */
+/** Both are null when the request had no body. */
 export type ReadBody = { text: string | null; error: null } | { text: null; error: string }
 
 type Unpack = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
 
 /**
- * https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1. Gzip is recognised by its first bytes whatever the header:
- * beacons that compress can't set one, some recorders drop it, others keep it on decompressed bytes. Binary data
- * without a header is decompressed when it begins like zlib, as two letters also can.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1. Gzip is recognised by its first bytes regardless of the header:
+ * beacons that compress can't set one, some recorders drop the header, and others retain it on decompressed bytes.
+ * Binary data without a header is decompressed when it begins like zlib; two letters of plain text can begin the same
+ * way.
  */
 const UNPACK: Record<string, Unpack> = {
   '': unchanged,
@@ -35,12 +38,12 @@ const UNPACK: Record<string, Unpack> = {
 /** Gzip's first three bytes (https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1), as they look in base64. */
 const GZIP_IN_BASE64 = 'H4sI'
 
-/** True for a body that may be larger than what its sender wrote: bytes in base64, or gzip in base64 as text. */
+/** True for a body that may be larger than its sent form: bytes in base64, or gzip in base64 as text. */
 export function isPacked({ body, bodyBase64 }: CapturedBody): boolean {
   return Boolean(bodyBase64) || body?.startsWith(GZIP_IN_BASE64) === true
 }
 
-/** The body as text: base64 and compression undone, bytes that are no UTF-8 replaced by U+FFFD. */
+/** Returns the body as text: base64-decoded and decompressed. Bytes that are not valid UTF-8 are replaced by U+FFFD. */
 export function readBody({ body, bodyBase64, contentEncoding }: CapturedBody): ReadBody {
   if (bodyBase64) {
     const bytes = decodeBase64(bodyBase64)
@@ -65,7 +68,7 @@ function readBytes(bytes: Uint8Array, contentEncoding: string): ReadBody {
   try {
     return decodeText(unpack(bytes, { maxOutputLength: MAX_BODY_BYTES }))
   } catch (error) {
-    // Node's zlib throws nothing else: the output is too large, or the input is damaged.
+    // Node's zlib throws only for output that is too large or input that is damaged.
     if (!(error instanceof Error)) throw error
     return 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
       ? tooLarge()
@@ -77,12 +80,12 @@ function unchanged(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** Some senders of `deflate` leave out the zlib frame that the standard asks for. */
+/** Some senders of `deflate` omit the zlib frame that the standard requires. */
 function inflate(bytes: Uint8Array, options: ZlibOptions): Uint8Array {
   return hasFrame(bytes) ? inflateSync(bytes, options) : inflateRawSync(bytes, options)
 }
 
-/** https://www.rfc-editor.org/rfc/rfc1950#section-2.2 */
+/** True when the bytes begin with a zlib frame: https://www.rfc-editor.org/rfc/rfc1950#section-2.2 */
 function hasFrame([first = 0, second = 0]: Uint8Array): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
 }

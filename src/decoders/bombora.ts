@@ -6,11 +6,11 @@ export const bombora: Decoder = {
   source: 'https://bombora.com/customer-support/bombora-tag/',
   hosts: ['ml314.com'],
   routes: [
-    // With an address to return to, ids are synchronised.
+    // With a return URL, the request synchronises ids.
     { ...sideChannel(/^\/utsync\.ashx$/), when: ({ query }) => 'return' in query },
     pixel(/^\/utsync\.ashx$/, { account: 'eid', event: () => 'page_view' }),
     scriptLoad(/^\/(?:tag\.aspx|taglw\.js)$/),
-    // Ids for other vendors, and what is known of the visitor.
+    // Ids for other vendors, and the visitor's profile.
     sideChannel(/^\/(?:\w+sync\.ashx|ud\.ashx|get)$/),
   ],
 }

@@ -5,7 +5,10 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const DATA: Route = { path: /^\/api\/v3\/data\/?$/, read: readData }
 
-/** The SDK's protocol is not described; https://www.braze.com/docs/api/endpoints/user_data/post_user_track/ is the server's. */
+/**
+ * The SDK's protocol is not documented; https://www.braze.com/docs/api/endpoints/user_data/post_user_track/ documents
+ * the server API.
+ */
 export const braze: Decoder = {
   vendor: 'Braze',
   source: 'https://www.braze.com/docs/developer_guide/sdk_integration/',
@@ -13,7 +16,7 @@ export const braze: Decoder = {
   routes: [
     DATA,
     { path: /^\/users\/track$/, read: readServerCall },
-    // Messages, cards and flags that the code asks for.
+    // Requests for messages, cards and flags.
     sideChannel(/^\/api\/v3\//),
     { ...scriptLoad(/\.js$/), when: ({ host }) => host === 'js.appboycdn.com' },
     { ...DATA, anyHost: true, mark: /"sdk_version"/, when: ({ body }) => body?.includes('"sdk_version"') ?? false },
@@ -21,8 +24,8 @@ export const braze: Decoder = {
 }
 
 /**
- * `{"api_key": …, "events": [{"name": "ss", "data": {…}}]}`. Names are abbreviations of the SDK (`ss` a session's start,
- * `p` a purchase); an event of the page (`ce`) has its name in `data.n`.
+ * `{"api_key": …, "events": [{"name": "ss", "data": {…}}]}`. Names are the SDK's abbreviations (`ss` for a session
+ * start, `p` for a purchase). A custom event (`ce`) has its name in `data.n`.
  */
 function* readData({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { events, respond_with, ...rest } = json
@@ -35,7 +38,7 @@ function* readData({ json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The key of the account is in a header. */
+/** The account key is in a header. */
 function* readServerCall({ json }: VendorRequest): Iterable<DecodedEvent> {
   for (const event of objectsOf(json.events)) yield { event: scalarText(event.name), account: null, params: event }
   for (const purchase of objectsOf(json.purchases)) yield { event: 'purchase', account: null, params: purchase }

@@ -11,7 +11,7 @@ export const brevo: Decoder = {
       event: ({ sib_type = '', sib_name = '', name }) =>
         sib_type === 'track' ? sib_name || name || sib_type : sib_type,
     }),
-    // The key of the account is in a header.
+    // The account key is in a header.
     jsonEvent(/^\/api\/v2\/trackEvent$/, { event: 'event' }),
     jsonEvent(/^\/api\/v2\/(?<event>\w+)$/),
     scriptLoad(/^\/(?:sa\.js|cm\.html)$/, 'key'),

@@ -9,7 +9,7 @@ export const cjAffiliate: Decoder = {
   source: 'https://developers.cj.com/docs/tracking-integration',
   hosts: ['emjcd.com', 'mczbf.com'],
   routes: [
-    // `CID` is the enterprise, `TYPE` the action that it pays for.
+    // `CID` is the enterprise, `TYPE` the action for which it pays.
     pixel(/^\/u$/, { account: 'CID', event: () => 'conversion' }),
     { path: TAG, read: readTag },
     scriptLoad(/^\/tags\/(?<account>\d+)\/tag\.js$/),

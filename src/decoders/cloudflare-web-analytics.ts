@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The beacon's own names of its kinds of report. */
+/** The beacon's own names for its types of report. */
 const TYPES = new Map([
   ['1', 'Load'],
   ['2', 'Additional'],
@@ -15,7 +15,7 @@ export const cloudflareWebAnalytics: Decoder = {
   source: 'https://developers.cloudflare.com/web-analytics/',
   hosts: ['cloudflareinsights.com'],
   routes: [
-    // On the customer's own host where that is served through the vendor.
+    // On the customer's own host if it is served through Cloudflare.
     { path: /^\/cdn-cgi\/rum$/, anyHost: true, read: readReport },
     { ...sideChannel(/^\/cdn-cgi\/beacon\/\w+$/), anyHost: true },
     scriptLoad(/^\/beacon(?:\.min)?\.js/),

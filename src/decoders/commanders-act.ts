@@ -6,10 +6,10 @@ import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 const EVENTS: Route = { path: /^\/(?:cdp\/)?events\/?$/, read: readEvents }
 
-/** Campaign measurements by path. */
+/** Types of campaign measurement by path. */
 const MEASURES: Params = { c3: 'click', s3: 'visit', cs3: 'click and visit', v3: 'view' }
 
-/** The account is the site. */
+/** The account is the site id. */
 export const commandersAct: Decoder = {
   vendor: 'Commanders Act',
   source: 'https://github.com/CommandersAct/Platform-Documentation',
@@ -19,7 +19,7 @@ export const commandersAct: Decoder = {
     ...Object.entries(MEASURES).map(([path, event]) =>
       pixel(new RegExp(`^/${path}/?$`), { account: 'tcs', event: () => event }),
     ),
-    // Cookies, profiles, statistics of consent.
+    // Cookies, profiles, consent statistics.
     sideChannel(/^\/(?:reach|dms|css|get-cookie|privacy-consent)\b/),
     scriptLoad(/^\/(?:privacy\/)?(?<account>\d+)\/.*\.js$/),
     {
@@ -31,7 +31,7 @@ export const commandersAct: Decoder = {
   ],
 }
 
-/** JSON, or everything in the query. */
+/** Reads JSON, or events sent entirely in the query. */
 function* readEvents({ query, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {
     const event = scalarText(sent.event_name) || scalarText(sent.event)

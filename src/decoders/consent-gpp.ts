@@ -31,14 +31,14 @@ const SECTIONS = new Map([
 ])
 const MAX_SECTIONS = SECTIONS.size
 
-/** Where a section has its choices of two bits each, and in which order. */
+/** Position of a section's two-bit choices, and their names in order. */
 type Choices = [firstBit: number, ...names: string[]]
 
 const STATE: Choices = [12, 'sale', 'targeted_advertising']
 const OTHER_STATES = new Map<string, Choices>([
   ['usnat', [18, 'sale', 'sharing', 'targeted_advertising']],
   ['usca', [12, 'sale', 'sharing']],
-  // Two states give a notice more, four begin with what their agreement says.
+  // Sections of two states have an additional notice. Sections of four states begin with the scope of their agreement.
   ['usut', [14, 'sale', 'targeted_advertising']],
   ['usia', [14, 'sale', 'targeted_advertising']],
   ['usmd', [16, 'sale', 'targeted_advertising']],
@@ -55,7 +55,7 @@ const USP_WORDS: Record<string, [notice: string, sale: string, lspa: string]> = 
   '-': ['not applicable', 'not applicable', 'not applicable'],
 }
 
-/** Returns the applicable sections by the ids of `gpp_sid`: `usnat,usca`; `none`. An unknown id stays a number. */
+/** Returns the applicable sections by the ids in `gpp_sid`: `usnat,usca`; `none`. An unknown id stays a number. */
 export function readSectionIds(text: string): string | null {
   if (!/^-?\d{1,3}(?:[,_.]-?\d{1,3}){0,30}$/.test(text)) return null
   const ids = text.split(/[,_.]/).map(Number)
@@ -63,7 +63,10 @@ export function readSectionIds(text: string): string | null {
   return names.join() || 'none'
 }
 
-/** A US privacy string, `1YNN`, in words. Null when it is none. https://github.com/InteractiveAdvertisingBureau/USPrivacy */
+/**
+ * Returns a US privacy string, such as `1YNN`, in words; null when it is not valid.
+ * https://github.com/InteractiveAdvertisingBureau/USPrivacy
+ */
 export function readUsPrivacy(text: string): Params | null {
   const [, ...letters] = /^1([YN-])([YN-])([YN-])$/.exec(text.toUpperCase()) ?? []
   const [notice, sale, lspa] = letters.map((letter) => USP_WORDS[letter])
@@ -76,8 +79,9 @@ export function readUsPrivacy(text: string): Params | null {
 }
 
 /**
- * A string of the IAB's Global Privacy Platform, in words: `consent.gpp.sections = "usnat"`, `consent.usnat.sale =
- * "opted out"`; its sections for TCF and US privacy as their own strings. Null when it is none.
+ * Returns a string of the IAB's Global Privacy Platform in words: `consent.gpp.sections = "usnat"`, `consent.usnat.sale
+ * = "opted out"`. Its sections for TCF and US privacy are read like separate strings. Null when the string is not
+ * valid.
  */
 export function readGpp(text: string): Params | null {
   const [header = '', ...sections] = text.split('~', MAX_SECTIONS + 1)
@@ -88,7 +92,7 @@ export function readGpp(text: string): Params | null {
   return words
 }
 
-/** The header: type 3, version 1, then the sections' ids as ranges of distances in Fibonacci coding. */
+/** Reads the header: type 3, version 1, then the section ids as ranges of differences in Fibonacci coding. */
 function sectionNames(header: string): string[] | null {
   const bits = header.startsWith('DB') ? Bits.of(header) : null
   if (!bits) return null
@@ -106,7 +110,7 @@ function sectionNames(header: string): string[] | null {
   return bits.isShort ? null : names
 }
 
-/** https://en.wikipedia.org/wiki/Fibonacci_coding; ids are small, so a long one ends the reading. */
+/** https://en.wikipedia.org/wiki/Fibonacci_coding. Ids are small, so reading stops at a long code. */
 function takeFibonacci(bits: Bits): number {
   let value = 0
   let previous = 0
@@ -139,7 +143,7 @@ function readSection(name: string, text: string): Params | null {
   return words
 }
 
-/** Whether the browser asked for privacy, of the segment of type 1. */
+/** Returns the browser's privacy signal (GPC), from the segment of type 1. */
 function gpcOf(segments: readonly string[]): string | null {
   for (const segment of segments) {
     const bits = Bits.of(segment)

@@ -1,47 +1,47 @@
 import { Bits } from './bits.ts'
 import type { Params } from './params.ts'
 
-/** A day of the year in UTC, `2024-05-20`, from tenths of a second since the epoch; empty when it is no time. */
+/** Converts tenths of a second since the epoch to a UTC date, `2024-05-20`; empty for an invalid time. */
 function dayOf(deciseconds: number): string {
   const at = new Date(deciseconds * 100)
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10)
 }
 
 /**
- * TCF version by policy version of the string. Strings of policy version 5 are of TCF 2.3 when they disclose vendors.
+ * TCF version by policy version of the string. Strings with policy version 5 follow TCF 2.3 when they disclose vendors.
  * https://github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework/issues/423
  */
 const FRAMEWORKS: Readonly<Record<number, string>> = { 2: 'TCF 2.0', 4: 'TCF 2.2', 5: 'TCF 2.2' }
 const FIRST_POLICY_OF_2_3 = 5
-/** TCF 2.3 strings made from this day on must disclose vendors. https://developers.verve.com/docs/iab-tcf-23 */
+/** TCF 2.3 strings created on or after this date must disclose vendors. https://developers.verve.com/docs/iab-tcf-23 */
 const DISCLOSURE_REQUIRED_SINCE = '2026-03-01'
 const DISCLOSED_VENDORS = 1
 
 /**
  * Returns an IAB TCF consent string of version 2 in words: `consent.tcf.framework = "TCF 2.2"`,
  * `consent.tcf.policy_version = "4"`, `consent.tcf.purposes = "1,3,4"`, `consent.tcf.disclosed_vendors = "3 vendors"`.
- * `consent.tcf.version` is the version of the string's format, always 2. The framework is left out for policy versions
- * that are not known. Null when the text is anything else, an older version, or when its core is cut off.
+ * `consent.tcf.version` is the version of the string format, always 2. The framework is omitted for unknown policy
+ * versions. Null when the text is not a TC string, is an older version, or has a truncated core.
  * https://github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework/blob/master/TCFv2/IAB%20Tech%20Lab%20-%20Consent%20string%20and%20vendor%20list%20formats%20v2.md
  */
 export function readTcString(text: string): Params | null {
   const [core = '', ...segments] = text.split('.', MAX_SEGMENTS)
-  // Version 2 always begins with this letter.
+  // Version 2 strings always begin with this letter.
   const bits = core.startsWith('C') ? Bits.of(core) : null
   if (!bits) return null
   const version = bits.take(6)
   const createdOn = dayOf(bits.take(36))
   const updatedOn = dayOf(bits.take(36))
   const cmp = bits.take(12)
-  // Version of the CMP, its screen, language and vendor list.
+  // Skip the CMP version, its screen, language and vendor list version.
   bits.advance(12 + 6 + 12 + 12)
   const policy = bits.take(6)
-  // Whether it is service-specific and uses custom texts.
+  // Skip whether the string is service-specific and uses custom texts.
   bits.advance(1 + 1)
   const specialFeatures = bits.takePlaces(12)
   const purposes = bits.takePlaces(24)
   const legitimateInterests = bits.takePlaces(24)
-  // Whether purpose 1 was disclosed; the publisher's country.
+  // Skip whether purpose 1 was disclosed, and the publisher's country.
   bits.advance(1 + 12)
   const vendors = countVendors(bits)
   if (vendors === null) return null
@@ -64,10 +64,13 @@ export function readTcString(text: string): Params | null {
   }
 }
 
-/** The core, disclosed vendors, allowed vendors (before TCF 2.3) and the publisher's own; the order is free. */
+/**
+ * Maximum number of segments: the core, disclosed vendors, allowed vendors (before TCF 2.3) and the publisher's own, in
+ * any order.
+ */
 const MAX_SEGMENTS = 4
 
-/** Returns how many vendors the segment of disclosed vendors lists; null without such a segment. */
+/** Returns the number of vendors that the segment of disclosed vendors lists; null without such a segment. */
 function disclosedVendors(segments: readonly string[]): string | null {
   for (const segment of segments) {
     const bits = Bits.of(segment)
@@ -78,7 +81,7 @@ function disclosedVendors(segments: readonly string[]): string | null {
   return null
 }
 
-/** Returns the number of listed vendors: a bit for each, or ranges of their ids. Null when the list is cut off. */
+/** Returns the number of listed vendors: one bit for each, or ranges of ids. Null when the list is truncated. */
 function countVendors(bits: Bits): number | null {
   const highest = bits.take(16)
   if (bits.take(1) === 0) return bits.left < highest ? null : bits.takePlaces(highest).length

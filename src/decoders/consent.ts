@@ -2,12 +2,12 @@ import { readGpp, readSectionIds, readUsPrivacy } from './consent-gpp.ts'
 import { readTcString } from './consent-tcf.ts'
 import { MAX_PARAMS, type Params } from './params.ts'
 
-/** In the order of their characters in `gcs` (the first two) and `gcd`. */
+/** Consent signals in the order of their characters in `gcs` (the first two) and `gcd`. */
 const SIGNALS = ['ad_storage', 'analytics_storage', 'ad_user_data', 'ad_personalization'] as const
 
 const GCS_STATES: Record<string, string> = { '0': 'denied', '1': 'granted', '-': 'not required' }
 
-/** Meaning of a letter of `gcd` for a signal: its state and how it was set. */
+/** Meaning of a letter in `gcd` for a signal: its state, and how it was set. */
 const GCD_STATES: Record<string, [state: string, history: string]> = {
   l: ['not set', 'not set'],
   p: ['denied', 'denied by default'],
@@ -30,10 +30,10 @@ const SERVICES: Record<string, string> = {
   m: 'Maps',
 }
 
-/** How a text says something of consent; null when it says nothing that is known. */
+/** Reads consent from a parameter value; null when the value is not recognised. */
 type Reader = (text: string) => Params | null
 
-/** A text that stands for one word. */
+/** Returns a reader for values that each mean one word. */
 function word(key: string, words: Params): Reader {
   return (text) => {
     const found = Object.hasOwn(words, text) ? words[text] : undefined
@@ -47,8 +47,8 @@ const NON_PERSONALIZED = word('consent.personalized_ads', { '1': 'denied', '0': 
 const GDPR = word('consent.gdpr', APPLIES)
 
 /**
- * Parameters of different vendors with the same meaning, each with its reader. When a request has two, the first one
- * counts. Google's meanings: https://pietromingotti.com/consent-mode-parameters/
+ * Different vendors' parameters with the same meaning, each with its reader. If a request contains two of them, the
+ * first is used. Google's meanings: https://pietromingotti.com/consent-mode-parameters/
  */
 const READERS: readonly (readonly [key: string, read: Reader])[] = [
   ['npa', NON_PERSONALIZED],
@@ -79,10 +79,10 @@ const READERS: readonly (readonly [key: string, read: Reader])[] = [
 ]
 
 /**
- * Returns the consent signals of a request of any vendor as parameters: `consent.ad_storage = "denied"`,
+ * Returns the consent signals in a request to any vendor as parameters: `consent.ad_storage = "denied"`,
  * `consent.ad_storage.history = "denied by default"`, `consent.tcf.purposes = "1,3"`, `consent.us_privacy.sale = "opted
- * out"`. Parameters that are absent or of an unknown form add nothing. Google documents neither `gcs` nor `gcd`; the
- * letters are those of https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
+ * out"`. Parameters that are absent or have an unknown format add nothing. Google documents neither `gcs` nor `gcd`.
+ * The letters are taken from https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
  */
 export function readConsent(sent: Params): Params {
   const words: Params = {}
@@ -94,7 +94,7 @@ export function readConsent(sent: Params): Params {
   return words
 }
 
-/** Adds the words of `readConsent` to an event's own parameters, where they leave room and say nothing of the kind. */
+/** Adds the parameters of `readConsent` to an event's own parameters, up to the limit and without replacing any. */
 export function addConsent(params: Params): void {
   const words = Object.entries(readConsent(params))
   if (words.length === 0) return
@@ -111,14 +111,15 @@ function addMissing(words: Params, more: Params | null): void {
 
 let last: { read: Reader; text: string; words: Params | null } | null = null
 
-/** The events of a batch all have the same strings, and some of them are long. */
+/** Caches the last result, because all events of a batch have the same strings, some of them long. */
 function lastRead(read: Reader, text: string): Params | null {
   if (last?.read !== read || last.text !== text) last = { read, text, words: read(text) }
   return last.words
 }
 
 function addConsentMode(words: Params, { gcs, gcd }: Params): void {
-  // `G1` and one character a signal; `1`, any character, then a letter and any character for each signal.
+  // `gcs` is `G1` and one character per signal. `gcd` is `1`, any character, then a letter and any character per
+  // signal.
   const [, ...basic] = /^G1([01-])([01-])/.exec(gcs ?? '') ?? []
   const [, ...detailed] = /^1.([a-z]).([a-z]).([a-z]).([a-z])/.exec(gcd ?? '') ?? []
   for (const [index, signal] of SIGNALS.entries()) {
@@ -129,14 +130,14 @@ function addConsentMode(words: Params, { gcs, gcd }: Params): void {
   }
 }
 
-/** Returns the effective state from `gcs` and `gcd`: a choice takes precedence over none, and `gcs` over `gcd`. */
+/** Returns the effective state from `gcs` and `gcd`. A choice takes precedence over no choice, and `gcs` over `gcd`. */
 function stateOf(basic: string | undefined, detailed: string | undefined): string | undefined {
   const isChoice = (state: string | undefined) => state === 'granted' || state === 'denied'
   if (isChoice(basic)) return basic
   return isChoice(detailed) ? detailed : (basic ?? detailed)
 }
 
-/** `-` is none; a letter that nobody knows stays. */
+/** Returns the names of the services. `-` means none, and unknown letters are returned unchanged. */
 function readServices(text: string): Params | null {
   if (!/^(?:-|[a-z]{1,20})$/.test(text)) return null
   const names = text === '-' ? [] : [...text].map((letter) => SERVICES[letter] ?? letter)

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 
-/** Recordings (pointer, replay, errors) have no names; the account is the project. */
+/** Recordings (pointer, replay, errors) have no names. The account is the project. */
 export const contentsquare: Decoder = {
   vendor: 'Contentsquare',
   source: 'https://docs.contentsquare.com/en/web/',
@@ -10,7 +10,7 @@ export const contentsquare: Decoder = {
     pixel(/^\/pageview$/, { account: 'pid', event: () => 'pageview' }),
     pixel(/^\/transaction$/, { account: 'pid', event: () => 'transaction' }),
     pixel(/^\/dvar$/, { account: 'pid', event: () => 'dvar' }),
-    // An event of the page has its name as value.
+    // A custom event has its name in `value`.
     pixel(/^\/pageEvent$/, { account: 'pid', event: 'value' }),
     scriptLoad(/^\/uxa\/(?<account>[\w-]+)\.js$/),
     scriptLoad(/^\/uxa\/.*\.js$/),

@@ -3,7 +3,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The account is the account and the project, as in the name of the script. */
+/** The account is the account id and the project id, as in the name of the script. */
 export const convert: Decoder = {
   vendor: 'Convert',
   source: 'https://github.com/convertcom/javascript-sdk',

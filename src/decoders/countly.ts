@@ -4,7 +4,7 @@ import { emptyParams, formMark, isForm, objectsOf, type Params, readQuery, scala
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Self-hosted or at `<name>.count.ly`. Kinds of requests besides events, in this order. */
+/** Self-hosted or at `<name>.count.ly`. Types of requests other than events, in this order. */
 const KINDS = [
   'begin_session',
   'session_duration',
@@ -39,7 +39,7 @@ export const countly: Decoder = {
       when: (request) => hasKey(request) && 'requests' in request.fields,
       read: readBulk,
     },
-    // Renamed to escape ad blockers: the SDK names itself, and keys are 40 hex digits.
+    // Renamed to escape ad blockers. The request contains the SDK's name, and keys are 40 hex digits.
     {
       path: /^/,
       anyHost: true,
@@ -66,7 +66,7 @@ function* readBulk({ fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `events` is a JSON list of `{key, count, segmentation}`. A request without any still says what it is about. */
+/** `events` is a JSON list of `{key, count, segmentation}`. A request without events is named by its type. */
 function* readRequest({ events, ...shared }: Params | Record<string, unknown>): Iterable<DecodedEvent> {
   const account = scalarOrNull(shared.app_key)
   for (const event of objectsOf(unfolded(events))) {

@@ -16,7 +16,7 @@ export const crazyEgg: Decoder = {
   ],
 }
 
-/** The account's number is cut in two: `/0028/7323.js`. */
+/** The account number is split in two: `/0028/7323.js`. */
 function readScript({ path, query }: VendorRequest) {
   const [, start = '', end = ''] = SCRIPT.exec(path) ?? []
   return [{ event: '', account: start + end, kind: 'library' as const, params: query }]

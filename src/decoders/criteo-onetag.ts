@@ -4,7 +4,7 @@ import { type Params, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Codes of events, by the names under which a page calls them. */
+/** Event codes, with the names under which a page calls them. */
 const EVENTS = new Map([
   ['vh', 'viewHome'],
   ['vl', 'viewList'],
@@ -16,10 +16,13 @@ const EVENTS = new Map([
   ['vs', 'viewSearchResult'],
 ])
 
-/** Fields of an item, by the names that a page gives them. */
+/** Item fields, with the names that a page gives them. */
 const ITEM_FIELDS: Params = { i: 'id', pr: 'price', q: 'quantity' }
 
-/** Codes that say something about the visitor or end the list: extra data, e-mail, customer, retailer's visitor, zip. */
+/**
+ * Codes that are not events: they describe the visitor or end the list. Extra data, e-mail, customer, retailer's
+ * visitor, zip.
+ */
 const NO_EVENTS = new Set(['exd', 'ce', 'ci', 'cri', 'rvi', 'cz', 'zc', 'ui', 'dis', 'cdo'])
 
 export const criteoOneTag: Decoder = {
@@ -29,12 +32,12 @@ export const criteoOneTag: Decoder = {
   routes: [
     { path: /^\/event\/?$/, read: readEvents },
     scriptLoad(/^\/js\/ld\/ld\.js$/, 'a'),
-    // Identity sync and the browser's attribution interface.
+    // Identity sync, and the browser's attribution API.
     sideChannel(/^\/(?:sid\/|sync|dis\/|um|idsync|register-(?:trigger|source)|interest-group)/),
   ],
 }
 
-/** `p0`, `p1`, … are calls, each a query string with its code in `e`. */
+/** `p0`, `p1`, … are calls. Each is a query string with its event code in `e`. */
 function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(fields.a)
   for (const key in fields) {
@@ -46,7 +49,7 @@ function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: an encoded query string for each. */
+/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: an encoded query string per item. */
 function* readItems(list: string): Iterable<Named> {
   for (const [index, entry] of entriesOf(list.replace(/^\[|\]$/g, ''), ',').entries()) {
     const [item = ''] = Object.keys(readQuery(entry))

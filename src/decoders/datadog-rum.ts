@@ -4,7 +4,7 @@ import { objectOf, readLines, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The account is the application; logs have none and go by the client token. */
+/** The account is the application. Logs have no application, so their account is the client token. */
 export const datadogRum: Decoder = {
   vendor: 'Datadog RUM',
   source: 'https://docs.datadoghq.com/real_user_monitoring/guide/proxy-rum-data/',
@@ -22,10 +22,10 @@ export const datadogRum: Decoder = {
   ],
   routes: [
     { path: /^\/api\/v2\/(?:rum|logs)$|^\/v1\/input\/\w+$/, read: readEvents },
-    // Recordings, profiles, traces, and what the code says of itself.
+    // Recordings, profiles, traces, and reports about the code itself.
     sideChannel(/^\/api\/v\d\//),
     scriptLoad(/\.js$/),
-    // A proxy of the customer's: the address that it forwards to is a parameter.
+    // A proxy of the customer. The URL to which it forwards is a parameter.
     {
       path: /^/,
       anyHost: true,
@@ -46,7 +46,7 @@ function readEvents({ path, query, body }: VendorRequest): Iterable<DecodedEvent
   return eventsIn(body, query['dd-api-key'] ?? path.split('/').at(-1) ?? null)
 }
 
-/** An event a line. It goes by its type, an action of the page (`addAction`) by its name. */
+/** One event per line. An event is named by its type, a custom action (`addAction`) by its own name. */
 function* eventsIn(body: string | null, token: string | null): Iterable<DecodedEvent> {
   for (const line of readLines(body ?? '')) {
     const sent = objectOf(readJson(line))

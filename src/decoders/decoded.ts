@@ -3,13 +3,14 @@ import { addConsent } from './consent.ts'
 import type { DecodedEvent } from './decoder.ts'
 import { cleanText, flattenParams, type Params } from './params.ts'
 
-/** Longer names of events and accounts are cut. */
+/** Maximum length of event and account names. Longer names are cut. */
 export const MAX_NAME_LENGTH = 200
-/** A request that carries more events keeps the first ones. */
+/** Maximum number of events per request. Further events are dropped. */
 export const MAX_EVENTS_PER_HIT = 1000
 /**
- * Maximum total parameters of a request's events, not counting the first event; further events are dropped. Parameters
- * of a batch are repeated in each of its events, so a request of 10 KB could otherwise mean half a million.
+ * Maximum total number of parameters in a request's events, not counting the first event. Further events are dropped.
+ * Parameters of a batch are repeated in each of its events, so a request of 10 KB could otherwise produce half a
+ * million.
  */
 export const MAX_PARAMS_PER_HIT = 50_000
 
@@ -22,30 +23,32 @@ export interface FlatEvent {
   account: string | null
   kind: 'event' | 'library'
   params: Params
-  /** Reasons for cut or dropped parts, from a closed list; usually empty. */
+  /** Reasons why parts were cut or dropped, from a fixed list. Usually empty. */
   cut: string[]
 }
 
 /** Result of decoding a request. */
 export interface Decoded {
-  /** Null: nobody's that is known here. */
+  /** Null when the request does not belong to a known vendor. */
   vendor: string | null
-  /** Null when the vendor is not known and when the request carries nothing. */
+  /** Null when the vendor is unknown, and when the request carries nothing. */
   kind: 'event' | 'library' | null
-  /** The first event's; null when there is none. */
+  /** The account of the first event; null when there is no event. */
   account: string | null
-  /** A request that loads the vendor's code has one entry, of kind `library`. */
+  /** For a request that loads the vendor's code: one entry, of kind `library`. */
   events: FlatEvent[]
-  /** Why nothing could be read although there should be something; then `events` is empty. Quotes nothing. */
+  /** The reason why an expected event could not be read; `events` is then empty. Quotes nothing from the request. */
   error: string | null
 }
 
-/** A request without events: nobody's, one that carries none, or one that could not be read. */
+/** Returns the result for a request without events: of an unknown vendor, carrying no event, or unreadable. */
 export function decodedNothing(vendor: string | null, error: string | null): Decoded {
   return { vendor, kind: null, account: null, events: [], error }
 }
 
-/** Returns the decoder's events flattened, limited, and with consent as parameters. Throws like the decoder. */
+/**
+ * Returns the decoder's events: flattened, limited, and with consent as parameters. Throws any error of the decoder.
+ */
 export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Decoded {
   const events: FlatEvent[] = []
   let params = 0
@@ -58,7 +61,7 @@ export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Deco
     }
     const flat = flatten(event)
     events.push(flat)
-    // The first one's are few enough, and mostly it is the only one.
+    // The first event is always within the limit, and is usually the only one.
     if (events.length > 1) params += Object.keys(flat.params).length
   }
   const [first] = events

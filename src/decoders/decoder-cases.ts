@@ -4,27 +4,30 @@ import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
 import type { Decoder } from './decoder.ts'
 import { decodeHit } from './index.ts'
 
-/** One request and what must be read from it. */
+/** One request and the expected result. */
 export interface DecoderCase {
   name: string
   url: string
-  /** With a body the method is POST. */
+  /** The request body. With a body the method is POST. */
   body?: string
-  /** Names of the events in order; an empty list where the request carries none; null where it is not the vendor's. */
+  /**
+   * Expected event names in order. An empty list when the request carries no events; null when the request is not the
+   * vendor's.
+   */
   events: string[] | null
   account?: string
   kind?: 'library'
-  /** Parameters that the first event must have, among others. */
+  /** Parameters that the first event must include. */
   params?: Record<string, string>
-  /** Keys that must not be kept. */
+  /** Keys that must not be stored. */
   without?: string[]
   error?: string
 }
 
 /**
- * Declares one test for each case: the request goes through `decodeHit`, as it would from the collector. And one for all:
- * on a host of the site itself the browser script captures those that are recognised there, and no others. A vendor that
- * is recognised on any host needs a case of it.
+ * Declares one test per case: the request is decoded by `decodeHit`, like a request from the collector. One more test
+ * checks that on a site's own host the browser script captures exactly the requests that are recognised there. A vendor
+ * that is recognised on any host needs a case for it.
  */
 export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): void {
   test(`${vendor}: the browser script captures on any host what is recognised there`, () => {
@@ -52,7 +55,7 @@ export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): 
   })
 }
 
-/** Paths that a pattern of a route is for; a few don't fit, where it also looks at what is around. */
+/** Generates paths for a route's pattern. A few paths do not match, because the pattern also has lookarounds. */
 export function pathsFor({ source }: RegExp): fc.Arbitrary<string> {
   const plain = source.replaceAll('\\b', '').replace(/\(\?<?[=!][^()]*\)/g, '')
   return fc.stringMatching(new RegExp(plain)).map((path) => (path.startsWith('/') ? path : `/${path}`))

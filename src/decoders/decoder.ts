@@ -1,58 +1,61 @@
 import type { VendorRequest } from './request.ts'
 
-/** One vendor request as a browser or server saw it. */
+/** One vendor request as seen by a browser or server. */
 export interface RawHit {
   url: string
-  /** Upper case. */
+  /** HTTP method in upper case. */
   method: string
-  /** The body as UTF-8 text, after base64 and content encoding were undone; null when there was none. */
+  /** The body as UTF-8 text, after base64 and content encoding were removed; null when there was none. */
   body: string | null
 }
 
-/** One event that a request carried. Several may come from one request. */
+/** One event carried by a request. A request may carry several events. */
 export interface DecodedEvent {
-  /** The vendor's own name of the event, spelled as the vendor spells it. Empty when the request names none. */
+  /** The vendor's own name for the event, with the vendor's spelling. Empty when the request contains no name. */
   event: string
   account: string | null
-  /** `library`: the request loads the vendor's code and is not an event. Default `event`. */
+  /** `library`: the request loads the vendor's code and is not an event. Default: `event`. */
   kind?: 'event' | 'library'
-  /** Parameters of the request, under the vendor's keys. Nested values are flattened to dotted keys afterwards. */
+  /** Parameters of the request, with the vendor's keys. Nested values are later flattened to dotted keys. */
   params: Record<string, unknown>
 }
 
-/** One kind of request that a vendor's code makes. `route.ts` has the usual ones. */
+/** One kind of request made by a vendor's code. `route.ts` defines the common ones. */
 export interface Route {
-  /** Tested against the path of the URL. Must take linear time. */
+  /** Tested against the path of the URL. Must run in linear time. */
   path: RegExp
-  /** Further condition. Must be cheap and must not throw. */
+  /** Additional condition. Must be cheap and must not throw. */
   when?(request: VendorRequest): boolean
-  /** True for collectors that run under the customer's own name: tried on every host, after all decoders' hosts. */
+  /**
+   * True for collectors that run on the customer's own host. Tried on every host, after the decoders that list the
+   * host.
+   */
   anyHost?: boolean
   /**
-   * How the browser script recognises requests of an any-host route with `when`: tested against the host name, the query
-   * (`?…`), a line feed and the body. Must take linear time, hold for what a browser sends, and fit no request of the
-   * site itself, because bodies of requests that fit leave the page. Without it such a route is for servers only, or
-   * carries no event.
+   * Pattern by which the browser script recognises requests of an any-host route with `when`. It is tested against the
+   * host name, the query (`?…`), a line feed and the body. It must run in linear time, match the requests that a
+   * browser sends, and match no request of the site itself, because bodies of matching requests leave the page. A route
+   * without it is for servers only, or carries no event.
    */
   mark?: RegExp
-  /** Content of its requests if not events. Default: events. */
+  /** Content of the requests if not events. Default: events. */
   carries?: 'library' | 'nothing'
   /**
-   * May throw, which becomes a ledger row with the message; the message quotes nothing of the request. Empty when the
-   * request carries no event (side channels that repeat one, configuration). Large batches are better yielded one by
-   * one: reading stops at the limit.
+   * Returns the events in a request. May throw, which adds a ledger row with the error message; the message must quote
+   * nothing from the request. Returns nothing when the request carries no event (side channels that repeat one,
+   * configuration). Large batches should be yielded one by one, because reading stops at the limit.
    */
   read(request: VendorRequest): Iterable<DecodedEvent>
 }
 
-/** The wire format of one vendor. Pure: the same hit gives the same events. */
+/** The wire format of one vendor. Pure: the same hit always produces the same events. */
 export interface Decoder {
-  /** Stable name: `StoredEvent.vendor`, and what alerts refer to. */
+  /** Stable name, stored in `StoredEvent.vendor` and used in alerts. */
   vendor: string
-  /** Where the wire format is described. */
+  /** Source that documents the wire format. */
   source: string
-  /** Lower-case host names, each with its subdomains. Empty when all routes are for any host. */
+  /** Lower-case host names, each including its subdomains. Empty when all routes are any-host routes. */
   hosts: readonly string[]
-  /** The first one that fits reads the request. */
+  /** The first matching route reads the request. */
   routes: readonly Route[]
 }

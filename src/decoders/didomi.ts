@@ -20,7 +20,7 @@ export const didomi: Decoder = {
   ],
 }
 
-/** `consent.given`, `pageview`, …: one object, or a list of them. */
+/** `consent.given`, `pageview`, …: one object or a list of objects. */
 function* readEvents({ body }: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of readJsonObjects(body)) {
     yield { event: scalarText(sent.type), account: scalarOrNull(objectOf(sent.source).key), params: sent }

@@ -12,7 +12,7 @@ export const drift: Decoder = {
       when: ({ host }) => host.startsWith('event.'),
     },
     scriptLoad(/^\/(?:include|embeds)\/\d+\/(?<account>\w+)\.js(?:on)?$/),
-    // Messages, and what the code says of itself.
+    // Messages, and reports about the code itself.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.api.drift.com') },
   ],
 }

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
-/** Automatic reports of the script, by the names of their addresses and of the entries of batches. */
+/** Automatic reports of the script, by their URL's path and by their type in batches. */
 const REPORTS = new Map([
   ['uia', 'page_view'],
   ['imp', 'impression'],
@@ -14,7 +14,7 @@ const REPORTS = new Map([
   ['id', 'identify'],
 ])
 
-/** https://dy.dev/reference: the server's API; the script's protocol is not described. */
+/** https://dy.dev/reference documents the server API. The script's protocol is not documented. */
 export const dynamicYield: Decoder = {
   vendor: 'Dynamic Yield',
   source: 'https://dy.dev/docs/implement-script',
@@ -26,7 +26,7 @@ export const dynamicYield: Decoder = {
     jsonEvent(/^\/v2\/collect\/user\/(?<event>\w+)$/),
     scriptLoad(/^\/api\/(?<account>\d+)\/api_(?:static|dynamic)\.js$/),
     scriptLoad(/^\/scripts\/[\w.-]+\/dy[\w.-]*\.js$/),
-    // Which variation to show, recommendations, time on the page.
+    // Requests for variations and recommendations, and reports of time on the page.
     { ...sideChannel(/^\//), when: ({ host }) => /^(?:(?:async-)?px|st|rcom|direct)[.-]/.test(host) },
   ],
 }
@@ -35,7 +35,7 @@ function isCollector({ host }: VendorRequest): boolean {
   return /^(?:async-)?px[.-]/.test(host)
 }
 
-/** `sec` or `se` is the section, which stands for the site. The page's own events (`dpx`) have names and `props`. */
+/** `sec` or `se` is the section, which identifies the site. Custom events (`dpx`) have names and `props`. */
 function readReport({ path, fields }: VendorRequest): DecodedEvent[] {
   const event = REPORTS.get(path.slice(1)) ?? fields.name ?? ''
   const params = 'props' in fields ? { ...fields, props: unfolded(fields.props) } : fields
@@ -52,7 +52,7 @@ function* readBatch({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The key of the account is in a header. */
+/** The account key is in a header. */
 function* readServerEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { user, session, context } = json
   for (const event of objectsOf(json.events)) {

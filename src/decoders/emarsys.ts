@@ -6,7 +6,7 @@ import { scriptLoad } from './route.ts'
 
 const MERCHANT = /^\/merchants\/(?<account>[0-9A-F]{16})\/?$/i
 
-/** Commands of the page by parameter; the first existing one decides. */
+/** Page commands by parameter. The first parameter present decides. */
 const COMMANDS: [key: string, name: string][] = [
   ['co', 'purchase'],
   ['v', 'view'],
@@ -15,10 +15,10 @@ const COMMANDS: [key: string, name: string][] = [
   ['t', 'tag'],
 ]
 
-/** As the page's commands name them. */
+/** Item fields, with the names used in the page's commands. */
 const ITEM_FIELDS: Params = { i: 'item', p: 'price', q: 'quantity' }
 
-/** Web Extend (formerly Scarab); the account is the merchant. Every page also says what is in the cart. */
+/** Web Extend (formerly Scarab). The account is the merchant. Every page also sends the cart's content. */
 export const emarsys: Decoder = {
   vendor: 'Emarsys',
   source:
@@ -33,7 +33,7 @@ function readCommands({ path, query }: VendorRequest): DecodedEvent[] {
   return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params }]
 }
 
-/** `i:SKU1,p:42.5,q:1|i:SKU2,…`: the product that is seen (`v`), what is in the cart (`ca`), what was bought (`co`). */
+/** `i:SKU1,p:42.5,q:1|i:SKU2,…`: the viewed product (`v`), the cart's content (`ca`), or the purchased items (`co`). */
 function* readItems(query: Params): Iterable<Named> {
   for (const key of ['v', 'ca', 'co']) {
     for (const [index, entry] of entriesOf(query[key], '|').entries()) {

@@ -4,7 +4,7 @@ import { sideChannel } from './route.ts'
 
 const BOOTSTRAP: Route = { path: /^\/[^/]+\/(?:[^/]+\/)?Bootstrap\.js$/, carries: 'library', read: readLibrary }
 
-/** The account is `<client>/<space>`; without a space it is that of production. */
+/** The account is `<client>/<space>`. Without a space, it is the production space. */
 export const ensightenManage: Decoder = {
   vendor: 'Ensighten Manage',
   source: 'https://github.com/MisterPhilip/omnibug',
@@ -12,9 +12,9 @@ export const ensightenManage: Decoder = {
   routes: [
     BOOTSTRAP,
     { path: /^\/[^/]+\/[^/]+\/code\/\w+\.js$/, carries: 'library', read: readLibrary },
-    // Which tags are for this page, and what happened to them.
+    // Requests for the page's tags, and reports on their results.
     sideChannel(/\/(?:serverComponent\.php|no-content|error\/e\.gif|tags\/pageview)$/),
-    // A framework of user interfaces has a file of this name.
+    // A user interface framework also has a file with this name.
     { ...BOOTSTRAP, anyHost: true, mark: /^nexus/, when: ({ host }) => host.startsWith('nexus') },
   ],
 }

@@ -4,7 +4,7 @@ import type { VendorRequest } from './request.ts'
 
 const COLLECT = /(?:^\/pc\/(?<account>[^/]+))?\/sst\/?$/
 
-/** Runs under the customer's own name; the account is the profile in the path. */
+/** Runs on the customer's own host. The account is the profile in the path. */
 export const ensightenServerSide: Decoder = {
   vendor: 'Ensighten Server Side',
   source: 'https://github.com/MisterPhilip/omnibug',

@@ -5,14 +5,16 @@ import { pixel, scriptLoad } from './route.ts'
 
 const KEYS = { account: 'sid', event: ({ name, gcode }: Params) => name || gcode || 'pageview' }
 
-/** Through a domain of the customer's, which only stands for the vendor's. */
+/**
+ * True for Fathom's script requests, including those through a custom domain of the customer, which points to Fathom.
+ */
 const isFathom = (request: VendorRequest) =>
   request.search.includes('sid=') &&
   /^[A-Z]{8}$/.test(request.query.sid ?? '') &&
   'h' in request.query &&
   'cid' in request.query
 
-/** Page views, and events by name; goals, the former events, only have a code. */
+/** Page views, and events by name. Goals, the predecessors of events, only have a code. */
 export const fathom: Decoder = {
   vendor: 'Fathom',
   source: 'https://usefathom.com/docs/script/script-advanced',

@@ -6,7 +6,7 @@ import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
 const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)
 
-/** Named events of pages are part of the recording; those of servers have a separate address. */
+/** Custom events of pages are part of the recording. Those of servers have a separate URL. */
 export const fullstory: Decoder = {
   vendor: 'FullStory',
   source: 'https://developer.fullstory.com/browser/getting-started/',
@@ -18,13 +18,13 @@ export const fullstory: Decoder = {
     sideChannel(/^\/rec\//),
     scriptLoad(/^\/s\/settings\/(?<account>[\w-]+)\/v\d+\//),
     scriptLoad(/^\/s\/fs[\w.-]*\.js$/),
-    // A relay under the customer's own name.
+    // A relay on the customer's own host.
     { ...PAGE, anyHost: true, mark: /"OrgId"/, when: ({ body }) => body?.includes('"OrgId"') ?? false },
     { ...RECORDED, anyHost: true, when: ({ query }) => 'OrgId' in query && 'SessionId' in query },
   ],
 }
 
-/** https://developer.fullstory.com/server/events/create-events/: the key of the account is in a header. */
+/** https://developer.fullstory.com/server/events/create-events/. The account key is in a header. */
 function readServerEvent({ json }: VendorRequest) {
   const user = objectOf(json.user)
   return [{ event: scalarText(json.name), account: null, params: { ...json, uid: scalarOrNull(user.uid) } }]

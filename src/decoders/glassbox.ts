@@ -5,7 +5,7 @@ import { scriptLoad } from './route.ts'
 
 const REPORT = /\/(?:reporting\/(?<account>[\w-]+)\/)?cls_report\/?$/
 
-/** Reports go to hosts of the customer or of the vendor, always to this path. Its wire format is not described. */
+/** Reports are sent to hosts of the customer or the vendor, always to this path. The wire format is not documented. */
 export const glassbox: Decoder = {
   vendor: 'Glassbox',
   source: 'https://github.com/MisterPhilip/omnibug/blob/master/src/providers/Glassbox.js',
@@ -16,7 +16,7 @@ export const glassbox: Decoder = {
   ],
 }
 
-/** A body that is a form adds what happened (`e`); others are compressed. */
+/** Reads a report. A form body also contains the event (`e`); other bodies are compressed. */
 function readReport({ path, query, fields, body }: VendorRequest) {
   const params = /^[\w.]+=/.test(body ?? '') ? fields : query
   return [{ event: 'cls_report', account: scalarOrNull(REPORT.exec(path)?.groups?.account), params }]

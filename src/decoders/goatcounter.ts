@@ -4,7 +4,7 @@ import { scriptLoad } from './route.ts'
 
 const COUNT: Route = { path: /\/count$/, read: readCount }
 
-/** The account is the site's code, `<code>.goatcounter.com`; a server of one's own has none. */
+/** The account is the site's code in `<code>.goatcounter.com`. A self-hosted server has none. */
 export const goatcounter: Decoder = {
   vendor: 'GoatCounter',
   source: 'https://www.goatcounter.com/help/pixel',
@@ -21,7 +21,7 @@ export const goatcounter: Decoder = {
   ],
 }
 
-/** `p` is the path of a page, or the name of an event. */
+/** `p` is the path of a page or the name of an event. */
 function readCount({ host, query }: VendorRequest) {
   const account = /^([^.]+)\.goatcounter\.com$/.exec(host)?.[1] ?? null
   return [{ event: query.e === 'true' ? (query.p ?? '') : 'pageview', account, params: query }]

@@ -10,8 +10,8 @@ const PING = /\/ccm\/collect\/?$/
 const COPIES = /^\/(?:pagead\/1p-[a-z-]+|ads\/user-lists)\//
 
 /**
- * One conversion makes three requests with its label; `/pagead/conversion/` is the one that counts. Remarketing makes
- * two, of which `/rmkt/collect/` is the copy. All have the account's number in the path.
+ * A conversion causes three requests with its label, of which `/pagead/conversion/` is counted. Remarketing causes two,
+ * of which `/rmkt/collect/` is a copy. All have the account number in the path.
  */
 export const googleAds: Decoder = {
   vendor: 'Google Ads',
@@ -20,13 +20,13 @@ export const googleAds: Decoder = {
     'googleadservices.com',
     'googleads.g.doubleclick.net',
     'google.com',
-    // Where requests go while consent is denied.
+    // Used while consent is denied.
     'pagead2.googlesyndication.com',
     'td.doubleclick.net',
     'ad.doubleclick.net',
   ],
   routes: [
-    // Copies, hashed user data for a conversion that was sent, and the browser's auctions.
+    // Copies, hashed user data for a conversion that was already sent, and the browser's ad auctions.
     sideChannel(
       /^\/(?:pagead|ccm)\/(?:form-data|landing)\b|^\/rmkt\/collect\/|^\/ccm\/s\/collect$|^\/td\/(?:fls\/)?rul\//,
     ),
@@ -37,7 +37,7 @@ export const googleAds: Decoder = {
     { path: PING, when: ({ query }) => !/^GT?-/.test(query.tid ?? ''), read: readPing },
     scriptLoad(/^\/pagead\/conversion(?:_async)?\.js$/),
     googleTag(/^AW-/),
-    // From the customer's own host, where Google's tag gateway answers.
+    // On the customer's own host, which serves Google's tag gateway.
     {
       path: CONVERSION,
       anyHost: true,
@@ -56,14 +56,15 @@ export const googleAds: Decoder = {
 }
 
 /**
- * A conversion that is sent here as well, directly or by a redirect. Old remarketing lists have a label and no event.
+ * True for the copy of a conversion, sent in addition to the conversion itself, directly or through a redirect. Old
+ * remarketing lists have a label but no event.
  */
 function isCopy({ fields }: VendorRequest): boolean {
   const { label, en, data, ctc_id, is_vtc } = fields
   return Boolean(ctc_id || is_vtc || (label && (en || data)))
 }
 
-/** `data` holds what the page gave as custom parameters: `event=view_item;ecomm_prodid=7`. */
+/** Reads a hit. `data` contains the page's custom parameters: `event=view_item;ecomm_prodid=7`. */
 function readHit({ path, fields }: VendorRequest, route: RegExp, unnamed: string): DecodedEvent[] {
   const data = readSemicolons(fields.data ?? '')
   const named = Object.fromEntries(Object.entries(data).map(([key, value]) => [`data.${key}`, value]))
@@ -77,7 +78,10 @@ function readHit({ path, fields }: VendorRequest, route: RegExp, unnamed: string
   ]
 }
 
-/** One for all destinations on the page, which it names if the tag was not loaded by a container: `tids=AW-1~AW-2`. */
+/**
+ * Reads a ping, sent once for all destinations on the page. It names them if the tag was not loaded by a container:
+ * `tids=AW-1~AW-2`.
+ */
 function* readPing({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const accounts = (fields.tids || fields.tid || '').split('~')
   for (const account of accounts) {

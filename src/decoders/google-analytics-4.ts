@@ -15,25 +15,25 @@ import {
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Google's tag gateway on the customer's own host shortens it to `/g/c`. */
+/** Google's tag gateway on the customer's own host shortens the path to `/g/c`. */
 const COLLECT = /\/g\/(?:s\/)?c(?:ollect)?\/?$/
 
-/** Have a path of the same name. */
+/** Hosts of other vendors that use the same path. */
 const OTHERS = /(?:^|\.)(?:clarity\.ms|transcend\.io|doubleclick\.net)$/
 
-/** Says again that a hit was a conversion, so that Google Ads and the browser hear of it. */
+/** Repeats a hit as a conversion, for Google Ads and the browser's attribution API. */
 const REPEATS = /^\/(?:measurement\/conversion|privacy-sandbox\/register-conversion|td\/ga\/rul)\b/
 
-/** Property ids; `GT-` is a Google tag that stands for one or several of them. */
+/** Property ids. `GT-` is a Google tag that stands for one or more properties. */
 const PROPERTY = /^GT?-/
 
 /**
- * Some server-side containers hide the query from ad blockers: one value is the base64 of `v=2&tid=G…`, or of the
- * whole `/g/collect?v=2&…`. Both begin with characters that are always the same, which no other path or query has.
+ * Some server-side containers hide the query from ad blockers: one value is the base64 of `v=2&tid=G…`, or of the whole
+ * `/g/collect?v=2&…`. Both begin with constant characters that occur in no other path or query.
  */
 const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVjdD9)/
 
-/** Characters of a body in which the parameters of its first hit are looked for. */
+/** Number of characters in a body that are searched for the parameters of its first hit. */
 const MAX_SEARCHED = 4000
 
 /** Codes of the item fields inside `pr1`, `pr2`, …: https://github.com/analytics-debugger/ga4mp (ga4Schema.js) */
@@ -63,8 +63,9 @@ const ITEM_FIELDS = new Map([
 ])
 
 /**
- * The tag's own protocol has no official description. Every event is `en` with `ep.* epn.*` (parameters of the event)
- * and `up.* upn.*` (of the user). A POST holds one event a line; the query says what its lines have in common.
+ * The tag's own protocol has no official documentation. Every event has a name, `en`, and parameters of the event
+ * (`ep.*`, `epn.*`) and of the user (`up.*`, `upn.*`). A POST has one event per line; the query has the parameters
+ * common to all lines.
  */
 export const googleAnalytics4: Decoder = {
   vendor: 'Google Analytics 4',
@@ -77,15 +78,15 @@ export const googleAnalytics4: Decoder = {
     'google.com',
     'pagead2.googlesyndication.com',
     'td.doubleclick.net',
-    // Hosts of server-side containers without a custom name.
+    // Hosts of server-side containers without a custom domain.
     'appspot.com',
   ],
   routes: [
-    // Tells the advertising side who the visitor is; repeats a hit and names no event.
+    // Sends the visitor's identity to Google's advertising products. It repeats a hit and has no event name.
     { ...sideChannel(COLLECT), when: ({ host }) => host === 'stats.g.doubleclick.net' },
     sideChannel(REPEATS),
     { path: COLLECT, read: readCollect },
-    // Checks hits without collecting them.
+    // Validates hits without collecting them.
     { ...sideChannel(/\/debug\/mp\/collect\/?$/), anyHost: true, when: isMeasurementProtocol },
     sideChannel(/^\/debug\/mp\/collect\/?$/),
     { path: /^\/mp\/collect\/?$/, read: readMeasurementProtocol },
@@ -109,7 +110,7 @@ export const googleAnalytics4: Decoder = {
       mark: /[?&]id=GT?-/,
       when: ({ query }) => isProperty(query.id),
     },
-    // A proxy, a container or Google's tag gateway, under whatever path.
+    // A proxy, a container or Google's tag gateway, with any path.
     {
       path: /^/,
       anyHost: true,
@@ -138,7 +139,7 @@ function isProperty(id: string | undefined): boolean {
   return id !== undefined && PROPERTY.test(id)
 }
 
-/** No request of another kind has these together. */
+/** Only Measurement Protocol requests have all of these together. */
 function isMeasurementProtocol(request: VendorRequest): boolean {
   const { search, body } = request
   if (body === null || !/[?&](?:measurement_id|firebase_app_id)=/.test(search)) return false
@@ -149,14 +150,14 @@ function isMeasurementProtocol(request: VendorRequest): boolean {
   )
 }
 
-/** Long hits have everything in the body. */
+/** Long hits have all parameters in the body. */
 function isForProperty({ query, body }: VendorRequest): boolean {
   return isProperty(query.tid) || (query.tid === undefined && /(?:^|&)tid=GT?-/.test(body ?? ''))
 }
 
 /**
- * True for a request with the version, a property and a client (or the random number of a page), which together nothing
- * else has. Long hits have them in the first line of the body.
+ * True for a request with the version, a property and a client (or the random number of a page): a combination that no
+ * other request has. Long hits have these parameters in the first line of the body.
  */
 function isHit(request: VendorRequest): boolean {
   const { host, search, body } = request
@@ -182,7 +183,7 @@ function readHidden({ search, query, fields, body }: VendorRequest): Iterable<De
   const isInQuery = HIDDEN_QUERY.test(search)
   const parts = Object.entries(isInQuery ? query : fields).flat()
   const hidden = parts.find((part) => HIDDEN_QUERY.test(part)) ?? ''
-  // An unescaped plus sign of the base64 alphabet was read as a space.
+  // An unescaped plus sign of the base64 alphabet was decoded as a space.
   const text = Buffer.from(hidden.replaceAll(' ', '+'), 'base64').toString()
   return readEvents(readQuery(text.slice(text.indexOf('?') + 1)), isInQuery ? body : null)
 }
@@ -201,7 +202,7 @@ function toEvent(sent: Params): DecodedEvent {
     if (item) items[Number(item) - 1] = readItem(sent[key] ?? '')
     else params[key] = sent[key]
   }
-  // `t` is what the same request says in the protocol before this one; some senders still do.
+  // `t` is the name of the hit in the previous protocol. Some senders still include it.
   return {
     event: sent.en ?? sent.t ?? '',
     account: scalarOrNull(sent.tid),
@@ -210,8 +211,8 @@ function toEvent(sent: Params): DecodedEvent {
 }
 
 /**
- * `idSKU1~nmShirt~pr20~k0size~v0XL`: fields of a two-letter code and a value, and custom ones whose name and value
- * share a digit; a tilde inside a value is doubled. Answers them under the names that the page gave them.
+ * Returns an item's fields from `idSKU1~nmShirt~pr20~k0size~v0XL`, under the names that the page used. A field is a
+ * two-letter code and a value. The name and value of a custom field share a digit. A tilde inside a value is doubled.
  */
 function readItem(text: string): Params {
   const item = emptyParams()
