@@ -6,20 +6,20 @@ import { readSemicolons } from './semicolons.ts'
 
 const ACTIVITY = /^\/(?:ddm\/)?activity(?:i|j|_ext)?[;/](?<fields>.+)$/
 
-/** Campaign Manager 360's tag. An activity is named by the tag strings of its group and of itself. */
+/** Campaign Manager 360's tag. An activity is named by the tag strings of its group and of the activity itself. */
 export const googleFloodlight: Decoder = {
   vendor: 'Google Floodlight',
   source: 'https://support.google.com/campaignmanager/answer/2823450',
   hosts: [
     'fls.doubleclick.net',
     'ad.doubleclick.net',
-    // While consent is denied.
+    // Used while consent is denied.
     'ade.googlesyndication.com',
     'adservice.google.com',
     'google.com',
   ],
   routes: [
-    // The same activity after a redirect, and for the browser's attribution interface.
+    // The same activity after a redirect, and for the browser's attribution API.
     { ...sideChannel(ACTIVITY), when: ({ path }) => /[;/](?:dc_pre=|register_conversion=1)/.test(path) },
     sideChannel(/^\/(?:ddm\/fls|gmp\/conversion)\b/),
     { path: ACTIVITY, read: readActivity },

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad } from './route.ts'
 
-/** Ended in 2023; its loader is still on many pages and blocks them while it waits. */
+/** Discontinued in 2023. Its loader is still on many pages and blocks them while it waits. */
 export const googleOptimize: Decoder = {
   vendor: 'Google Optimize',
   source: 'https://support.google.com/optimize/answer/12979939',

@@ -1,14 +1,14 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Containers; server-side ones serve them from the customer's own host, often under another file name. */
+/** Containers. Server-side containers serve them from the customer's own host, often with another file name. */
 export const googleTagManager: Decoder = {
   vendor: 'Google Tag Manager',
   source: 'https://developers.google.com/tag-platform/tag-manager/web',
   hosts: ['googletagmanager.com'],
   routes: [
     scriptLoad(/^\/(?:gtm\.js|ns\.html|amp\.json)$/, 'id'),
-    // The container's own telemetry, and the worker that sends for it.
+    // The container's own telemetry, and the service worker that sends requests for it.
     sideChannel(/^\/(?:a|td|debug\/.*|gtag\/amp|static\/service_worker\/.*)$/),
     {
       ...scriptLoad(/\.(?:js|html)$|\/gtag\/js$/, 'id'),

@@ -7,13 +7,15 @@ import { pixel, scriptLoad, sideChannel } from './route.ts'
 const COLLECT = /^\/(?:(?:r|j|debug)\/)?collect\/?$/
 const UTM = /^\/(?:r\/)?__utm\.gif$/
 
-/** Google stopped it in July 2024; what is sent still says what a page tells to whom. */
+/**
+ * Google stopped processing these hits in July 2024. Hits that are still sent show what a page reports, and to whom.
+ */
 export const googleUniversalAnalytics: Decoder = {
   vendor: 'Google Universal Analytics',
   source: 'https://developers.google.com/analytics/devguides/collection/protocol/v1/parameters',
   hosts: ['google-analytics.com', 'analytics.google.com', 'stats.g.doubleclick.net'],
   routes: [
-    // Tells the advertising side who the visitor is; repeats a hit.
+    // Sends the visitor's identity to Google's advertising products, and repeats a hit.
     { ...sideChannel(COLLECT), when: ({ fields }) => fields.t === 'dc' },
     { path: COLLECT, read: ({ fields }) => (fields.tid || fields.t ? [toEvent(fields)] : []) },
     { path: /^\/batch\/?$/, read: readBatch },
@@ -28,7 +30,7 @@ export const googleUniversalAnalytics: Decoder = {
       when: isForProperty,
       read: ({ fields }) => [toEvent(fields)],
     },
-    // Renamed to escape ad blockers: with the four parameters that every hit requires.
+    // Renamed to escape ad blockers. Recognised by the four parameters that every hit requires.
     {
       path: /^/,
       anyHost: true,
@@ -51,7 +53,10 @@ function isHit(request: VendorRequest): boolean {
   return v === '1' && Boolean(t && (cid || uid))
 }
 
-/** Events go by their action, other hits by their type. `en`: the protocol after this one, sent to the old address. */
+/**
+ * Returns an event. Events are named by their action, other hits by their type. `en` is from GA4's protocol, sent to
+ * the old URL.
+ */
 function toEvent(sent: Params): DecodedEvent {
   const { t = '', ea, en } = sent
   return {
@@ -61,14 +66,17 @@ function toEvent(sent: Params): DecodedEvent {
   }
 }
 
-/** https://developers.google.com/analytics/devguides/collection/protocol/v1/devguide#batch: one hit a line. */
+/** One hit per line: https://developers.google.com/analytics/devguides/collection/protocol/v1/devguide#batch */
 function* readBatch({ query, body }: VendorRequest): Iterable<DecodedEvent> {
   for (const line of readLines(body ?? '')) {
     yield toEvent(Object.assign(emptyParams(), query, readQuery(line.trim())))
   }
 }
 
-/** The protocol before this one says nothing of page views, and writes events as `5(category*action*label)(value)`. */
+/**
+ * Returns the name of a hit in the previous protocol, which has no type for page views and writes events as
+ * `5(category*action*label)(value)`.
+ */
 function classicName({ utmt = 'page', utme = '' }: Params): string {
   return utmt === 'event' ? (/5\([^*)]*\*([^*)]*)/.exec(utme)?.[1] ?? utmt) : utmt
 }

@@ -14,7 +14,7 @@ export const heap: Decoder = {
       event: () => 'identify',
     }),
     { path: /^\/api\/(?:v\d\/)?(?:track|bulk_track)$/, read: readTrack },
-    // Bytes whose form is not published.
+    // Binary data in an unpublished format.
     sideChannel(/^\/api\/(?:capture|integrations|session_replay|telemetry)\b/),
     scriptLoad(/^\/js\/heap-(?<account>\d+)\.js$/),
     scriptLoad(/^\/config\/(?<account>\d+)\/heap_config\.js$/),
@@ -22,7 +22,7 @@ export const heap: Decoder = {
   ],
 }
 
-/** A page view; or what was done on the page, one number for each: `t0=click&n0=button&x0=Buy&t1=change`. */
+/** Yields a page view, or the user's actions on the page, numbered: `t0=click&n0=button&x0=Buy&t1=change`. */
 function* readPixel({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(fields.a)
   const names = Object.keys(fields).filter((key) => /^t\d+$/.test(key))
@@ -30,7 +30,7 @@ function* readPixel({ fields }: VendorRequest): Iterable<DecodedEvent> {
   if (names.length === 0) yield { event: 'pageview', account, params: fields }
 }
 
-/** Servers: one event, or `{app_id, events: [event, …]}` */
+/** Server API: one event, or `{app_id, events: [event, …]}` */
 function* readTrack({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { events, ...rest } = json
   const account = scalarOrNull(rest.app_id)

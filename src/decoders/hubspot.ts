@@ -23,14 +23,14 @@ export const hubspot: Decoder = {
     'usemessages.com',
   ],
   routes: [
-    // `id` or `n` names an event of the page; `k` is the kind, 1 a page view.
+    // `id` or `n` is the name of a custom event. `k` is the type, 1 for a page view.
     pixel(/^\/__pt\w{1,2}\.gif$/, {
       account: 'a',
       event: ({ id, n, k = '1' }) => id || n || (k === '1' ? 'page_view' : k),
     }),
     { path: FORM, read: readForm },
     jsonEvent(/^\/collected-forms\/submit\/form$/, { account: 'portalId', event: () => 'collected_form_submission' }),
-    // A call to action was seen (`view`) or clicked.
+    // A call to action was viewed (`view`) or clicked.
     jsonEvent(/^\/web-interactives\/public\/v1\/track\/(?<event>\w+)$/, { account: 'portalId' }),
     jsonEvent(/^\/events\/v3\/send$/, { event: 'eventName' }),
     scriptLoad(/^\/embed\/v\d\/form\/(?<account>\d+)\//),
@@ -44,7 +44,7 @@ function isScriptHost({ host }: VendorRequest): boolean {
   return /^js[.-]/.test(host)
 }
 
-/** https://developers.hubspot.com/docs/api-reference/legacy/forms-v3-legacy: JSON, or a form. */
+/** JSON or a form: https://developers.hubspot.com/docs/api-reference/legacy/forms-v3-legacy */
 function readForm(request: VendorRequest) {
   const account = scalarOrNull(FORM.exec(request.path)?.groups?.account)
   return [{ event: 'form_submission', account, params: isJson(request.body) ? request.json : request.fields }]

@@ -4,7 +4,10 @@ import { scriptLoad } from './route.ts'
 
 const CALL = /^\/(?<kind>xc|xconv|conv|pageload|identify)\/(?<account>[^/]+)(?:\/[^/]+)*\/?$/
 
-/** Calls go to a name of impact's that belongs to the brand: `<brand>.pxf.io`. The path names brand, ad and campaign. */
+/**
+ * Calls are sent to a host of impact.com that belongs to the brand: `<brand>.pxf.io`. The path contains brand, ad and
+ * campaign.
+ */
 export const impact: Decoder = {
   vendor: 'impact.com',
   source: 'https://integrations.impact.com/impact-brand/docs/universal-tracking-tag-utt-overview',
@@ -12,7 +15,7 @@ export const impact: Decoder = {
   routes: [{ path: CALL, read: readCall }, scriptLoad(/^\/(?<account>A\d+)-[0-9a-f-]+\.js$/)],
 }
 
-/** A visit, or a conversion with its action and order. */
+/** Reads a visit, or a conversion with its action and order. */
 function readCall({ path, fields }: VendorRequest): DecodedEvent[] {
   const { kind = '', account = null } = CALL.exec(path)?.groups ?? {}
   return [{ event: kind.endsWith('conv') ? 'conversion' : 'visit', account, params: fields }]

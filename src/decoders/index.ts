@@ -162,7 +162,7 @@ import { zoomInfoWebSights } from './zoominfo-websights.ts'
 
 export type { Decoded, Decoder, FlatEvent, RawHit }
 
-/** Where two decoders could read the same request, the one that comes first does. */
+/** If two decoders could read the same request, the first one in this list does. */
 export const decoders: readonly Decoder[] = [
   abTasty,
   activeCampaign,
@@ -324,7 +324,10 @@ export const decoders: readonly Decoder[] = [
 
 const routing = new Routing(decoders)
 
-/** Never throws. A preflight (OPTIONS) is the vendor's request, but carries nothing. `url`: of the hit, by who parsed it before. */
+/**
+ * Decodes a hit. Never throws. A preflight (OPTIONS) is attributed to its vendor but carries nothing. `url`: the hit's
+ * URL, if the caller has already parsed it.
+ */
 export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
   if (!url) return decodedNothing(null, 'url: is not an absolute address')
   let vendor: string | null = null
@@ -335,12 +338,12 @@ export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
     vendor = found.vendor
     return hit.method === 'OPTIONS' ? decodedNothing(vendor, null) : decodedOf(vendor, found.route.read(request))
   } catch (error) {
-    // An error of a decoder affects only this request.
+    // A decoder's error affects only this request.
     return decodedNothing(vendor, `${vendor ?? 'request'}: ${messageOf(error)}`)
   }
 }
 
-/** The vendor that a host belongs to by its decoder; null when no decoder names the host or one above it. */
+/** Returns the vendor whose decoder lists the host or one of its parent domains; null when there is none. */
 export function vendorOfHost(host: string): string | null {
   return routing.vendorOf(host)
 }

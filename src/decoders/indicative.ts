@@ -5,7 +5,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const EVENTS = /^\/service\/event(?:\/batch)?(?:\/(?<account>[\w-]+))?\/?$/
 
-/** Now the analytics of mParticle. */
+/** Now mParticle Analytics. */
 export const indicative: Decoder = {
   vendor: 'Indicative',
   source: 'https://support.indicative.com/hc/en-us/articles/360004147512-REST-API-Guide',
@@ -18,7 +18,10 @@ export const indicative: Decoder = {
   ],
 }
 
-/** One event, or `{apiKey, events: [event, …]}`; in the query where there is no body. The key may be in the path. */
+/**
+ * One event, or `{apiKey, events: [event, …]}`. Without a body, the query contains the event. The key may be in the
+ * path.
+ */
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const { events, ...rest } = request.body ? request.json : request.query
   const shared = sharedOf(rest)

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The account of a library is the partner's id, that of an event the partner's name. */
+/** The account of a library is the partner's id. The account of an event is the partner's name. */
 export const insider: Decoder = {
   vendor: 'Insider',
   source: 'https://academy.insiderone.com/docs/insider-tag',
@@ -39,7 +39,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** https://academy.insiderone.com/docs/upsert-user-data: events of many users; the partner is in a header. */
+/** Events of multiple users: https://academy.insiderone.com/docs/upsert-user-data. The partner is in a header. */
 function* readUsers({ json }: VendorRequest): Iterable<DecodedEvent> {
   for (const { events, identifiers } of objectsOf(json.users)) {
     for (const event of objectsOf(events)) {

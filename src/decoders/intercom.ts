@@ -13,7 +13,7 @@ export const intercom: Decoder = {
   routes: [
     { path: /^\/messenger\/web\/metrics$/, read: readMetrics },
     { path: CALL, read: readCall },
-    // Of a server; the key of the account is in a header.
+    // Server API. The account key is in a header.
     { ...jsonEvent(/^\/events$/, { event: 'event_name' }), when: ({ host }) => host.startsWith('api.') },
     scriptLoad(/^\/widget\/(?<account>\w+)$/),
     { ...scriptLoad(/\.js$/), when: ({ host }) => host.startsWith('js.') },
@@ -25,7 +25,10 @@ function sentBy(request: VendorRequest): Record<string, unknown> {
   return isJson(request.body) ? { ...request.query, ...request.json } : request.fields
 }
 
-/** A call goes by the last part of its address (`ping` for each page), an event of the page by its name. */
+/**
+ * Reads a call. Calls are named by the last segment of their path (`ping` for each page), custom events by their own
+ * name.
+ */
 function readCall(request: VendorRequest): DecodedEvent[] {
   const { user_data, ...sent } = sentBy(request)
   const named = scalarText(sent.event_name) || CALL.exec(request.path)?.groups?.event
@@ -33,7 +36,7 @@ function readCall(request: VendorRequest): DecodedEvent[] {
   return [{ event: named ?? '', account: scalarOrNull(sent.app_id), params }]
 }
 
-/** Events in the messenger: `metrics` is a list of `{name, metadata}`. */
+/** Events in the messenger. `metrics` is a list of `{name, metadata}`. */
 function* readMetrics(request: VendorRequest): Iterable<DecodedEvent> {
   const { metrics, ...sent } = sentBy(request)
   for (const metric of objectsOf(unfolded(metrics))) {

@@ -3,7 +3,7 @@ import { objectsOf, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, sideChannel } from './route.ts'
 
-/** The key of the account is in a header, so events have no account. */
+/** The account key is in a header, so events have no account. */
 export const iterable: Decoder = {
   vendor: 'Iterable',
   source: 'https://api.iterable.com/api/docs',
@@ -11,7 +11,7 @@ export const iterable: Decoder = {
   routes: [
     { path: /^\/api\/events\/trackBulk$/, read: readBulk },
     jsonEvent(/^\/api\/events\/track$/, { event: 'eventName' }),
-    // Calls without a name of the page's go by the end of their address.
+    // Calls without a custom name are named by the end of their path.
     jsonEvent(/^\/api\/(?:events|commerce|users)\/(?<event>\w+)$/),
     sideChannel(/^\/api\/(?:inApp|embedded-messaging|auth|anonymoususer)\//),
   ],

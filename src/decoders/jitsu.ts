@@ -5,7 +5,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Runs under the customer's own name or at `<workspace>.d.jitsu.com`. The API is Segment's under other paths. */
+/** Runs on the customer's own host or at `<workspace>.d.jitsu.com`. The API is Segment's with other paths. */
 export const jitsu: Decoder = {
   vendor: 'Jitsu',
   source: 'https://docs.jitsu.com/sending-data/http',
@@ -18,7 +18,7 @@ export const jitsu: Decoder = {
       when: ({ body }) => looksLike(body, '{', '"messageId"'),
       read: readCalls,
     },
-    // The generation before.
+    // The previous generation.
     {
       path: /\/api(?:\.\w+)?\/v1\/(?:s2s\/)?event\/?$/,
       anyHost: true,

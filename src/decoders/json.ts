@@ -1,7 +1,7 @@
 import { objectsOf, readLines } from './params.ts'
 import { parsed } from './parse-json.ts'
 
-/** Any JSON value. Throws, with a message that quotes nothing of the text, when it is missing or no JSON. */
+/** Parses any JSON value. Throws when the text is missing or not JSON, with a message that quotes nothing from it. */
 export function readJson(text: string | null | undefined): unknown {
   if (!text) throw new Error('the body is missing')
   try {
@@ -12,7 +12,10 @@ export function readJson(text: string | null | undefined): unknown {
   }
 }
 
-/** The objects of a JSON list, or the one that the text is. Throws as `readJson`, and for any other value. */
+/**
+ * Returns the objects in a JSON list, or the single object that the text contains. Throws like `readJson`, and for any
+ * other value.
+ */
 export function readJsonObjects(text: string | null | undefined): Record<string, unknown>[] {
   const value = readJson(text)
   const objects = objectsOf(Array.isArray(value) ? value : [value])
@@ -21,8 +24,8 @@ export function readJsonObjects(text: string | null | undefined): Record<string,
 }
 
 /**
- * The objects of a text with one JSON value a line, or of one JSON value as `readJsonObjects`. Lines that are not JSON are
- * left out. Throws when nothing can be read.
+ * Returns the objects in a text with one JSON value per line, or in one JSON value as in `readJsonObjects`. Lines that
+ * are not JSON are omitted. Throws when nothing can be read.
  */
 export function readJsonLines(text: string | null | undefined): Record<string, unknown>[] {
   const lines = readLines(text ?? '')
@@ -34,8 +37,8 @@ export function readJsonLines(text: string | null | undefined): Record<string, u
 }
 
 /**
- * The objects of a list, or the one object that the value is, also where these are written as JSON texts. Empty when there
- * is no value. Throws for a text that is not JSON.
+ * Returns the objects in a list, or the value itself if it is an object. Both may also be written as JSON text. Empty
+ * when there is no value. Throws for text that is not JSON.
  */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   const list = unfolded(value)
@@ -43,14 +46,14 @@ export function objectsIn(value: unknown): Record<string, unknown>[] {
   return objectsOf((Array.isArray(list) ? list : [list]).map(unfolded))
 }
 
-/** Whether the text looks like a JSON object or list; it may yet be broken. */
+/** True when the text looks like a JSON object or list. It may still be malformed. */
 export function isJson(text: string | null | undefined): text is string {
   return text !== null && text !== undefined && /^\s*[[{]/.test(text)
 }
 
 /**
- * Whether the body begins so and has all the parts in it. Cheap; for telling a vendor by what its code sends, under
- * whatever host and path.
+ * True when the body begins with `start` and contains all parts. A cheap check that recognises a vendor by the format
+ * its code sends, on any host and path.
  */
 export function looksLike(body: string | null, start: string, ...parts: string[]): boolean {
   return body?.startsWith(start) === true && parts.every((part) => body.includes(part))
@@ -67,17 +70,17 @@ export function unfolded(value: unknown): unknown {
   }
 }
 
-/** Base64 of either alphabet as UTF-8 text. A plus sign that a form turned into a space is one again. */
+/** Decodes base64 in either alphabet to UTF-8 text. A plus sign that a form decoded as a space is restored. */
 export function fromBase64(text: string): string {
   return Buffer.from(text.replaceAll(' ', '+'), 'base64').toString()
 }
 
-/** Base64, of either alphabet, of a JSON object or a list of them. */
+/** Base64, in either alphabet, of a JSON object or a list of objects. */
 const JSON_IN_BASE64 = /^(?:eyJ|W3s)[\w+/=-]*\s*$/
 
 /**
- * Source of a pattern that finds a text inside base64, at each of the three places of a group where it can begin. Of the text
- * it tests the whole characters only.
+ * Returns the source of a pattern that finds a string inside base64, at each of the three offsets where it can begin
+ * within a group. Only base64 characters that are fully determined by the string are matched.
  */
 export function sourceInBase64(text: string): string {
   const variants = [0, 1, 2].map((shift) => {
@@ -88,32 +91,32 @@ export function sourceInBase64(text: string): string {
   return `(?:${variants.join('|')})`
 }
 
-/** The text itself, or the JSON that it contains in base64. */
+/** Returns the text itself, or the JSON that it contains in base64. */
 export function openedBase64(text: string): string {
   return JSON_IN_BASE64.test(text) ? fromBase64(text) : text
 }
 
 /**
- * Mark (`Route.mark`) of requests whose `sdkJson` contains all of these texts.
- * @param texts of JSON, without characters that a pattern has to escape
+ * Returns the mark (`Route.mark`) of requests whose `sdkJson` contains all of these strings.
+ * @param texts parts of JSON, without characters that must be escaped in a pattern
  */
 export function sentJsonMark(...texts: string[]): RegExp {
   const containing = (sourceOf: (text: string) => string) =>
     texts.map((text) => `(?=[\\s\\S]*${sourceOf(text)})`).join('')
   const plain = `.*\\n\\s*[[{]${containing((text) => text)}`
-  // The texts come first, because to look for them after each `data=` would not take linear time.
+  // The strings are searched for first, because searching for them after each `data=` would not take linear time.
   const escaped = `${containing(encodeURIComponent)}[\\s\\S]*[?&\\n]data=(?:%7B|%5B)`
   const inBase64 = `${containing(sourceInBase64)}[\\s\\S]*(?:[?&\\n]data=|\\n)(?:eyJ|W3s)`
   return new RegExp(`^(?:${plain}|${escaped}|${inBase64})`)
 }
 
-/** Of one parameter; more than any page sends. */
+/** Maximum number of values read from one parameter; more than any page sends. */
 const MAX_LEAVES = 300
 const MAX_LEVELS = 8
 
 /**
- * The values inside a parameter that is a JSON object or list written as text, under the keys that a form would give
- * them: `ed[line_items][0][product_id]`. Empty for everything else. Reads at most 300 values and 8 levels.
+ * Returns the values inside a parameter that contains a JSON object or list as text, with the keys that a form would
+ * use: `ed[line_items][0][product_id]`. Empty for other parameters. Reads at most 300 values and 8 levels.
  */
 export function bracketed(key: string, text: unknown): Record<string, unknown> {
   const value = unfolded(text)
@@ -128,7 +131,7 @@ function addLeaves(leaves: [string, unknown][], path: string, value: unknown, le
     leaves.push([path, value])
     return
   }
-  // `for in` does not list a long array before its first element is read.
+  // `for in` does not enumerate all keys of a long array before reading its first element.
   for (const key in value) {
     if (leaves.length >= MAX_LEAVES) return
     addLeaves(leaves, `${path}[${key}]`, (value as Record<string, unknown>)[key], levels - 1)

@@ -13,15 +13,15 @@ export const linkedinInsight: Decoder = {
     { path: /^\/collect\/?$/, read: readPixel },
     { path: /^\/wa\/?$/, read: readSignal },
     { path: /^\/(?:rest|v2)\/conversionEvents\/?$/, read: readServerEvents },
-    // Repeats a conversion for the browser's attribution interface; who the visitor is; reports on the code itself.
+    // Repeats a conversion for the browser's attribution API, identity sync, reports about the code itself.
     sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),
   ],
 }
 
 /**
- * The pixel has no names; it tells conversions from page views by the id of the conversion. As in a signal the first of
- * the accounts on the page stands for them.
+ * The pixel has no event names. A conversion id distinguishes conversions from page views. As in a signal, the first
+ * account on the page is used.
  */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const pids = entriesOf(fields.pid, ',')
@@ -29,7 +29,7 @@ function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: fields.conversionId ? 'conversion' : 'page_view', account: scalarOrNull(pids[0]), params }]
 }
 
-/** One signal for all the accounts on the page; the first one stands for them, all are in `pids.*`. */
+/** One signal for all accounts on the page. The first is used as the account; all are in `pids.*`. */
 function readSignal({ json }: VendorRequest) {
   const { pids, signalType } = json
   return [{ event: scalarText(signalType), account: scalarOrNull(Array.isArray(pids) ? pids[0] : pids), params: json }]
@@ -37,8 +37,8 @@ function readSignal({ json }: VendorRequest) {
 
 /**
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api: one conversion, or
- * `{elements: [conversion, …]}`. Like the conversions of the pixel, they are identified by the id of the conversion. The
- * request names no account.
+ * `{elements: [conversion, …]}`. Like the pixel's conversions, they are identified by the conversion id. The request
+ * contains no account.
  */
 function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return

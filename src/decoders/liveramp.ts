@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Tells other vendors who the visitor is; nothing of it is an event. */
+/** Identity sync with other vendors. None of its requests is an event. */
 export const liveRamp: Decoder = {
   vendor: 'LiveRamp',
   source: 'https://docs.liveramp.com/privacy-manager/en/ats-js.html',

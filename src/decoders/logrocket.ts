@@ -26,7 +26,7 @@ export const logRocket: Decoder = {
   ],
 }
 
-/** A recording (`r`) is sent in parts that are numbered (`s`); the first one opens it. */
+/** Reads a part of a recording. The parts of a recording (`r`) are numbered (`s`), and the first part starts it. */
 function readPart({ query }: VendorRequest): DecodedEvent[] {
   return query.s === '0' ? [{ event: 'session', account: scalarOrNull(query.a), params: query }] : []
 }

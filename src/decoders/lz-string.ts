@@ -1,7 +1,7 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]))
 
-/** More than any request holds; a short hostile input could stand for much more. */
+/** Maximum output length, more than any request needs. A short hostile input could expand to much more. */
 const MAX_LENGTH = 1024 * 1024
 
 /** Codes with a special meaning. */
@@ -10,13 +10,14 @@ const TWO_BYTES = 1
 const END = 2
 
 /**
- * Undoes the compression that several SDKs use for what they put into addresses: LZ78 over 16-bit units, in base64.
- * Null when the input is nothing of that kind, or stands for more than 1 Mi units.
- * https://github.com/pieroxy/lz-string (`compressToBase64`)
+ * Decompresses strings in a format that several SDKs use in URLs: LZ78 over 16-bit units, in base64. Null when the
+ * input is not in this format or expands to more than 1 Mi units. https://github.com/pieroxy/lz-string
+ * (`compressToBase64`)
  */
 export function decompressFromBase64(input: string): string | null {
   const read = bitReader(input)
-  // The first codes are those above; the width grows each time as many entries were added as it can tell apart.
+  // The first entries are the special codes above. The code width grows whenever the entries exceed the number that it
+  // can address.
   const entries: string[] = ['', '', '']
   let width = 2
   let room = 1
@@ -46,12 +47,15 @@ export function decompressFromBase64(input: string): string | null {
   return null
 }
 
-/** The entry that this very step will add: the text before and its own first unit. */
+/** Returns the entry that the current step will add: the previous text and its own first unit. */
 function unfinished(entries: string[], code: number, previous: string | null): string | null {
   return code === entries.length && previous !== null ? previous + previous.charAt(0) : null
 }
 
-/** Numbers from six bits a character: the first bit is the character's highest and the number's lowest. */
+/**
+ * Returns a reader of numbers, from six bits per character. The first bit is the character's highest and the number's
+ * lowest.
+ */
 function bitReader(input: string): (width: number) => number | null {
   let index = 0
   let value = 0
@@ -60,7 +64,7 @@ function bitReader(input: string): (width: number) => number | null {
     let number = 0
     for (let bit = 0; bit < width; bit++) {
       if (left === 0) {
-        // An unescaped plus sign in a query was read as a space.
+        // An unescaped plus sign in a query was decoded as a space.
         const next = VALUES.get(input[index] === ' ' ? '+' : (input[index] ?? ''))
         if (next === undefined) return null
         index++

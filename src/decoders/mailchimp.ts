@@ -6,9 +6,9 @@ export const mailchimp: Decoder = {
   source: 'https://mailchimp.com/help/about-connected-sites/',
   hosts: ['list-manage.com', 'chimpstatic.com'],
   routes: [
-    // `u` is the account, `id` the audience; with `-json` the answer is a script.
+    // `u` is the account, `id` the audience. With `-json` the response is a script.
     pixel(/^\/subscribe\/(?:landing-page|post)(?:-json)?$/, { account: 'u', event: () => 'subscribe' }),
-    // A mail was opened.
+    // An e-mail was opened.
     sideChannel(/^\/track\/open\.php$/),
     scriptLoad(/^\/mcjs-connected\/js\/users\/(?<account>[0-9a-f]+)\//),
   ],

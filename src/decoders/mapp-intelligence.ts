@@ -18,10 +18,10 @@ const PAGE_FIELDS = [
   'java',
 ]
 
-/** Name, cost, quantity and categories. */
+/** Product fields: name, cost, quantity and categories. */
 const PRODUCT_FIELD = /^(?:ba|co|qn|ca\d{1,3})$/
 
-/** Once Webtrekk. The path begins with the track id, under whatever host: `/<id>/wt?p=<version>,<page>,…` */
+/** Formerly Webtrekk. The path begins with the track id, on any host: `/<id>/wt?p=<version>,<page>,…` */
 export const mappIntelligence: Decoder = {
   vendor: 'Mapp Intelligence',
   source: 'https://www.npmjs.com/package/@webtrekk-smart-pixel/core',
@@ -46,21 +46,27 @@ export const mappIntelligence: Decoder = {
   ],
 }
 
-/** One query a line; what the lines have in common is in the address. */
+/** One query per line. The URL has the parameters common to all lines. */
 function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent> {
   for (const line of readLines(body ?? '')) {
     yield toEvent(path, Object.assign(emptyParams(), query, readQuery(line.trim().replace(/^wt(?=\?)/, ''))))
   }
 }
 
-/** `ct` is an action's name, `fn` a form's, `mk` what was done to a medium; all else is a page. */
+/**
+ * Returns an event. `ct` is an action's name, `fn` a form's, `mk` the action on a media item. All other hits are page
+ * views.
+ */
 function toEvent(path: string, params: Params): DecodedEvent {
   const { ct, mk, fn } = params
   const event = ct || mk || (fn ? 'form' : 'page')
   return { event, account: path.split('/')[1] ?? null, params: withNamed(params, namedIn(params)) }
 }
 
-/** Properties of page and browser are a list in `p`; products are lists in separate parameters. */
+/**
+ * Yields the properties of page and browser, a list in `p`, and the products, whose fields are lists in separate
+ * parameters.
+ */
 function* namedIn(params: Params): Iterable<Named> {
   for (const [index, value] of entriesOf(params.p, ',').slice(0, PAGE_FIELDS.length).entries()) {
     yield [`p.${PAGE_FIELDS[index]}`, value]

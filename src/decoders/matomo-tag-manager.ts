@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad } from './route.ts'
 
-/** A container is one file, which needs nothing else; what its tags send is theirs. */
+/** A container is a single file without further requests. Requests of its tags belong to the tags' vendors. */
 export const matomoTagManager: Decoder = {
   vendor: 'Matomo Tag Manager',
   source: 'https://developer.matomo.org/guides/tagmanager/embedding',

@@ -15,14 +15,14 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
 /**
- * Matomo names only custom events; others get the name of the action type in its reporting API. The first existing
- * parameter decides.
+ * Matomo names only custom events. Other events use the name of the action type in its reporting API. The first
+ * parameter present decides.
  */
 const ACTIONS: [key: string, name: string][] = [
   ['search', 'search'],
   ['download', 'download'],
   ['link', 'outlink'],
-  // Some trackers other than Matomo's own.
+  // Sent by some trackers other than Matomo's own.
   ['exit', 'outlink'],
   ['c_i', 'contentInteraction'],
   ['c_n', 'contentImpression'],
@@ -33,24 +33,24 @@ const ACTIONS: [key: string, name: string][] = [
   ['ping', 'ping'],
 ]
 
-/** Of the visit, the page and the event. */
+/** Custom variables of the visit, the page and the event. */
 const CUSTOM_VARIABLES = ['_cvar', 'cvar', 'e_cvar']
 
-/** Carts; the second one is Piwik PRO's. */
+/** Carts. The second parameter is Piwik PRO's. */
 const ITEM_LISTS = ['ec_items', 'ec_products']
 
-/** In the order in which a product lists them; from the sixth on Piwik PRO's. */
+/** Item fields in their order in a product. The sixth and later fields are Piwik PRO's. */
 const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity', 'brand', 'variant', 'customDimensions']
 const MAX_ITEMS = 80
 
-/** Runs under the customer's own name or at `<customer>.matomo.cloud`; told by its file names and parameters. */
+/** Runs on the customer's own host or at `<customer>.matomo.cloud`. Recognised by its file names and parameters. */
 export const matomo: Decoder = {
   vendor: 'Matomo',
   source: 'https://developer.matomo.org/api-reference/tracking-api',
   hosts: [],
   routes: [
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
-    // Renamed to escape ad blockers. Piwik PRO, with textual site ids, shares the parameters.
+    // Renamed to escape ad blockers. Piwik PRO uses the same parameters, but its site ids are not numeric.
     anywhere({
       path: /^(?!.*\/ppms\.php$)/,
       mark: trackingMark('\\d'),
@@ -65,12 +65,12 @@ function anywhere(route: Route): Route {
   return { ...route, anyHost: true }
 }
 
-/** Requests of a batch in which the parameters that every request requires are looked for. */
+/** Maximum number of requests in a batch that are searched for the required parameters. */
 const MAX_CHECKED = 10
 
 /**
- * True for a tracking request under any path, by the three parameters without which it is refused.
- * @param site form of the vendor's site ids
+ * True for a tracking request with any path, recognised by the three parameters without which Matomo rejects it.
+ * @param site format of the vendor's site ids
  */
 export function isTracking(request: VendorRequest, site: RegExp): boolean {
   const { search, body } = request
@@ -85,20 +85,20 @@ export function isTracking(request: VendorRequest, site: RegExp): boolean {
   return false
 }
 
-/** Mark of what `isTracking` accepts. */
+/** Returns the mark of the requests that `isTracking` accepts. */
 export function trackingMark(site: string): RegExp {
   const inForm = formMark(`idsite=${site}`, 'rec=1\\b', 'url=.').source
   const inBatch = `^.*\\n\\s*\\{"requests":\\s*\\["(?=[^"]*\\bidsite=${site})(?=[^"]*\\brec=1\\b)[^"]*\\burl=`
   return new RegExp(`${inForm}|${inBatch}`)
 }
 
-/** Parameters in the query, in a form body, or many of them in JSON: `{"requests": ["?idsite=1&…", …]}`. */
+/** Reads parameters in the query, in a form body, or for many requests in JSON: `{"requests": ["?idsite=1&…", …]}`. */
 export function* readRequest(request: VendorRequest): Iterable<DecodedEvent> {
   if (!request.body?.trimStart().startsWith('{')) yield toEvent(request.fields)
   else for (const sent of readBatch(request, readJsonObject(request.body))) yield toEvent(sent)
 }
 
-/** The parameters of each request of a batch, with those of the URL. */
+/** Yields the parameters of each request in a batch, together with those of the URL. */
 function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<string, unknown>> {
   const { requests } = objectOf(batch)
   for (const request of Array.isArray(requests) ? requests : []) {
@@ -107,7 +107,7 @@ function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<s
   }
 }
 
-/** The secret that lets a server set protected fields is not kept. */
+/** Returns an event without the secret that allows a server to set protected fields. */
 function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
   const account = scalarOrNull(params.idsite)
   return { event: actionName(params), account, params: withNamed(params, namedIn(params)) }
@@ -118,7 +118,7 @@ function* namedIn(sent: Record<string, unknown>): Iterable<Named> {
   for (const key of ITEM_LISTS) if (key in sent) yield* readItems(key, sent[key])
 }
 
-/** `{"1": ["Type", "Member"], …}`, a slot for each: `_cvar.Type` is `ScopeMember`. */
+/** `{"1": ["Type", "Member"], …}`, one entry per slot: `_cvar.Type` is `Member`. */
 function* readVariables(key: string, text: unknown): Iterable<Named> {
   const slots = unfolded(text)
   if (typeof slots !== 'object' || slots === null) return
@@ -128,7 +128,10 @@ function* readVariables(key: string, text: unknown): Iterable<Named> {
   }
 }
 
-/** Products of a cart are lists in a JSON list, which is kept; their fields are added as `ec_items.0.sku`. */
+/**
+ * Yields the fields of a cart's products as `ec_items.0.sku`. The parameter itself, a JSON list of lists, is not
+ * removed.
+ */
 function* readItems(key: string, text: unknown): Iterable<Named> {
   const list = unfolded(text)
   for (const [index, item] of Array.isArray(list) ? list.slice(0, MAX_ITEMS).entries() : []) {

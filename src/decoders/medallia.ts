@@ -12,15 +12,15 @@ export const medallia: Decoder = {
   routes: [
     { path: /\/track\/__cool\.gif$|^\/api\/web\/events$/, read: readSurveyEvents },
     scriptLoad(/^\/(?:[a-z]{2}\/)?w[a-z]{1,6}\/(?<account>\d+)\/onsite\/[\w.-]+\.js(?:on)?$/),
-    // Forms and what they are made of.
+    // Forms and their assets.
     sideChannel(/^\/(?:[a-z]{2}\/)?(?:w[a-z]{1,6}\/\d+\/forms|resources)\//),
-    // Recordings may run under the customer's own name.
+    // Recordings may run on the customer's own host.
     { ...scriptLoad(/\/i\/(?<account>\d+\/\d+)\/di\.js$/), anyHost: true },
     sideChannel(/^\/i\/\d+\//),
   ],
 }
 
-/** `{"events": [{"event_name": "nebula_page_view", "websiteId": 7, …}]}`, in base64 where it is a parameter. */
+/** `{"events": [{"event_name": "nebula_page_view", "websiteId": 7, …}]}`, in base64 if it is a parameter. */
 function* readSurveyEvents({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   const text = isJson(body) ? body : (query.data ?? fields.data ?? '')
   for (const { events } of readJsonObjects(isJson(text) ? text : fromBase64(text))) {

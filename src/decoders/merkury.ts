@@ -3,7 +3,7 @@ import { scriptLoad } from './route.ts'
 
 const LOADER = /\/tpTracking\/loader\/load\.js$/
 
-/** Tells who a visitor is in Merkle's register of persons; mostly loaded from the customer's own host. */
+/** Identifies a visitor in Merkle's identity graph. Usually loaded from the customer's own host. */
 export const merkury: Decoder = {
   vendor: 'Merkle Merkury',
   source: 'https://github.com/MisterPhilip/omnibug',

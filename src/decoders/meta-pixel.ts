@@ -6,7 +6,7 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 const TR = /^\/tr\/?$/
-/** https://developers.facebook.com/docs/marketing-api/conversions-api; the Graph API allows to leave out the version. */
+/** https://developers.facebook.com/docs/marketing-api/conversions-api. The version can be omitted in the Graph API. */
 const SERVER = /^\/(?:v\d+\.\d+\/)?(?<account>\d+)\/events\/?$/
 
 export const metaPixel: Decoder = {
@@ -14,14 +14,14 @@ export const metaPixel: Decoder = {
   source: 'https://developers.facebook.com/docs/meta-pixel/advanced',
   hosts: ['facebook.com', 'connect.facebook.net'],
   routes: [
-    // Microdata found in the page's markup, sent automatically after a page view, which is not an event of the site.
+    // Microdata found in the page's markup. It is sent automatically after a page view and is not an event of the site.
     { ...sideChannel(TR), when: ({ fields }) => fields.ev?.toLowerCase() === 'microdata' },
     { path: TR, read: readPixel },
     {
       ...serverEvents(SERVER, { list: 'data', event: 'event_name' }),
       when: ({ host }) => host === 'graph.facebook.com',
     },
-    // Repeats the event for the browser's attribution interface; reports on the code itself.
+    // Repeats the event for the browser's attribution API, and reports about the code itself.
     sideChannel(/^\/(?:privacy_sandbox|log)\//),
     scriptLoad(/^\/signals\/config\/(?<account>\d+)$/),
     scriptLoad(/\/fb(?:events|ds)\.js$|^\/signals\//),
@@ -29,7 +29,7 @@ export const metaPixel: Decoder = {
 }
 
 /**
- * Products and their ids are JSON in one parameter each, which is kept; their fields are added as
+ * Products and their ids are JSON in one parameter each. The parameters are not removed; their fields are added as
  * `cd[contents][0][id]`.
  */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {

@@ -10,19 +10,22 @@ export const microsoftAdvertisingUet: Decoder = {
     pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
     // https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration
     serverEvents(/^\/v\d+\/(?<account>\d+)\/events\/?$/, { list: 'data', event: serverEventName }),
-    // Recordings of sessions by Clarity, which comes along.
+    // Session recordings by Clarity, which is loaded together with UET.
     sideChannel(/^\/p\/insights\//),
     scriptLoad(/^\/bat\.js$/),
     scriptLoad(/^\/p\/action\/(?<account>\d+)\.js$/),
   ],
 }
 
-/** The type of an event is `pageLoad` or `custom`; a custom one has a name. */
+/** Returns an event's name. The type is `pageLoad` or `custom`; a custom event has a name. */
 function serverEventName({ eventType, eventName }: Record<string, unknown>): unknown {
   return eventName || eventType
 }
 
-/** `evt` tells only page loads from custom events; a custom one is named by its action. */
+/**
+ * Returns an event's name. `evt` only distinguishes page loads from custom events; a custom event is named by its
+ * action.
+ */
 function eventName({ evt = '', ea }: Params): string {
   return evt === 'custom' ? ea || evt : evt
 }

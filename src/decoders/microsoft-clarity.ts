@@ -3,7 +3,7 @@ import { scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Kinds of entry: https://github.com/microsoft/clarity/blob/master/packages/clarity-js/types/data.d.ts */
+/** Entry types: https://github.com/microsoft/clarity/blob/master/packages/clarity-js/types/data.d.ts */
 const CUSTOM = 24
 const VARIABLE = 34
 
@@ -24,8 +24,9 @@ export const microsoftClarity: Decoder = {
 }
 
 /**
- * A piece of a session's recording: `{e: envelope, a: entries, p: playback}`. Answers that there was one, and the events
- * and tags that the page set in it; what was recorded is not kept. Compressed bodies may be missing from a capture.
+ * A part of a session recording: `{e: envelope, a: entries, p: playback}`. Yields one event for the part, and the
+ * events and tags that the page set in it. Recorded content is not stored. Compressed bodies may be missing from a
+ * capture.
  */
 function* readUpload(request: VendorRequest): Iterable<DecodedEvent> {
   const { e, a } = request.body ? request.json : {}
@@ -44,7 +45,7 @@ function entriesOf(entries: unknown[], kind: number): unknown[][] {
   return entries.filter((entry) => Array.isArray(entry)).filter((entry) => entry[1] === kind)
 }
 
-/** `[time, kind, name, value, name, value, …]`; a tag may have several values. */
+/** `[time, kind, name, value, name, value, …]`. A tag may have several values. */
 function readTags(entries: unknown[]): Record<string, unknown> {
   const tags: Record<string, unknown> = {}
   for (const [, , ...pairs] of entriesOf(entries, VARIABLE)) {

@@ -16,10 +16,10 @@ import { scriptLoad, sideChannel } from './route.ts'
 /** Operations of a profile update: https://developer.mixpanel.com/reference/profile-set */
 const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 
-/** How the form begins in each of the encodings the SDK has had. */
+/** Start of the form in each encoding that the SDK has used. */
 const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
 
-/** The rarest comes first. */
+/** Ordered with the rarest key first. */
 const OWN_KEYS = ['"mp_lib":', '"token":', '"properties":', '"event":']
 
 export const mixpanel: Decoder = {
@@ -32,7 +32,7 @@ export const mixpanel: Decoder = {
     // Settings, flags, session replay.
     sideChannel(/^\/(?:decide|record|flags|settings)\/?$/),
     scriptLoad(/^\/libs\/mixpanel/),
-    // Through a proxy, where the paths stay as they are.
+    // Through a proxy that does not change the paths.
     {
       path: /\/track\/?$/,
       anyHost: true,
@@ -58,14 +58,14 @@ export const mixpanel: Decoder = {
   ],
 }
 
-/** Every event of the SDK has the project's token among its properties. */
+/** True for a body with the project's token among an event's properties, where the SDK always adds it. */
 function isFromSdk({ body, fields }: VendorRequest): boolean {
   if (!EVENTS.test(body ?? '')) return false
   const { data = '' } = fields
   return (isJson(data) ? data : fromBase64(data)).includes('"token":')
 }
 
-/** True for events under any path, by the keys that the SDKs add to each. */
+/** True for events with any path, recognised by the keys that the SDKs add to each event. */
 function isTracking(request: VendorRequest): boolean {
   const { sdkJson } = request
   return OWN_KEYS.every((key) => sdkJson.includes(key))
@@ -82,7 +82,7 @@ function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Updates of profiles and groups are named by what they do. */
+/** Yields updates of profiles and groups, named by their operation. */
 function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of readData(request)) {
     const event = Object.keys(sent).find((key) => UPDATES.test(key)) ?? ''
@@ -90,7 +90,10 @@ function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** A JSON body, also with one object a line, or one field of a form or of the query that holds JSON, plain or in base64. */
+/**
+ * Reads a JSON body, which may have one object per line, or a field of a form or the query that contains JSON, plain or
+ * in base64.
+ */
 function readData({ body, fields }: VendorRequest): Record<string, unknown>[] {
   const opened = openedBase64(body ?? '')
   if (isJson(opened)) return readJsonLines(opened)

@@ -6,10 +6,10 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const TRACK = /^\/trk\/\d\/s\/(?<account>a-[0-9a-f]+\/[\w-]+\/[\w.-]+)\//
 
-/** Entries that ask for something and report nothing. */
+/** Entries that request data and report nothing. */
 const ASKS = /^(?:g[a-z]|monetate:decision:.*)$/
 
-/** https://docs.monetate.com/docs/engine-api-overview; the account is the channel, `a-1f2e/p/shop.example`. */
+/** https://docs.monetate.com/docs/engine-api-overview. The account is the channel, `a-1f2e/p/shop.example`. */
 export const monetate: Decoder = {
   vendor: 'Monetate',
   source: 'https://docs.monetate.com/docs/engine-api-overview',
@@ -22,7 +22,7 @@ export const monetate: Decoder = {
   ],
 }
 
-/** Values are Rison; `e=!(viewPage,gt)` lists what happened. */
+/** Values are Rison. `e=!(viewPage,gt)` lists the events. */
 function* readTrack({ path, query }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(TRACK.exec(path)?.groups?.account)
   const params: Record<string, unknown> = {}

@@ -18,12 +18,12 @@ export const mouseflow: Decoder = {
   ],
 }
 
-/** `o2.`, `n2.`, `eu.`, …: every region has its own. */
+/** True for a collector's host. Every region has its own: `o2.`, `n2.`, `eu.`, … */
 function isCollector({ host }: VendorRequest): boolean {
   return /^[a-z]\d\./.test(host)
 }
 
-/** Opens the recording of a page. */
+/** Reads the request that starts the recording of a page. */
 function readStart({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'init', account: scalarOrNull(fields.w ?? fields.websiteId ?? fields.website), params: fields }]
 }

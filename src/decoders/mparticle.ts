@@ -6,7 +6,7 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 /**
- * Codes of the SDKs for kinds of message (`dt`), in the words of the API that followed; those of apps are letters.
+ * The SDKs' codes for message types (`dt`), with the names used in the later API. App SDKs use letters.
  * https://github.com/mParticle/mparticle-web-sdk (src/types.ts), https://github.com/mParticle/mparticle-android-sdk
  */
 const TYPES: Params = {
@@ -37,7 +37,7 @@ const TYPES: Params = {
   uic: 'user_identity_change',
 }
 
-/** Codes for kinds of event (`et`), from 0. */
+/** Event types in the order of their codes (`et`), which start at 0. */
 const EVENT_TYPES = [
   'unknown',
   'navigation',
@@ -64,7 +64,7 @@ const EVENT_TYPES = [
   'product_impression',
 ]
 
-/** Codes for kinds of identity in `ui`, from 0. */
+/** Identity types in the order of their codes in `ui`, which start at 0. */
 const IDENTITIES = [
   'other',
   'customerid',
@@ -91,14 +91,14 @@ export const mparticle: Decoder = {
     { path: /^\/v[0-2]\/JS\/[^/]+\/events$/i, read: readEvent },
     { path: /^\/v2\/(?:bulk)?events$/, read: readBatches },
     { path: /^\/v[12]\/[^/]+\/events$/i, read: readMessages },
-    // Requests the visitor's identity; a change is a separate event in the next batch.
+    // Requests the visitor's identity. A change of identity is a separate event in the next batch.
     { ...sideChannel(/^\/v1\/(?:\d+\/)?(?:identify|login|logout|modify|search)$/), when: isIdentity },
     // Forwarded events, settings, session replay and audiences.
     sideChannel(
       /^\/(?:v\d\/JS\/[^/]+\/(?:Forwarding|alias)|JS\/v2\/[^/]+\/config|v\d\/[^/]+\/(?:config|audience|alias))$/i,
     ),
     scriptLoad(/^\/js\/v\d\/(?<account>[^/]+)\/mparticle\.js$/),
-    // Under the customer's own name: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
+    // On the customer's own host: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
     { ...BATCHES, path: /\/v3\/JS\/\w{2}\d-[\da-f]{32}\/events$/i, anyHost: true },
   ],
 }
@@ -107,12 +107,12 @@ function isIdentity({ host }: VendorRequest): boolean {
   return host.startsWith('identity.')
 }
 
-/** The key follows `JS/`; servers have theirs in a header. */
+/** Returns the key after `JS/`. Servers send theirs in a header. */
 function accountOf(path: string): string | null {
   return /\/v\d\/JS\/([^/]+)\//i.exec(path)?.[1] ?? null
 }
 
-/** Batches of today: `{events: [{event_type, data}, …]}` */
+/** The current batch format: `{events: [{event_type, data}, …]}` */
 function* readBatches({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   const account = accountOf(path)
   for (const { events, ...rest } of readJsonObjects(body)) {
@@ -126,14 +126,14 @@ function* readBatches({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** One event a request. */
+/** One event per request. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const event = request.body === null ? {} : request.json
   const name = scalarText(event.n) || (wordOf(TYPES, event.dt) ?? '')
   return [{ event: name, account: accountOf(request.path), params: withNamed(event, wordsOf(event)) }]
 }
 
-/** Names of a message's codes: `dt.name`, `et.name`, `ui.email`. */
+/** Yields the meanings of a message's codes: `dt.name`, `et.name`, `ui.email`. */
 function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<Named> {
   yield ['dt.name', wordOf(TYPES, dt)]
   yield ['et.name', wordOf(EVENT_TYPES, et)]
@@ -148,7 +148,7 @@ function wordOf(words: Params | readonly string[], code: unknown): string | unde
   return Object.hasOwn(words, key) ? (words as Params)[key] : undefined
 }
 
-/** The apps' batches: `{msgs: [{dt, n}, …]}` */
+/** The app SDKs' batches: `{msgs: [{dt, n}, …]}` */
 function* readMessages({ path, json }: VendorRequest): Iterable<DecodedEvent> {
   const account = path.split('/')[2] ?? null
   for (const message of objectsOf(json.msgs)) {

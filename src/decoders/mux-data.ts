@@ -4,7 +4,7 @@ import { objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts
 import type { VendorRequest } from './request.ts'
 import { pixel } from './route.ts'
 
-/** Events of a video. The SDK shortens all keys: `e` event, `ake` environment key, which is the account. */
+/** Video events. The SDK abbreviates all keys: `e` is the event, `ake` the environment key, which is the account. */
 export const muxData: Decoder = {
   vendor: 'Mux Data',
   source: 'https://www.npmjs.com/package/mux-embed',

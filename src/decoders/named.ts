@@ -1,15 +1,15 @@
 import { unfolded } from './json.ts'
 import { emptyParams, flattenParams, MAX_PARAMS, type Params, pairCollector, scalarText } from './params.ts'
 
-/** A parameter that a value says in a syntax of its vendor's; the empty text is left out. */
+/** A parameter parsed from a value in a vendor's own syntax. Empty values are omitted. */
 export type Named = readonly [name: string, value: unknown]
 
-/** Of one list; more than any page sends. */
+/** Maximum number of entries in one list; more than any page sends. */
 export const MAX_ENTRIES = 100
 
 /**
- * Adds named parts of parameters to the sent parameters, at most 500. Nothing is replaced: further values for a name,
- * or for one that was also sent, become `name.1`, `name.2`, …
+ * Adds named parts of parameters to the sent parameters, at most 500. Nothing is replaced: further values for the same
+ * name become `name.1`, `name.2`, …
  */
 export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>): Record<string, unknown> {
   const present = Iterator.from(named).filter(([, value]) => value !== undefined && value !== null && value !== '')
@@ -21,21 +21,24 @@ export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>)
   return params
 }
 
-/** Yields the contents of a parameter that is JSON text, as `key.<path>`; nothing for other values. */
+/** Yields the contents of a parameter that contains JSON text, as `key.<path>`. Yields nothing for other values. */
 export function insideJson(sent: Record<string, unknown>, key: string): Named[] {
   const value = unfolded(sent[key])
   return value === sent[key] ? [] : Object.entries(flattenParams({ [key]: value }).params)
 }
 
-/** The first 100 entries of a list that is written as one text; none of what is empty or no text. */
+/**
+ * Returns the first 100 entries of a list that is written as a single string; none when the value is empty or not a
+ * string.
+ */
 export function entriesOf(text: unknown, separator: string): string[] {
   const list = scalarText(text)
   return list === '' ? [] : list.split(separator, MAX_ENTRIES)
 }
 
 /**
- * Products whose fields are lists of the same order in separate parameters: `skulist=A|B` and `qlist=1|2` are
- * `products.0.sku`, `products.1.quantity`, … `fields` names the field of each parameter.
+ * Yields products whose fields are lists in separate parameters, all in the same order: `skulist=A|B` and `qlist=1|2`
+ * become `products.0.sku`, `products.1.quantity`, … `fields` contains the field name for each parameter.
  */
 export function* productsOf(sent: Record<string, unknown>, fields: Params, separator: string): Iterable<Named> {
   for (const key in fields) {

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText } from '.
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Events are named as in the vendor's database; the account is the application. The licence key is in the path. */
+/** Event names are those in New Relic's database. The account is the application. The licence key is in the path. */
 export const newRelicBrowser: Decoder = {
   vendor: 'New Relic Browser',
   source: 'https://github.com/newrelic/newrelic-browser-agent',
@@ -13,13 +13,13 @@ export const newRelicBrowser: Decoder = {
     { path: /^\/1\/[\w-]+$/, read: readPage },
     { path: /^\/ins\/1\//, read: readInsights },
     { path: /^\/jserrors\/1\//, read: readErrors },
-    // Timings and requests in a proprietary format; traces, recordings, logs.
+    // Timings and requests in a proprietary format, traces, recordings, logs.
     sideChannel(/^\/(?:events|resources)\/(?:\d\/)?|^\/browser\//),
     scriptLoad(/^\/[\w.-]+\.js$/),
   ],
 }
 
-/** The page's own attributes (`ja`) are JSON, as text where there is no body. */
+/** Reads a page. The page's custom attributes (`ja`) are JSON, written as text when there is no body. */
 function readPage({ query, body }: VendorRequest): DecodedEvent[] {
   const sent = { ...query, ...(body ? readJsonObject(body) : {}) }
   const params = withNamed(sent, insideJson(sent, 'ja'))
@@ -35,7 +35,7 @@ function* readInsights({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `{"err": [{params, custom}]}`, with counters of the code itself. */
+/** `{"err": [{params, custom}]}`, with counters about the code itself. */
 function* readErrors({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   for (const error of objectsOf(json.err)) {
     const params = { ...objectOf(error.params), custom: error.custom }

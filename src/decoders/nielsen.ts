@@ -6,13 +6,16 @@ import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 const CLOUD = /^\/nmapi\/v2\/(?<account>[\w-]+)\//
 
-/** Digital content ratings (the account is the app's id), and SiteCensus, which counts pages (the client's id). */
+/**
+ * Digital Content Ratings (the account is the app's id), and SiteCensus, which counts page views (the account is the
+ * client's id).
+ */
 export const nielsen: Decoder = {
   vendor: 'Nielsen',
   source: 'https://engineeringportal.nielsen.com/wiki/DCR_Static_Browser_SDK',
   hosts: ['imrworldwide.com'],
   routes: [
-    // Where a cookie is set first, the same page is asked for again.
+    // The first request sets a cookie, and then the same page is requested again.
     { ...sideChannel(/^\/cgi-bin\/m$/), when: ({ query }) => query.ja === '1' },
     pixel(/^\/cgi-bin\/m$/, { account: 'ci', event: () => 'page_view' }),
     { path: /^\/cgi-bin\/gn$/, read: readPing },
@@ -23,13 +26,13 @@ export const nielsen: Decoder = {
   ],
 }
 
-/** `at` is what happened (`view`, `start`, `timer`), `prd` the product; `c13=asid,P…` the app. */
+/** `at` is the event (`view`, `start`, `timer`), `prd` the product, `c13=asid,P…` the app. */
 function readPing({ fields }: VendorRequest): DecodedEvent[] {
   const { at, prd = '', c13 = '', ci } = fields
   return [{ event: at || prd, account: scalarOrNull(c13.replace(/^asid,/, '')) ?? scalarOrNull(ci), params: fields }]
 }
 
-/** `b` is all there is, as JSON. */
+/** `b` contains the whole event as JSON. */
 function readCloud({ path, query }: VendorRequest): DecodedEvent[] {
   const sent = objectOf(unfolded(query.b))
   return [{ event: scalarText(sent.event), account: scalarOrNull(CLOUD.exec(path)?.groups?.account), params: sent }]

@@ -8,7 +8,7 @@ export const omniconvert: Decoder = {
   routes: [
     {
       ...pixel(/\/mktzsave\/?$/, { account: 'id_website', event: 'event' }),
-      // The script comes through the customer's own host, too.
+      // The customer's own host may also serve the script.
       anyHost: true,
       mark: /[?&\n]id_website=/,
       when: ({ fields }) => 'id_website' in fields,

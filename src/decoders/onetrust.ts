@@ -6,7 +6,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const MAX_TOKEN_LENGTH = 8000
 
-/** The account of a script is the domain's data id, that of a receipt the collection point. */
+/** The account of a script is the domain's data id. The account of a receipt is the collection point. */
 export const onetrust: Decoder = {
   vendor: 'OneTrust',
   source: 'https://developer.onetrust.com/onetrust/reference/createconsentreceiptusingpost',
@@ -15,18 +15,21 @@ export const onetrust: Decoder = {
     { path: /^\/request\/v\d\/consentreceipts(?:\/anonymous)?$/, read: readReceipt },
     scriptLoad(/^\/(?:consent|langswitch)\/(?<account>[0-9a-f-]{36})(?:-test)?(?:\.js|\/)/),
     scriptLoad(/^\/scripttemplates\//),
-    // The visitor's country; what the banner looks like.
+    // The visitor's country, and the banner's appearance.
     sideChannel(/^\/cookieconsentpub\/|^\/(?:logos|skins)\//),
   ],
 }
 
-/** The receipt begins with a long signed token that names the collection point and says nothing more. */
+/** Reads a receipt. It begins with a long signed token, of which only the collection point is relevant. */
 function readReceipt({ json }: VendorRequest): DecodedEvent[] {
   const { requestInformation, ...receipt } = json
   return [{ event: 'consent_receipt', account: collectionPoint(scalarText(requestInformation)), params: receipt }]
 }
 
-/** https://www.rfc-editor.org/rfc/rfc7519; the signature is nobody's business here. */
+/**
+ * Returns the collection point from a JSON web token: https://www.rfc-editor.org/rfc/rfc7519. The signature is not
+ * checked.
+ */
 function collectionPoint(token: string): string | null {
   const claims = token.slice(0, MAX_TOKEN_LENGTH).split('.', 2)[1] ?? ''
   return scalarOrNull(objectOf(unfolded(Buffer.from(claims, 'base64url').toString())).processId)

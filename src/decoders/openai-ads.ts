@@ -4,7 +4,7 @@ import { scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The pixel and the Conversions API send the same events. The account is the pixel. */
+/** The pixel and the Conversions API send the same events. The account is the pixel id. */
 export const openaiAds: Decoder = {
   vendor: 'OpenAI Ads',
   source: 'https://developers.openai.com/ads/measurement-pixel',
@@ -17,7 +17,9 @@ export const openaiAds: Decoder = {
   ],
 }
 
-/** `{events: [event, …]}`; an image has one event in its query. Requests that are validated only collect nothing. */
+/**
+ * `{events: [event, …]}`; an image request has one event in its query. Requests that are only validated yield nothing.
+ */
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const { query, body } = request
   const account = scalarOrNull(query.pid)
@@ -31,7 +33,7 @@ function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const shared = { ...query, ...sharedOf(rest) }
   for (const event of objectsIn(events)) {
     const type = scalarText(event.type)
-    // Reports on the code itself: `openai::sdk_init`, `oai::diagnostic`.
+    // Excludes reports about the code itself: `openai::sdk_init`, `oai::diagnostic`.
     if (!type.includes('::')) yield { event: nameOf(type, event), account, params: { ...shared, ...event } }
   }
 }

@@ -3,11 +3,14 @@ import { objectOf, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** A shop's own `/track` may take a type and a payload as well; a track call of the SDK names its page. */
+/**
+ * A call of the SDK. A shop's own `/track` may also accept a type and a payload, but the SDK's track calls include the
+ * page.
+ */
 const OWN_CALL =
   /^\{"type":"(?:track","payload":\{(?=.*"__(?:path|referrer|title)":)|(?:identify|alias|increment|decrement)","payload":\{"(?:profileId|alias)")/s
 
-/** The client's id is in a header, so that the account is not known. */
+/** The client id is in a header, so the account is unknown. */
 export const openpanel: Decoder = {
   vendor: 'OpenPanel',
   source: 'https://openpanel.dev/docs/api/track',
@@ -16,7 +19,7 @@ export const openpanel: Decoder = {
     { path: /^\/(?:api\/)?track\/?$/, read: readCall },
     sideChannel(/^\/(?:api\/)?track\/\w+/),
     scriptLoad(/^\/op1[\w.-]*\.js$/),
-    // On a server of one's own, or through a proxy.
+    // On a self-hosted server or through a proxy.
     {
       path: /\/track\/?$/,
       anyHost: true,
@@ -28,7 +31,7 @@ export const openpanel: Decoder = {
   ],
 }
 
-/** `{type, payload}`; only `track` calls have names. Pieces of a session replay are no events. */
+/** `{type, payload}`. Only `track` calls have names. Parts of a session replay are not events. */
 function readCall({ json }: VendorRequest): DecodedEvent[] {
   const type = scalarText(json.type)
   if (type === 'replay') return []

@@ -3,7 +3,7 @@ import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './pa
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** Automatic events of the code, whose key only lists what they concern. */
+/** Automatic events of the code. Their key only lists the items concerned. */
 const OWN_TYPES = new Set(['client_activation', 'campaign_activated', 'view_activated', 'decision'])
 
 /** https://docs.developers.optimizely.com/feature-experimentation/reference/event-api */
@@ -24,8 +24,8 @@ export const optimizely: Decoder = {
 }
 
 /**
- * `{account_id, visitors: [{visitor_id, snapshots: [{decisions, events: [{type, key, …}]}]}]}`; the snippet shortens the
- * keys of an event to `y`, `k`, `e`.
+ * `{account_id, visitors: [{visitor_id, snapshots: [{decisions, events: [{type, key, …}]}]}]}`. The snippet abbreviates
+ * an event's keys to `y`, `k`, `e`.
  */
 function* readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { visitors, ...rest } = json
@@ -43,13 +43,13 @@ function* readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** One event, as the snippet sent it before. */
+/** One event, as sent by older snippets. */
 function readEvent({ json }: VendorRequest): DecodedEvent[] {
   const event = scalarText(json.eventName) || scalarText(json.eventType)
   return [{ event, account: scalarOrNull(json.accountId), params: json }]
 }
 
-/** Of Optimizely Classic: the name is an address when the event is a page view. */
+/** Optimizely Classic. The name of a page view is a URL. */
 function readClassicEvent({ fields }: VendorRequest): DecodedEvent[] {
   const { n = '', a }: Params = fields
   return [{ event: /^https?:/.test(n) ? 'page_view' : n, account: scalarOrNull(a), params: fields }]

@@ -27,7 +27,7 @@ export const oracleEloqua: Decoder = {
   ],
 }
 
-/** `pps` 3 is a page; the other numbers look up what is known of the visitor. */
+/** Reads a visit. `pps` 3 is a page view; other numbers look up visitor data. */
 function readVisit({ query }: VendorRequest): DecodedEvent[] {
   return query.pps === '3' ? [{ event: 'page_view', account: scalarOrNull(query.siteid), params: query }] : []
 }

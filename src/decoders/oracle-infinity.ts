@@ -4,17 +4,17 @@ import { type Params, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Lists of products, as in Webtrends. */
+/** Product lists, as in Webtrends. */
 const PRODUCTS: Params = { 'wt.pn_sku': 'sku', 'wt.pn': 'name', 'wt.tx_u': 'units', 'wt.tx_s': 'subtotal' }
 
-/** Grew out of Webtrends and kept its parameters, in lower case. The account is the first part of the path. */
+/** Based on Webtrends, with the same parameters in lower case. The account is the first segment of the path. */
 export const oracleInfinity: Decoder = {
   vendor: 'Oracle Infinity',
   source: 'https://docs.oracle.com/en/cloud/saas/marketing/infinity-develop/',
   hosts: ['oracleinfinity.io'],
   routes: [
     { path: /^\/\w+\/dcs\.gif$/, read: readHit },
-    // Asks who the visitor is.
+    // Requests the visitor's id.
     sideChannel(/^\/v\d\/account\//),
     scriptLoad(/^\/acs\/account\/(?<account>\w+)\/js\//),
   ],

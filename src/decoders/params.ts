@@ -2,18 +2,18 @@ import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from
 import { cutText } from '../core/text.ts'
 import { parsed } from './parse-json.ts'
 
-/** Flat parameters. The object has no prototype, so that keys such as `__proto__` are keys like any other. */
+/** Flat parameters. The object has no prototype, so keys such as `__proto__` are ordinary keys. */
 export type Params = Record<string, string>
 
 export const MAX_PARAMS = 500
 export const MAX_KEY_LENGTH = 200
-/** In UTF-16 units, as are all lengths here. */
+/** In UTF-16 units, like all lengths here. */
 export const MAX_VALUE_LENGTH = 4000
 
-/** Pairs that one query string or form is read to; more than enough to reach `MAX_PARAMS`. */
+/** Maximum number of pairs read from one query string or form; more than enough to reach `MAX_PARAMS`. */
 const MAX_PAIRS = 2 * MAX_PARAMS
 
-/** Changes that `flattenParams` may make. A closed list, so that a ledger can count by them. */
+/** Changes that `flattenParams` may make. The list is fixed, so a ledger can count by them. */
 export const CUT = {
   count: `params: more than ${MAX_PARAMS}, the rest was dropped`,
   key: `params: a key was longer than ${MAX_KEY_LENGTH} characters and was cut`,
@@ -23,7 +23,7 @@ export const CUT = {
 
 export interface Flattened {
   params: Params
-  /** Entries of `CUT`, each at most once; empty when everything was kept as it came. */
+  /** Entries of `CUT`, each at most once. Empty when nothing was cut. */
   cut: string[]
 }
 
@@ -31,7 +31,7 @@ export function emptyParams(): Params {
   return Object.create(null)
 }
 
-/** The text fit for storage: lone surrogates and NUL characters become U+FFFD. */
+/** Makes a string safe for storage: lone surrogates and NUL characters become U+FFFD. */
 export function cleanText(text: string): string {
   return isClean(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -41,11 +41,11 @@ function isClean(text: string): boolean {
 }
 
 /**
- * Nested values as dotted keys: `{items: [{id: 7}]}` becomes `items.0.id = "7"`. Numbers and booleans become their
- * JSON text, null the empty text; an empty object or list and undefined leave nothing. Keeps the limits above.
- * Credentials are left out: everything that is stored goes through here.
- * @param isKnownClean none of its texts can hold what `cleanText` replaces
- * @param account a public id that stays, whatever its key: the API key of some vendors is the project's id
+ * Flattens nested values to dotted keys: `{items: [{id: 7}]}` becomes `items.0.id = "7"`. Numbers and booleans become
+ * their JSON text, and null becomes an empty string. Empty objects, empty lists and undefined are omitted. Applies the
+ * limits above. Removes credentials, because all stored parameters pass through here.
+ * @param isKnownClean true when no string can contain characters that `cleanText` replaces
+ * @param account a public id that is not removed under any key: some vendors' API key is the project's id
  */
 export function flattenParams(source: object, isKnownClean = false, account: string | null = null): Flattened {
   const copy = copyOfFlat(source, isKnownClean)
@@ -56,8 +56,9 @@ export function flattenParams(source: object, isKnownClean = false, account: str
 }
 
 /**
- * A copy of what is flat, short and clean already; null for everything else. Most traffic is, and `for in` reads a
- * freshly parsed object several times faster than `Object.entries` (measured), so this path is worth its own lines.
+ * Returns a copy of an object that is already flat, short and clean; null for any other object. Worth a separate path:
+ * most traffic qualifies, and `for in` reads a freshly parsed object several times faster than `Object.entries`
+ * (measured).
  */
 function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
   const from = source as Record<string, unknown>
@@ -73,7 +74,7 @@ function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
   return params
 }
 
-/** Characters without which a value is clean and has no credential in it: a single search instead of three. */
+/** A value without these characters is clean and contains no credential. This needs one search instead of three. */
 const SUSPICIOUS = /[\0\uD800-\uDFFF="%]/
 
 function staysAsSent(value: string): boolean {
@@ -83,14 +84,14 @@ function staysAsSent(value: string): boolean {
 interface Flattening {
   params: Params
   cut: Set<string>
-  /** Parameters that may still come. */
+  /** Number of parameters that can still be added. */
   left: number
-  /** A public id that is no credential. */
+  /** A public id that is not a credential. */
   account: string | null
 }
 
 function addAll(into: Flattening, prefix: string, source: object): void {
-  // `for in` does not list a long array before its first element is read.
+  // `for in` does not enumerate all keys of a long array before reading its first element.
   for (const key in source) {
     const value = (source as Record<string, unknown>)[key]
     if (value === undefined || (key === 'value' && isCredentialPair(source))) continue
@@ -101,7 +102,7 @@ function addAll(into: Flattening, prefix: string, source: object): void {
     const path = prefix + key
     if (isSecret(into, path, value)) continue
     if (typeof value !== 'object' || value === null) add(into, path, scalarText(value))
-    // A longer path could only end in keys that are cut; stopping here also bounds the depth.
+    // All keys below a longer path would be cut. Stopping here also limits the depth.
     else if (path.length >= MAX_KEY_LENGTH) into.cut.add(CUT.key)
     else addAll(into, `${path}.`, value)
   }
@@ -114,40 +115,40 @@ function isSecret({ account }: Flattening, key: string, value: unknown): boolean
 }
 
 function add(into: Flattening, path: string, value: string): void {
-  // A body that is no form is read as one with a single long name.
+  // A body that is not a form is parsed as a form with a single long name.
   const key = cleanText(cutText(isCredentialKey(path) ? hideCredentials(path) : path, MAX_KEY_LENGTH))
   if (path.length > MAX_KEY_LENGTH) into.cut.add(CUT.key)
   if (key in into.params) {
     into.cut.add(CUT.twice)
     return
   }
-  // The removed part could end a credential, which would then no longer be recognised.
+  // Hidden before cutting, because a credential without its end would no longer be recognised.
   const shown = hideCredentials(value)
   if (shown.length > MAX_VALUE_LENGTH) into.cut.add(CUT.value)
   into.params[key] = cleanText(cutText(shown, MAX_VALUE_LENGTH))
   into.left--
 }
 
-/** JSON text of a number or boolean, the text itself, or '' for everything that is neither. */
+/** Returns the JSON text of a number or boolean, a string unchanged, or '' for any other value. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
   return typeof value === 'boolean' ? String(value) : ''
 }
 
-/** As `scalarText`, with null for what is empty: an account that is not named. */
+/** Like `scalarText`, but null when the result is empty: an account that is not named. */
 export function scalarOrNull(value: unknown): string | null {
   return scalarText(value) || null
 }
 
-/** The object itself, or an empty one when the value is none. */
+/** Returns the object itself, or an empty object when the value is not an object. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
 /**
  * Returns the object's first keys, up to the limit of an event. Parameters of a batch are copied into each of its
- * events, so a hostile batch must not be wide.
+ * events, so a hostile batch must not have too many.
  */
 export function sharedOf(source: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(source).slice(0, MAX_PARAMS))
@@ -163,9 +164,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A query string, with or without its `?`, or a form body. A key that comes again keeps its first value under its own
- * name, the others follow as `key.1`, `key.2`, … A part with malformed percent-encoding stays as it was sent. `params`: those
- * that it follows.
+ * Parses a query string, with or without its `?`, or a form body. The first value of a repeated key is stored under the
+ * key itself, further values under `key.1`, `key.2`, … A part with malformed percent-encoding is not decoded. `params`:
+ * existing parameters, to which the new ones are added.
  */
 export function readQuery(text: string, params = emptyParams()): Params {
   const add = pairCollector(params)
@@ -183,7 +184,10 @@ export function readQuery(text: string, params = emptyParams()): Params {
   return params
 }
 
-/** Adds to the parameters without replacing any: what is there already is followed by `key.1`, `key.2`, … */
+/**
+ * Returns a function that adds to the parameters without replacing any. Further values of a key are stored as `key.1`,
+ * `key.2`, …
+ */
 export function pairCollector<Value>(params: Record<string, Value>): (key: string, value: Value) => void {
   let repeats: Map<string, number> | null = null
   return (key, value) => {
@@ -193,7 +197,7 @@ export function pairCollector<Value>(params: Record<string, Value>): (key: strin
     }
     repeats ??= new Map()
     let repeat = (repeats.get(key) ?? 0) + 1
-    // A parameter may have been sent under that very name.
+    // A parameter with this name may have been sent.
     while (`${key}.${repeat}` in params) repeat++
     repeats.set(key, repeat)
     params[`${key}.${repeat}`] = value
@@ -211,18 +215,18 @@ function decodePart(part: string): string {
   }
 }
 
-/** The fields of a body that is a form, urlencoded or multipart; files in it are left out. */
+/** Returns the fields of a form body, URL-encoded or multipart, without files. */
 export function readForm(body: string): Params {
   return isMultipart(body) ? readMultipart(body) : readQuery(body.trim())
 }
 
-/** Whether a body begins as a form does. Others can contain addresses whose parameters would be read as fields. */
+/** True when a body begins like a form. Other bodies may contain URLs whose parameters would be read as fields. */
 export function isForm(body: string | null): body is string {
   return body !== null && (/^[\w.[\]%+-]+=/.test(body) || isMultipart(body))
 }
 
 /**
- * Mark (`Route.mark`) of requests that have all of these parameters, each in the query or in a form.
+ * Returns the mark (`Route.mark`) of requests that have all of these parameters, each in the query or in a form.
  * @param pairs sources of patterns, such as `tid=UA-\\d`
  */
 export function formMark(...pairs: string[]): RegExp {
@@ -234,7 +238,10 @@ function isMultipart(body: string): boolean {
   return body.startsWith('--') && body.includes('form-data')
 }
 
-/** https://www.rfc-editor.org/rfc/rfc7578: the first line is the boundary, each part is headers, an empty line, text. */
+/**
+ * https://www.rfc-editor.org/rfc/rfc7578. The first line is the boundary. Each part has headers, an empty line and
+ * text.
+ */
 function readMultipart(body: string): Params {
   const params = emptyParams()
   const add = pairCollector(params)
@@ -250,12 +257,18 @@ function readMultipart(body: string): Params {
   return params
 }
 
-/** Browsers escape three characters in a field's name: https://html.spec.whatwg.org/#multipart-form-data */
+/**
+ * Unescapes a field's name, in which browsers escape three characters:
+ * https://html.spec.whatwg.org/#multipart-form-data
+ */
 function formName(name: string): string {
   return name.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n')
 }
 
-/** Throws, with a message that quotes nothing of the text, when it is missing or no JSON object. */
+/**
+ * Parses a JSON object. Throws when the text is missing or not a JSON object, with a message that quotes nothing from
+ * it.
+ */
 export function readJsonObject(text: string | null): Record<string, unknown> {
   if (!text) throw new Error('the body is missing')
   const value = parseJson(text)
@@ -272,7 +285,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The lines that are not blank. A multipart form has none: the name of a field and its value are on different lines. */
+/** Returns the non-blank lines; none for a multipart form, where a field's name and value are on different lines. */
 export function readLines(body: string): string[] {
   return isMultipart(body) ? [] : body.split('\n').filter((line) => line.trim() !== '')
 }

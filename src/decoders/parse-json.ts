@@ -1,11 +1,14 @@
-/** No SDK nests deeper. To parse 1 MiB of brackets takes half a second, and a small compressed body holds many. */
+/**
+ * Maximum nesting; more than any SDK uses. Parsing 1 MiB of brackets takes half a second, and a small compressed body
+ * can contain many.
+ */
 const MAX_NESTING = 1000
-/** A shorter text is parsed at once, however deep it is. */
+/** Shorter texts are parsed without a check of their depth. */
 const SHORT_LENGTH = 10_000
 
 const [QUOTE, BACKSLASH, LIST, OBJECT, LIST_END, OBJECT_END] = [...'"\\[{]}'].map((one) => one.charCodeAt(0))
 
-/** True for a long text of JSON that is nested too deep to be parsed. */
+/** True for a long JSON text that is nested too deeply to be parsed. */
 function isTooDeep(text: string): boolean {
   if (text.length < SHORT_LENGTH) return false
   let depth = 0
@@ -22,7 +25,10 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** Parses JSON. Throws a `SyntaxError` for a text that is none, or is nested more than 1000 levels deep. */
+/**
+ * Parses JSON. Throws a `SyntaxError` for a text that is not JSON, or for a long text that is nested more than 1000
+ * levels deep.
+ */
 export function parsed(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError('nested too deep')
   return JSON.parse(text)

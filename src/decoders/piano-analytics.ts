@@ -6,7 +6,7 @@ import { scriptLoad } from './route.ts'
 
 const EVENTS: Route = { path: /^\/[\w/-]+$/, read: readEvents }
 
-/** Collected at `<name>.pa-cd.com`, or under a host and path of the customer's. */
+/** Collected at `<name>.pa-cd.com`, or on a host and path of the customer. */
 export const pianoAnalytics: Decoder = {
   vendor: 'Piano Analytics',
   source: 'https://developers.atinternet-solutions.com/piano-analytics/',
@@ -26,7 +26,7 @@ export const pianoAnalytics: Decoder = {
   ],
 }
 
-/** `{events: [{name, data}, …]}`; the query says for which site. */
+/** `{events: [{name, data}, …]}`. The query contains the site. */
 function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   for (const event of objectsOf(json.events)) {
     yield { event: scalarText(event.name), account: scalarOrNull(query.s), params: { ...query, ...event } }

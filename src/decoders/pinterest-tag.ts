@@ -19,8 +19,8 @@ export const pinterestTag: Decoder = {
 }
 
 /**
- * Three parameters are JSON: about the event (`ed`), the person (`pd`), the page (`ad`). Image tags write the same as
- * `ed[value]`, and so do the parameters here.
+ * Three parameters are JSON: data about the event (`ed`), the person (`pd`) and the page (`ad`). Image tags send the
+ * same data as `ed[value]`, so the parameters are converted to that form here.
  */
 function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const params: Record<string, unknown> = { ...fields }

@@ -4,7 +4,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const TRACK: Route = { path: /\/ppms\.php$/, read: readRequest }
 
-/** Grew out of Matomo and shares its parameters; its site ids are texts. */
+/** Based on Matomo, with the same parameters. Its site ids are not numeric. */
 export const piwikPro: Decoder = {
   vendor: 'Piwik PRO',
   source: 'https://developers.piwik.pro/',
@@ -12,7 +12,7 @@ export const piwikPro: Decoder = {
   routes: [
     { ...TRACK, path: /\/(?:ppms|piwik)\.php$/ },
     { ...TRACK, anyHost: true },
-    // Which consents a visitor gave, for the reports on the form.
+    // Consents that a visitor gave, for reports on the consent form.
     { ...sideChannel(/\/consent\/(?:collection|types)\b/), when: ({ host }) => host.endsWith('.piwik.pro') },
     { ...scriptLoad(/\/(?:ppms|ppas)\.js$/), anyHost: true },
     // Renamed to escape ad blockers.

@@ -5,7 +5,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Of events in the query or the body, plain, in base64, or in the compression of older SDKs. */
+/** Mark of events in the query or the body: plain, in base64, or compressed by older SDKs. */
 const MARK = new RegExp(
   `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^(?=.*[?&]compression=lz64).*\\ndata=`,
 )
@@ -20,7 +20,7 @@ export const posthog: Decoder = {
     sideChannel(/^\/(?:decide|flags|s|i\/v1\/\w+|array\/[^/]+\/config(?:\.js)?|api\/(?:surveys|web_experiments))\/?$/),
     scriptLoad(/^\/array\/(?<account>[^/]+)\/.*\.js$/),
     scriptLoad(/^\/static\/.*\.js$/),
-    // Through a proxy under any prefix: https://posthog.com/docs/advanced/proxy
+    // Through a proxy with any path prefix: https://posthog.com/docs/advanced/proxy
     {
       path: /\/(?:e|i\/v0\/e|batch|capture|engage)\/?$/,
       anyHost: true,
@@ -40,7 +40,9 @@ export const posthog: Decoder = {
 /** A project's key in JSON. */
 const KEY = /"(?:api_key|token)":\s*"phc_/
 
-/** The keys of today begin alike; the query of the SDK has its version and the instant. */
+/**
+ * True for requests of the SDK. Current keys have a common prefix, and the SDK's query has its version and the time.
+ */
 function isFromSdk(request: VendorRequest): boolean {
   const { search, query } = request
   if (KEY.test(readOwnHost(request))) return true
@@ -49,7 +51,7 @@ function isFromSdk(request: VendorRequest): boolean {
   return /^\d+\.\d+\.\d/.test(ver) && /^\d{13}$/.test(sentAt) && ('compression' in query || 'ip' in query)
 }
 
-/** True for events with the key of a project, under any path. */
+/** True for events with a project's key, with any path. */
 function isCapture(request: VendorRequest): boolean {
   const sent = readOwnHost(request)
   return (
@@ -65,7 +67,7 @@ function readOwnHost(request: VendorRequest): string {
   return readData(request) ?? ''
 }
 
-/** One event, a list of them, or `{batch: […]}`; an event without a key uses the batch's. */
+/** One event, a list of events, or `{batch: […]}`. An event without a key uses the batch's key. */
 function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
   for (const { batch, ...rest } of readJsonObjects(readData(request))) {
     const shared = batch === undefined ? {} : sharedOf(rest)
@@ -77,7 +79,7 @@ function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** JSON, or a field of a form or of the query that holds it in one of three encodings. */
+/** Returns JSON from the body, or from a field of a form or the query in one of three encodings. */
 function readData({ body, fields }: VendorRequest): string | null {
   const opened = openedBase64(body ?? '')
   if (isJson(opened)) return opened

@@ -24,12 +24,12 @@ function accountOf({ Q_ZoneID, Q_ZID, Q_SIID, Q_InterceptID }: Record<string, st
   return scalarOrNull(Q_ZoneID ?? Q_ZID ?? Q_SIID ?? Q_InterceptID)
 }
 
-/** An intercept was shown, or clicked. */
+/** An intercept was shown or clicked. */
 function readReaction({ query }: VendorRequest): DecodedEvent[] {
   return [{ event: 'Q_Click' in query ? 'click' : 'impression', account: accountOf(query), params: query }]
 }
 
-/** On every page: which intercepts may be shown there. */
+/** Sent on every page: requests the intercepts that may be shown there. */
 function readTargeting({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'targeting', account: accountOf(fields), params: fields }]
 }

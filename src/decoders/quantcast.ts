@@ -20,7 +20,7 @@ export const quantcast: Decoder = {
   ],
 }
 
-/** `event` is what happened to the page; what it means to the page is in `labels`. */
+/** Reads an event. `event` is its type; `labels` contains the page's own labels for it. */
 function readEvent(sent: Params): DecodedEvent[] {
   return [{ event: sent.event || 'load', account: scalarOrNull(sent.a), params: sent }]
 }

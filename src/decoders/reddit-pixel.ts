@@ -21,18 +21,21 @@ export const redditPixel: Decoder = {
     pixel(/^\/(?:rp|snoo)(?:\.gif)?$/, { account: 'id', event: eventName }),
     scriptLoad(/^\/ads\/(?:.+\/)?pixel\.js$/, 'pixel_id'),
     scriptLoad(/^\/ads\/conversions-config\/v1\/pixel\/config\/(?<account>[^/]+?)(?:_telemetry)?$/),
-    // https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events; before it, version 2.
+    // https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events; also its predecessor, version 2.
     { path: SERVER, read: readServerEvents },
     sideChannel(/^\/pixels\//),
   ],
 }
 
-/** Events of the page's own making are all `Custom`. */
+/** Returns an event's name. All custom events have the type `Custom`. */
 function eventName({ event = '', 'm.customEventName': custom }: Params): string {
   return event === 'Custom' ? custom || event : event
 }
 
-/** `{data: {events: [event, …], test_id}}`, in version 2 without `data`. A custom event has a name next to its type. */
+/**
+ * `{data: {events: [event, …], test_id}}`, in version 2 without `data`. A custom event has a name in addition to its
+ * type.
+ */
 function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return
   const { path, json } = request

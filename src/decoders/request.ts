@@ -2,8 +2,9 @@ import { isJson, openedBase64 } from './json.ts'
 import { emptyParams, type Params, readForm, readJsonObject, readQuery } from './params.ts'
 
 /**
- * A request opened for reading. `search`, `query` and what follows are computed once, when first read; to destructure them is to
- * read them. A route for any path must test the cheap ones first, because it sees every request of unknown vendors.
+ * A request prepared for reading. `search`, `query` and the getters below are computed once, on first access;
+ * destructuring them also counts as access. A route for any path must test the cheap ones first, because it sees every
+ * request of unknown vendors.
  */
 export class VendorRequest {
   readonly host: string
@@ -21,7 +22,7 @@ export class VendorRequest {
     this.path = url.pathname
   }
 
-  /** The query string as it was sent, with its `?`; empty when there is none. */
+  /** The query string as sent, with its `?`; empty when there is none. */
   get search(): string {
     this.#search ??= this.url.search
     return this.#search
@@ -32,23 +33,25 @@ export class VendorRequest {
     return this.#query
   }
 
-  /** Query and form body as one; the body's fields win. For vendors that move a long query into the body. */
+  /**
+   * Query and form body combined; the body's fields take precedence. For vendors that move a long query into the body.
+   */
   get fields(): Params {
     this.#fields ??= this.body ? Object.assign(emptyParams(), this.query, readForm(this.body)) : this.query
     return this.#fields
   }
 
   /**
-   * The sent parameters, from JSON or a form, with those of the query; values of the body take precedence. Throws for
-   * invalid JSON.
+   * The sent parameters, from JSON or a form, combined with those of the query; the body's values take precedence.
+   * Throws for invalid JSON.
    */
   get sent(): Record<string, unknown> {
     return isJson(this.body) ? { ...this.query, ...this.json } : this.fields
   }
 
   /**
-   * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or of the query. Empty for
-   * other requests, of which no form is read.
+   * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or the query. Empty
+   * for other requests, whose body is not parsed as a form.
    */
   get sdkJson(): string {
     this.#sdkJson ??= this.readSdkJson()
@@ -63,7 +66,7 @@ export class VendorRequest {
     return isJson(data) ? data : ''
   }
 
-  /** The body as a JSON object. Throws when it is missing or anything else. */
+  /** The body as a JSON object. Throws when the body is missing or not a JSON object. */
   get json(): Record<string, unknown> {
     return readJsonObject(this.body)
   }

@@ -1,10 +1,10 @@
-/** Deeper values are not read. */
+/** Maximum depth of values that are read. */
 const MAX_DEPTH = 20
 const WORDS: Record<string, unknown> = { t: true, f: false, n: null }
 
 /**
- * A value in Rison, a JSON that is short in addresses: `!((cl:PageView,type:Product),'it!'s')`. Null when the text is no
- * Rison or deeper than 20 levels. https://github.com/Nanonid/rison
+ * Parses a value in Rison, a compact form of JSON for URLs: `!((cl:PageView,type:Product),'it!'s')`. Null when the text
+ * is not Rison or is deeper than 20 levels. https://github.com/Nanonid/rison
  */
 export function readRison(text: string): unknown {
   const reader = new Reader(text)
@@ -18,7 +18,7 @@ class Reader {
 
   constructor(private readonly text: string) {}
 
-  /** True when all of the text was one value. */
+  /** True when the whole text was a single value. */
   get isWhole(): boolean {
     return !this.#isBroken && this.#at === this.text.length
   }
@@ -59,7 +59,9 @@ class Reader {
     return Object.fromEntries(pairs)
   }
 
-  /** Whether another element follows the `count` that were read; steps over the comma or the closing bracket. */
+  /**
+   * Returns whether another element follows the `count` elements already read. Skips the comma or the closing bracket.
+   */
   #goesOn(count: number): boolean {
     const next = this.text[this.#at]
     if (next === ')') {

@@ -4,8 +4,8 @@ import { type Named, withNamed } from './named.ts'
 import { type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 
 /**
- * A request that loads the vendor's code or configuration. `account` is the query key that names the account; without
- * it the group `(?<account>…)` of the path is the account, if there is one.
+ * Returns a route for requests that load the vendor's code or configuration. `account` is the query key that contains
+ * the account. Without it, the account is the path's group `(?<account>…)`, if there is one.
  */
 export function scriptLoad(path: RegExp, account?: string): Route {
   return {
@@ -18,15 +18,19 @@ export function scriptLoad(path: RegExp, account?: string): Route {
   }
 }
 
-/** A request of the vendor that carries no event: it repeats one, synchronises ids, reports on the code itself. */
+/**
+ * Returns a route for a vendor's requests that carry no event: they repeat an event, synchronise ids, or report about
+ * the code itself.
+ */
 export function sideChannel(path: RegExp): Route {
   return { path, carries: 'nothing', read: () => [] }
 }
 
 /**
- * Events of a server, `{<list>: [event, …]}`; what is next to the list, such as `test_event_code`, belongs to each of them.
- * The body is JSON or a form whose list is a JSON text. `event` is the key of an event's name, or works it out. Without
- * `account` the group `(?<account>…)` of the path is the account, if there is one.
+ * Returns a route for events of servers, `{<list>: [event, …]}`. Fields next to the list, such as `test_event_code`,
+ * are added to each event. The body is JSON, or a form whose list is JSON text. `event` is the key of an event's name,
+ * or a function that returns the name. Without `account`, the account is the path's group `(?<account>…)`, if there is
+ * one.
  */
 export function serverEvents(
   path: RegExp,
@@ -47,8 +51,9 @@ export function serverEvents(
 }
 
 /**
- * One event in the query string, or in a form body in its place. `event` is the key of its name, or works it out.
- * Without `account` the group `(?<account>…)` of the path is the account, if there is one.
+ * Returns a route for requests with one event in the query string, or in a form body instead. `event` is the key of its
+ * name, or a function that returns the name. Without `account`, the account is the path's group `(?<account>…)`, if
+ * there is one.
  */
 export function pixel(
   path: RegExp,
@@ -72,8 +77,9 @@ export function pixel(
 }
 
 /**
- * One event in a JSON body, with the parameters of the query, which are everything when there is no body. `event` and
- * `account` are keys or functions; by default they are the groups `(?<event>…)` and `(?<account>…)` of the path.
+ * Returns a route for requests with one event in a JSON body, combined with the parameters of the query, which are used
+ * alone when there is no body. `event` and `account` are keys or functions; by default, they are the path's groups
+ * `(?<event>…)` and `(?<account>…)`.
  */
 export function jsonEvent(path: RegExp, keys: { account?: JsonKey; event?: JsonKey } = {}): Route {
   return {

@@ -2,35 +2,40 @@ import type { Decoder, Route } from './decoder.ts'
 import { lastCharacterOf, lastCharacters } from './path-end.ts'
 import type { VendorRequest } from './request.ts'
 
-/** One way to read a request, and whose it then is. */
+/** A route that can read a request, with its vendor. */
 export interface Candidate {
   vendor: string
   route: Route
 }
 
-/** Routes for any host, and how a path must end for them; null: it may end in any way. */
+/**
+ * A route for any host. `ends` contains the possible last characters of its paths; null when a path can end in any
+ * character.
+ */
 interface AnyHost extends Candidate {
   ends: string | null
   /** True when few paths fit its pattern. */
   isNarrow: boolean
 }
 
-/** Routes for any host that paths with the same last character may fit. */
+/** Routes for any host that may match paths with the same last character. */
 interface Ending {
   all: AnyHost[]
   broad: AnyHost[]
-  /** Fits the paths that a narrow one may fit: one look instead of many at the paths of unknown requests. */
+  /** Matches every path that a narrow route may match: one test instead of many for the paths of unknown requests. */
   narrow: RegExp
 }
 
-/** Which decoder reads a request. */
+/** Selects the decoder that reads a request. */
 export class Routing {
   private readonly byHost = new Map<string, Candidate[]>()
   private readonly anyHost: AnyHost[] = []
-  /** Those of `anyHost` that a path with this last character may fit. Paths are ASCII, so that there are few. */
+  /**
+   * The routes in `anyHost` that may match a path with this last character. Paths are ASCII, so the map stays small.
+   */
   private readonly byEnd = new Map<string, Ending>()
 
-  /** Where two decoders could read the same request, the one that comes first does. */
+  /** If two decoders could read the same request, the first one in the list does. */
   constructor(decoders: readonly Decoder[]) {
     for (const { vendor, hosts, routes } of decoders) {
       const candidates = routes.map((route) => ({ vendor, route }))
@@ -47,7 +52,7 @@ export class Routing {
     }
   }
 
-  /** Tries the most specific host name first, then decoders for any host. */
+  /** Tries the most specific host name first, then routes for any host. */
   find(request: VendorRequest): Candidate | undefined {
     const fits = ({ route }: Candidate) => route.path.test(request.path) && (route.when?.(request) ?? true)
     for (let host = request.host; host !== ''; host = parentOf(host)) {
@@ -58,7 +63,7 @@ export class Routing {
     return (narrow.test(request.path) ? all : broad).find(fits)
   }
 
-  /** The vendor that a host belongs to by its decoder; null when no decoder names the host or one above it. */
+  /** Returns the vendor whose decoder lists the host or one of its parent domains; null when there is none. */
   vendorOf(host: string): string | null {
     for (let name = host; name !== ''; name = parentOf(name)) {
       const [candidate] = this.byHost.get(name) ?? []
@@ -79,15 +84,15 @@ export class Routing {
   }
 }
 
-/** Paths that say nothing: a pattern that fits one of them fits many of any site. */
+/** Unspecific paths. A pattern that matches one of them matches many paths on any site. */
 const PLAIN_PATHS = ['/', '/x', '/x/x', '/x/x/x', '/x-1/x.js', '/x/x.html']
 
-/** Groups with the same name must not be alternatives. */
+/** Returns the source without group names, because alternatives must not have groups with the same name. */
 function withoutNames({ source }: RegExp): string {
   return source.replaceAll(/\(\?<\w+>/g, '(?:')
 }
 
-/** `a.b.c` → `b.c`; empty after the last. */
+/** `a.b.c` → `b.c`. Empty after the last label. */
 function parentOf(host: string): string {
   const dot = host.indexOf('.')
   return dot === -1 ? '' : host.slice(dot + 1)

@@ -16,8 +16,8 @@ export const rtbHouse: Decoder = {
 }
 
 /**
- * `{th, tags: [{eventType, …}]}`, formerly `id=pr_<account>_<event>_<what>`, possibly repeated. The visitor id is sent
- * the same way and is not an event.
+ * `{th, tags: [{eventType, …}]}`, formerly `id=pr_<account>_<event>_<item>`, possibly repeated. The visitor id is sent
+ * in the same format and is not an event.
  */
 function* readTags(request: VendorRequest): Iterable<DecodedEvent> {
   const { body, query } = request

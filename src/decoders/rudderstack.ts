@@ -10,8 +10,8 @@ const CALLS: Route = {
 }
 
 /**
- * The API of Segment on data planes that often run under the customer's own name. The write key is mostly in a header,
- * and then the account is not known; only beacons and pixels have it in the query.
+ * Segment's API on data planes that often run on the customer's own host. The write key is usually in a header, and
+ * then the account is unknown; only beacons and pixels have it in the query.
  */
 export const rudderstack: Decoder = {
   vendor: 'RudderStack',
@@ -21,10 +21,10 @@ export const rudderstack: Decoder = {
     { path: /\/pixel\/v1\/\w+$/, read: readPixel },
     CALLS,
     { ...CALLS, path: /\/v1\/[tpigasb]\/?$/ },
-    // Settings of the source; errors and counters of the library.
+    // Settings of the source, errors and counters of the library.
     sideChannel(/^\/(?:sourceConfig|rsaMetrics|metrics)\b/),
     scriptLoad(/\/(?:rudder-analytics|rsa)(?:[.-][\w.-]+)?\.js$/),
-    // Parts of the library that it loads when it needs them.
+    // Modules that the library loads on demand.
     sideChannel(/\/(?:plugins|js-integrations)\//),
     {
       ...CALLS,

@@ -4,7 +4,7 @@ import { pixel, scriptLoad } from './route.ts'
 
 const PAGE: Route = pixel(/^\/analytics$/, { account: 'account_id', event: () => 'page_view' })
 
-/** Formerly Pardot. The number of the account is 1,000 more than the one in its settings. */
+/** Formerly Pardot. The account number is 1,000 higher than the one in its settings. */
 export const salesforceAccountEngagement: Decoder = {
   vendor: 'Salesforce Account Engagement',
   source: 'https://help.salesforce.com/s/articleView?id=sf.pardot_web_tracking_code.htm',
@@ -21,7 +21,10 @@ export const salesforceAccountEngagement: Decoder = {
   ],
 }
 
-/** Account and campaign alone are what a report of the customer's own may be asked for by. */
+/**
+ * True for a page view on the customer's own host. Account and campaign alone are not enough, because a report on the
+ * customer's site could have the same parameters.
+ */
 function isPageOfOwnHost({ query }: VendorRequest): boolean {
   return 'account_id' in query && 'campaign_id' in query && ('visitor_id' in query || 'pi_opt_in' in query)
 }

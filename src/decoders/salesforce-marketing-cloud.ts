@@ -18,7 +18,7 @@ export const salesforceMarketingCloud: Decoder = {
   ],
 }
 
-/** The event is JSON in `payload`, in the query or in the body. */
+/** Reads the event, which is JSON in `payload`, in the query or in the body. */
 function readTrack(request: VendorRequest): DecodedEvent[] {
   const { account, event = '' } = TRACK.exec(request.path)?.groups ?? {}
   const { payload, ...rest } = isJson(request.body) ? request.json : request.fields

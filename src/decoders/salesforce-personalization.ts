@@ -18,7 +18,7 @@ export const salesforcePersonalization: Decoder = {
   ],
 }
 
-/** One event, or `{"events": […]}`; in base64 where it is the parameter `event`. */
+/** One event, or `{"events": […]}`. In base64 if it is the parameter `event`. */
 function* readEvents({ host, path, query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   const text = isJson(body) ? body : fromBase64(query.event ?? fields.event ?? '')
   // An account has several data sets, each with its own path.
@@ -30,7 +30,7 @@ function* readEvents({ host, path, query, fields, body }: VendorRequest): Iterab
   }
 }
 
-/** As it was sent before. */
+/** Reads the previous format. */
 function readReceived({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: fields.action ?? '', account: `${fields._ak ?? ''}/${fields._ds ?? ''}`, params: fields }]
 }

@@ -20,12 +20,12 @@ export const segment: Decoder = {
   routes: [
     { path: /^\/v1\/(?:[tpigas]|track|page|identify|group|alias|screen|batch|b|import)\/?$/, read: readCalls },
     { path: /^\/v1\/pixel\/\w+$/, read: readPixel },
-    // Counters of the library itself; settings of the source.
+    // Counters about the library itself, and settings of the source.
     sideChannel(/^\/v1\/(?:m|projects\/[^/]+\/(?:settings|integrations))$/),
     scriptLoad(/^\/analytics\.js\/v1\/(?<account>[^/]+)\//),
     scriptLoad(/^\/(?:analytics-next|next-integrations)\//),
     // Both the API and the library may be served from the customer's own host. Compatible vendors use the same paths
-    // and keys; only their libraries say who they are.
+    // and keys; only their libraries identify them.
     {
       path: /^/,
       anyHost: true,

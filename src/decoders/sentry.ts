@@ -5,11 +5,11 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 /**
- * How an envelope begins under a path of the customer's own (`tunnel`): a header with the address of the project, and the
- * header of an item in the next line. One line alone is no envelope, but may be settings that a site saves.
+ * Start of an envelope sent to a customer's own path (`tunnel`): a header with the project's URL, followed by a line
+ * with the header of an item. The first line alone is not enough, because it could be settings that a site saves.
  */
 const ADDRESS = /^\{.{0,2000}"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"\n]*\/)?\d+".{0,2000}\}\r?\n\{/
-/** Longer than any header of an envelope. */
+/** Longer than any envelope header. */
 const MAX_HEADER = 4100
 
 /** The account is the project. */
@@ -20,10 +20,10 @@ export const sentry: Decoder = {
   routes: [
     { path: /^\/api\/(?<account>\d+)\/envelope\/?$/, read: readEnvelope },
     { path: /^\/api\/(?<account>\d+)\/store\/?$/, read: readEvent },
-    // Reports of the browser's own, crash dumps.
+    // The browser's own reports, and crash dumps.
     sideChannel(/^\/api\/(?:\d+\/|embed\/)/),
     scriptLoad(/\.js$/),
-    // An own installation, or a tunnel.
+    // A self-hosted installation, or a tunnel.
     {
       path: /^\/api\/(?<account>\d+)\/envelope\/?$/,
       anyHost: true,
@@ -52,8 +52,8 @@ function isTunnelled(body: string | null): boolean {
 const projectIn = (path: string) => /^\/api\/(\d+)\//.exec(path)?.[1]
 
 /**
- * A header, then items: each is a header line that names its type and, often, its length, and a payload. Each item is an
- * event that goes by its type: `event` (an error or message), `transaction`, `session`, `log`, `replay_event`, …
+ * A header, followed by items. Each item is a header line, with its type and often its length, and a payload. Each item
+ * is an event named by its type: `event` (an error or message), `transaction`, `session`, `log`, `replay_event`, …
  */
 function* readEnvelope({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   const bytes = Buffer.from(body ?? '')
@@ -64,7 +64,7 @@ function* readEnvelope({ path, body }: VendorRequest): Iterable<DecodedEvent> {
     const start = endOfLine(bytes, at) + 1
     const { type, length } = objectOf(unfolded(bytes.toString('utf8', at, start - 1)))
     at = start - 1
-    // Not the header of an item: the rest of a payload whose bytes are no text.
+    // This line is not an item header: it is the rest of a payload that is not text.
     if (typeof type !== 'string') continue
     at = typeof length === 'number' && length >= 0 ? start + length : endOfLine(bytes, start)
     yield { event: type, account, params: { event_id, sent_at, sdk, ...summaryOf(bytes.toString('utf8', start, at)) } }
@@ -76,12 +76,15 @@ function endOfLine(bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end
 }
 
-/** One event as JSON, as older versions send it. */
+/** One event as JSON, as sent by older versions. */
 function* readEvent({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   if (isJson(body)) yield { event: 'event', account: scalarOrNull(projectIn(path)), params: summaryOf(body) }
 }
 
-/** Without what is only of use where the error is mended: stack traces, breadcrumbs, spans, lists of modules. */
+/**
+ * Returns the payload without data that is only useful for debugging: stack traces, breadcrumbs, spans, lists of
+ * modules.
+ */
 function summaryOf(payload: string): Record<string, unknown> {
   const value = unfolded(payload)
   const { breadcrumbs, spans, modules, debug_meta, threads, exception, ...rest } = objectOf(value)

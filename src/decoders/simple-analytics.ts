@@ -13,7 +13,7 @@ export const simpleAnalytics: Decoder = {
   routes: [
     pixel(/^\/(?:simple|noscript|hello)\.gif$/, KEYS),
     { path: /^\/(?:events|post)\/?$/, read: readPost },
-    // How long the page was looked at; belongs to a page view sent before.
+    // Time spent on the page, which belongs to a page view sent earlier.
     sideChannel(/^\/(?:append|image\.gif)$/),
     scriptLoad(/^\/(?:latest|light|auto-events|hello|app|sri\/.*)(?:\.dev)?\.js$/),
     {

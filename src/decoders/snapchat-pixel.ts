@@ -14,9 +14,9 @@ export const snapchatPixel: Decoder = {
   routes: [
     { path: /^\/p\/?$/, read: readTracks },
     serverEvents(SERVER, { list: 'data', event: 'event_name' }),
-    // The version before: one event, or a list of them.
+    // The previous version: one event, or a list of events.
     { path: /^\/v2\/conversion\/?$/, read: readConversions },
-    // Checks events without counting them; what was received.
+    // Validation of events without counting them, and statistics of received events.
     sideChannel(/^\/v\d\/(?:conversion\/|[^/]+\/events\/)/),
     // Identity sync.
     sideChannel(/^\/(?:cm|collector)\//),
@@ -25,7 +25,7 @@ export const snapchatPixel: Decoder = {
   ],
 }
 
-/** `{ctx, req: [{t: {pid, ev, …}}, …]}`; what is no `t` is a start or a log. Formerly one event in a form. */
+/** `{ctx, req: [{t: {pid, ev, …}}, …]}`. Entries without `t` are starts or logs. Formerly one event in a form. */
 function* readTracks(request: VendorRequest): Iterable<DecodedEvent> {
   const { fields } = request
   if (!isJson(request.body) && 'pid' in fields) {

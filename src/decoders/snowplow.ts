@@ -4,11 +4,12 @@ import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './pa
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** How the body of a POST begins, under whatever path. */
+/** Start of a POST body, with any path. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'
 
 /**
- * Meaning of `e`, with the names of the vendor's event tables. A self-describing event (`ue`) is named by its schema.
+ * Meaning of `e`, with the names used in the vendor's event tables. A self-describing event (`ue`) is named by its
+ * schema.
  */
 const NAMES = new Map([
   ['pv', 'page_view'],
@@ -20,10 +21,10 @@ const NAMES = new Map([
   ['ad', 'ad_impression'],
 ])
 
-/** Codes of events. */
+/** Event codes. */
 const EVENT = /^(?:p[vp]|[su]e|t[ri]|ad)$/
 
-/** Collectors run under the customer's own name. An event is `e`, its application `aid`. */
+/** Collectors run on the customer's own host. `e` is the event, `aid` its application. */
 export const snowplow: Decoder = {
   vendor: 'Snowplow',
   source: 'https://docs.snowplow.io/',
@@ -44,7 +45,7 @@ export const snowplow: Decoder = {
       when: (request) => request.search.includes('tv=') && 'tv' in request.query && EVENT.test(request.query.e ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
-    // Renamed to escape ad blockers. All trackers send `p`, and `eid`, the event's UUID.
+    // Renamed to escape ad blockers. All trackers send `p`, and the event's UUID as `eid`.
     {
       path: /^/,
       anyHost: true,
@@ -52,7 +53,7 @@ export const snowplow: Decoder = {
       when: (request) => request.search.includes('tv=') && isTrackers(request.query),
       read: ({ query }) => [toEvent(query)],
     },
-    // Other tools' webhooks: the schema says what the event is.
+    // Webhooks of other tools. The schema identifies the event.
     { path: /\/com\.snowplowanalytics\.iglu\/v1\/?$/, anyHost: true, read: readWebhook },
     { ...scriptLoad(/snowplow.*\bsp(?:\.lite)?\.js$/), anyHost: true },
   ],
@@ -62,13 +63,16 @@ function isTrackers({ e = '', p, eid = '' }: Params): boolean {
   return EVENT.test(e) && p !== undefined && /^[\da-f-]{36}$/.test(eid)
 }
 
-/** `{schema, data: [event, …]}`; a GET under this path asks for nothing. */
+/** `{schema, data: [event, …]}`. A GET request for this path carries no event. */
 function* readPost(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return
   for (const event of objectsOf(request.json.data)) yield toEvent(event)
 }
 
-/** The JSON inside, plain (`ue_pr`, `co`) or in base64 (`ue_px`, `cx`), is opened under the plain one's key. */
+/**
+ * Returns an event. The JSON inside it, plain (`ue_pr`, `co`) or in base64 (`ue_px`, `cx`), is parsed and stored under
+ * the plain key.
+ */
 function toEvent({ ue_px, ue_pr, cx, co, ...event }: Record<string, unknown>): DecodedEvent {
   const opened = { ue_pr: open(ue_pr, ue_px), co: open(co, cx) }
   const code = scalarText(event.e)
@@ -83,8 +87,8 @@ function schemaName(schema: string): string {
 }
 
 /**
- * https://docs.snowplow.io/docs/sources/webhooks/iglu-webhook/: `{schema, data}` or, with the schema in the query, a list
- * of objects, one object, or the fields of a form or of the query.
+ * `{schema, data}` or, with the schema in the query, a list of objects, one object, or the fields of a form or the
+ * query: https://docs.snowplow.io/docs/sources/webhooks/iglu-webhook/
  */
 function* readWebhook({ body, query, fields }: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {

@@ -23,12 +23,14 @@ export const splitIo: Decoder = {
   routes: [
     { path: /^\/api\/(?:v\d\/)?events\/(?:bulk|beacon)$/, read: (request) => read(request, 'eventTypeId') },
     { path: /^\/api\/(?:v\d\/)?testImpressions\/(?:bulk|beacon)$/, read: (request) => read(request, null) },
-    // Definitions of flags, counts of what was sent, speed.
+    // Flag definitions, counts of sent data, performance.
     sideChannel(/^\/(?:api|sse|event-stream)\b/),
   ],
 }
 
-/** A list, or `{entries: […], token}`. Without a key of the name they are impressions: which treatment a flag gave. */
+/**
+ * A list, or `{entries: […], token}`. Entries without an event name are impressions: the treatment that a flag gave.
+ */
 function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEvent> {
   for (const sent of readJsonObjects(body)) {
     const account = scalarOrNull(sent.token)
@@ -39,7 +41,10 @@ function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEve
   }
 }
 
-/** `{f, i: [{k, t, …}]}` in the words of the SDK before: `{testName, keyImpressions: [{keyName, treatment, …}]}`. */
+/**
+ * Converts `{f, i: [{k, t, …}]}` to the names used by the previous SDK: `{testName, keyImpressions: [{keyName,
+ * treatment, …}]}`.
+ */
 function* impressionsOf(entry: Record<string, unknown>): Iterable<Named> {
   yield ['splitName', scalarText(entry.f ?? entry.testName)]
   for (const [index, impression] of objectsOf(entry.i).slice(0, MAX_ENTRIES).entries()) {

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText, sharedOf
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The paths are the same through a proxy; keys of browsers begin alike. */
+/** The paths are the same through a proxy. Browser keys have a common prefix. */
 const isFromBrowser = ({ search, query }: VendorRequest) =>
   search.includes('k=client-') && (query.k?.startsWith('client-') ?? false)
 
@@ -26,7 +26,7 @@ export const statsig: Decoder = {
   ],
   routes: [
     { path: LOG, read: readEvents },
-    // Feature gates of the visitor, and errors of the SDK.
+    // The visitor's feature gates, and errors of the SDK.
     sideChannel(/^\/v1\/\w+\/?(?:client-\w+)?$/),
     scriptLoad(/\.js$/, 'apikey'),
     { path: LOG, anyHost: true, mark: /[?&]k=client-/, when: isFromBrowser, read: readEvents },
@@ -44,7 +44,7 @@ function* readEvents({ body, query }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The SDK hides a body from filters as base64 written backwards. */
+/** Decodes a body that the SDK hides from filters as reversed base64. */
 function reversed(body: string | null): string {
   return [...(body ?? '')].reverse().join('')
 }

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
-/** Events that Tealium Collect sends to the server side. The account is `<account>/<profile>`. */
+/** Events that Tealium Collect sends to Tealium's server-side products. The account is `<account>/<profile>`. */
 export const tealiumEventstream: Decoder = {
   vendor: 'Tealium EventStream',
   source: 'https://docs.tealium.com/platforms/http-api/',
@@ -15,7 +15,7 @@ export const tealiumEventstream: Decoder = {
     { path: /^\/vdata\/i\.gif$/, read: ({ fields }) => [toEvent(fields, '')] },
     // Visitor identity and profile.
     sideChannel(/\/i\.js$|^\/[\w-]+\/[\w.-]+\/\w{20,}$|^\/(?:id|datacloud)\b/),
-    // On a host of the customer's, where the path may be another.
+    // On a host of the customer, where the path may differ.
     {
       path: /^/,
       anyHost: true,
@@ -33,7 +33,7 @@ export const tealiumEventstream: Decoder = {
   ],
 }
 
-/** One event, or `{shared, events: [event, …]}`; in the query where there is no body. */
+/** One event, or `{shared, events: [event, …]}`. Without a body, the query contains the event. */
 function* readEvents({ body, fields }: VendorRequest): Iterable<DecodedEvent> {
   if (!isJson(body)) {
     yield toEvent(fields, '')
@@ -46,7 +46,7 @@ function* readEvents({ body, fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The field `data` of a form is `{data: {…}, event: 'view'}`; the path says for whom. */
+/** The field `data` of a form is `{data: {…}, event: 'view'}`. The path contains the account. */
 function readPixel({ path, fields }: VendorRequest): DecodedEvent[] {
   const { data, ...rest } = fields
   const sent = objectOf(unfolded(data))

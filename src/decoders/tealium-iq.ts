@@ -10,7 +10,7 @@ const LIBRARY: Route = {
   read: readLibrary,
 }
 
-/** The loader, its part that runs first, and one file for each tag. The account is `<account>/<profile>`. */
+/** The loader, a part of it that runs first, and one file per tag. The account is `<account>/<profile>`. */
 export const tealiumIq: Decoder = {
   vendor: 'Tealium iQ',
   source: 'https://docs.tealium.com/platforms/javascript/install/',

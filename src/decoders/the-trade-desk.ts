@@ -18,13 +18,16 @@ export const theTradeDesk: Decoder = {
   ],
 }
 
-/** Tags have no names. They go by their kind: `up` is the universal one, `ct` says which tag it was. */
+/**
+ * Reads a tag. Tags have no names, so the event is named by the tag's type: `up` is the universal pixel. `ct`
+ * identifies the tag.
+ */
 function readTag({ path, fields }: VendorRequest): DecodedEvent[] {
   const kind = TRACK.exec(path)?.groups?.kind ?? ''
   return [{ event: kind, account: scalarOrNull(fields.adv ?? fields.advertiser_id), params: fields }]
 }
 
-/** https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi: `{data: [{adv, event_name, …}]}` */
+/** `{data: [{adv, event_name, …}]}`: https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi */
 function* readConversions({ json }: VendorRequest): Iterable<DecodedEvent> {
   for (const event of objectsOf(Array.isArray(json.data) ? json.data : [json])) {
     yield { event: scalarText(event.event_name) || 'conversion', account: scalarOrNull(event.adv), params: event }

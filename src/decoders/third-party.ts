@@ -1,15 +1,15 @@
-/** The list is loaded with the first host that is looked up: a start needs none. */
+/** The list is loaded at the first lookup, because it is not needed at startup. */
 const list = () => require('third-party-web/nostats-subset') as typeof import('third-party-web/nostats-subset')
 
-/** Hosts that were looked up, with their names; a page calls the same few again and again. */
+/** Cache of looked-up hosts and their owners, because pages call the same few hosts repeatedly. */
 const known = new Map<string, string | null>()
 const MAX_KNOWN = 10_000
-/** No host is longer: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */
+/** Maximum length of a host name: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */
 const MAX_HOST_LENGTH = 253
 
 /**
  * Returns the owner of a host according to third-party-web (https://github.com/patrickhulce/third-party-web); null when
- * unknown. `host` in lower case, without a port.
+ * unknown. `host` must be in lower case, without a port.
  */
 export function thirdPartyOf(host: string): string | null {
   if (host.length > MAX_HOST_LENGTH) return null

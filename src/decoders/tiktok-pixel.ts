@@ -9,7 +9,7 @@ export const tiktokPixel: Decoder = {
   hosts: ['analytics.tiktok.com', 'analytics.us.tiktok.com', 'business-api.tiktok.com'],
   routes: [
     { path: /^\/api\/v\d\/(?:pixel(?:\/(?:act|track|batch))?|track)\/?$/, read: readEvents },
-    // Reports on the code itself: speed, errors, what it can do.
+    // Reports about the code itself: performance, errors, supported features.
     sideChannel(/^\/api\/v\d\//),
     // https://business-api.tiktok.com/portal/docs?id=1771101303285761
     serverEvents(/^\/open_api\/v[\d.]+\/event\/track\/?$/, {
@@ -17,7 +17,7 @@ export const tiktokPixel: Decoder = {
       event: 'event',
       account: ({ event_source_id }) => event_source_id,
     }),
-    // The version before, with one event or `{pixel_code, batch: [event, …]}`.
+    // The previous version, with one event or `{pixel_code, batch: [event, …]}`.
     jsonEvent(/^\/open_api\/v[\d.]+\/pixel\/track\/?$/, { event: 'event', account: 'pixel_code' }),
     serverEvents(/^\/open_api\/v[\d.]+\/pixel\/batch\/?$/, {
       list: 'batch',

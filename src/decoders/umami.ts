@@ -4,10 +4,12 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** How the body of a call begins on any host. The website is a UUID; other values are those of a site's own forms. */
+/**
+ * Start of a call's body on any host. The website is a UUID; with any other value, the body could be a site's own form.
+ */
 const CALL = /^\{"type":"\w+","payload":\{"website":"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}"/
 
-/** Mostly on a server of one's own, where the path can be chosen too; told by the body. */
+/** Usually self-hosted with a configurable path, so calls are recognised by their body. */
 export const umami: Decoder = {
   vendor: 'Umami',
   source: 'https://umami.is/docs/api/sending-stats',
@@ -26,7 +28,7 @@ export const umami: Decoder = {
   ],
 }
 
-/** `{type: 'event', payload: {website, name?}}`; what has no name is a page view. */
+/** `{type: 'event', payload: {website, name?}}`. A call without a name is a page view. */
 function* readCalls({ body }: VendorRequest): Iterable<DecodedEvent> {
   for (const call of readJsonObjects(body)) {
     const { website, name, event_name } = objectOf(call.payload)

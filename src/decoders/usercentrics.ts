@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, pixel, scriptLoad } from './route.ts'
 
-/** https://github.com/Usercentrics/react-native-sdk: the numbers of `UsercentricsAnalyticsEventType`. */
+/** Event types by number, from `UsercentricsAnalyticsEventType`: https://github.com/Usercentrics/react-native-sdk */
 const TYPES = new Map([
   ['1', 'CMP_SHOWN'],
   ['5', 'ACCEPT_ALL_FIRST_LAYER'],
@@ -28,14 +28,14 @@ export const usercentrics: Decoder = {
     { path: /^\/uct\/?$/, read: readInteraction },
     jsonEvent(/^\/consent\/u\w\/\d$/, { account: 'settingsId', event: 'action' }),
     { path: /^\/graphql$/, read: readQuery },
-    // Counts sessions for the invoice.
+    // Counts sessions for billing.
     pixel(/^\/session\/1px\.png$/, { account: 'settingsId', event: () => 'session' }),
     scriptLoad(/^\/(?:latest\/)?settings\/(?<account>[\w-]+)\//),
     scriptLoad(/\.js$/),
   ],
 }
 
-/** `t` is what happened, `sid` the settings; in the query or as JSON. */
+/** `t` is the event, `sid` the settings id; in the query or as JSON. */
 function readInteraction(request: VendorRequest): DecodedEvent[] {
   const sent = isJson(request.body) ? { ...request.query, ...request.json } : request.fields
   const type = scalarText(sent.t ?? sent.eventType)

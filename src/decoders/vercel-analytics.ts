@@ -6,7 +6,7 @@ import { scriptLoad } from './route.ts'
 
 const VITALS: Route = { path: /^\/v1\/vitals$|\/_vercel\/speed-insights\/vitals$/, read: readVitals }
 
-/** On the customer's own host; the request does not say for which project it is. */
+/** On the customer's own host. The request does not contain the project. */
 export const vercelAnalytics: Decoder = {
   vendor: 'Vercel Analytics',
   source: 'https://vercel.com/docs/analytics',
@@ -17,7 +17,7 @@ export const vercelAnalytics: Decoder = {
     VITALS,
     { ...scriptLoad(/\/_vercel\/(?:speed-)?insights\/script\.js$/), anyHost: true },
     scriptLoad(/^\/v1\/.*\.js$/),
-    // Under a path of the project's own, against blockers.
+    // With a path specific to the project, to escape ad blockers.
     {
       path: /^\/[\w-]+\/(?:view|event)$/,
       anyHost: true,
@@ -34,7 +34,7 @@ function readEvent({ path, json }: VendorRequest): DecodedEvent[] {
   return [{ event: scalarText(json.en) || kind, account: null, params: json }]
 }
 
-/** Measures of speed, in JSON or, long ago, in a form. */
+/** Reads performance metrics in JSON or, in older versions, in a form. */
 function readVitals(request: VendorRequest): DecodedEvent[] {
   if (!request.body?.startsWith('{')) return []
   const { json } = request

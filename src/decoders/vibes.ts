@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { jsonEvent } from './route.ts'
 
-/** Results of messages to phones; the company is identified by a cookie. */
+/** Conversions after mobile messages. The company is identified by a cookie. */
 export const vibes: Decoder = {
   vendor: 'Vibes',
   source: 'https://developer-platform.vibes.com/docs/implementing-vibes-tags',

@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 
-/** Images without names, by the letter of their file. */
+/** Image requests without event names, by the letter of their file. */
 const IMAGES = new Map([
   ['v', 'page_view'],
   ['l', 'variation'],
@@ -33,7 +33,7 @@ export const vwo: Decoder = {
   ],
 }
 
-/** `{"d": {"event": {"name": …, "props": …}}}`; name and account are in the query as well. */
+/** `{"d": {"event": {"name": …, "props": …}}}`. The query also contains name and account. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const { query } = request
   const data = request.body ? objectOf(request.json.d) : {}

@@ -4,7 +4,7 @@ import { emptyParams, type Params } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
-/** The visitor's action according to `WT.dl`. */
+/** The visitor's action by value of `WT.dl`. */
 const TYPES = new Map([
   ['0', 'Page View'],
   ['20', 'Download'],
@@ -19,29 +19,29 @@ const TYPES = new Map([
   ['29', 'Image Map Click'],
 ])
 
-/** Lists of products: what they are, how many, for how much. */
+/** Product lists: name, quantity, price. */
 const PRODUCTS: Params = { 'WT.pn_sku': 'sku', 'WT.pn': 'name', 'WT.tx_u': 'units', 'WT.tx_s': 'subtotal' }
 
 const HIT = /\/dcs\.gif$/
 const ACCOUNT = /^\/(dcs\w+)\//
 
-/** Its own parameters; the successor product writes them in lower case. */
+/** Webtrends' own parameters. The successor product writes them in lower case. */
 const OWN = /^(?!.*[?&]wt\.).*[?&](?:dcs|WT\.)\w+=/
 
 const COLLECT: Route = { path: HIT, read: readHit }
 
-/** The account is the id of the data source, the first part of the path. */
+/** The account is the id of the data source, the first segment of the path. */
 export const webtrendsOndemand: Decoder = {
   vendor: 'Webtrends OnDemand',
   source: 'https://github.com/MisterPhilip/omnibug',
   hosts: ['webtrendslive.com', 'webtrends.com'],
   routes: [
-    // The same hit again, after a cookie was set.
+    // The same hit, repeated after a cookie was set.
     { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('dcsredirect=') },
     // A second copy, for a stream.
     { ...sideChannel(HIT), when: ({ host }) => host === 'scs.webtrends.com' },
     COLLECT,
-    // Asks who the visitor is.
+    // Requests the visitor's id.
     { ...sideChannel(/^\/dcs\w+\/wtid\.js$/), anyHost: true },
     { ...COLLECT, path: /^\/dcs\w+\/(?:.+\/)?dcs\.gif$/, anyHost: true },
     {
@@ -53,7 +53,7 @@ export const webtrendsOndemand: Decoder = {
   ],
 }
 
-/** The code encodes most values twice. */
+/** Reads a hit. The vendor's code encodes most values twice. */
 function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const account = ACCOUNT.exec(path)?.[1] ?? null
   const type = query['WT.dl'] ?? '0'

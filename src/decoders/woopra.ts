@@ -4,20 +4,20 @@ import { scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** The account is the project, mostly the website's domain. */
+/** The account is the project, usually the website's domain. */
 export const woopra: Decoder = {
   vendor: 'Woopra',
   source: 'https://docs.woopra.com/',
   hosts: ['woopra.com'],
   routes: [
     { path: /^\/track\/(?:ce|identify|push)\/?$/, read: readCall },
-    // Says that the visitor is still there; which links were left by.
+    // Reports that the visitor is still on the page, and the links they left by.
     sideChannel(/^\/track\/\w+\/?$/),
     scriptLoad(/^\/(?:js\/)?(?:w|wpt\.min|t\/\d+)\.js$/),
   ],
 }
 
-/** Everything in the query, or in JSON from servers. */
+/** Reads a call: all parameters in the query or, from servers, in JSON. */
 function* readCall({ path, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   const kind = /^\/track\/(\w+)/.exec(path)?.[1] ?? ''
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {

@@ -5,7 +5,7 @@ import { scriptLoad, serverEvents, sideChannel } from './route.ts'
 
 const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
 
-/** Formerly Twitter. Each event goes to two hosts; the one at `t.co` is the copy. */
+/** Formerly Twitter. Each event is sent to two hosts; the request to `t.co` is the copy. */
 export const xPixel: Decoder = {
   vendor: 'X Pixel',
   source: 'https://business.x.com/en/help/campaign-measurement-and-analytics/conversion-tracking-for-websites',
@@ -18,7 +18,7 @@ export const xPixel: Decoder = {
     'ads-api.twitter.com',
   ],
   routes: [
-    // Without a pixel it says who the visitor is elsewhere.
+    // Without a pixel, the request is an identity sync.
     { ...sideChannel(ADSCT), when: ({ host, fields }) => host === 't.co' || !('txn_id' in fields) },
     { path: ADSCT, read: ({ fields }) => readEvents(fields) },
     // https://docs.x.com/x-ads-api/measurement/web-conversions
@@ -28,8 +28,8 @@ export const xPixel: Decoder = {
 }
 
 /**
- * Events have names in `events` (`[["pageview", {…}]]`) or are events of Events Manager, whose id names them:
- * `txn_id=tw-<pixel>-<event>`. The pixel alone is what the tag sends when it is configured.
+ * Events have names in `events` (`[["pageview", {…}]]`), or belong to Events Manager and are named by their id:
+ * `txn_id=tw-<pixel>-<event>`. The tag sends the pixel alone when it is configured.
  */
 function* readEvents(fields: Params): Iterable<DecodedEvent> {
   const { txn_id = '' } = fields

@@ -6,7 +6,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const WATCH = /\/watch\/(?<account>\d+)(?:\/\d+)?\/?$/
 
-/** Flags of `browser-info`, by the methods under which a page calls them; all else is a page view. */
+/** Flags in `browser-info`, with the methods that a page calls. All other hits are page views. */
 const METHODS: [flag: string, method: string][] = [
   ['dl:1', 'file'],
   ['ln:1', 'extLink'],
@@ -32,10 +32,10 @@ export const yandexMetrica: Decoder = {
   ],
   routes: [
     watch,
-    // Recordings, maps of clicks, who the visitor is.
+    // Recordings, click maps, identity sync.
     sideChannel(/^\/(?:webvisor|clmap|map|sync_cookie|metrika\/advert|user_storage_set)\b/),
     scriptLoad(/^\/metrika\/[\w-]+\.js$/, 'id'),
-    // Through a server of the customer's own.
+    // Through a server of the customer.
     {
       ...watch,
       anyHost: true,
@@ -45,13 +45,13 @@ export const yandexMetrica: Decoder = {
   ],
 }
 
-/** The page's own parameters, e-commerce among them, are JSON in `site-info`. */
+/** Reads a hit. The page's custom parameters, including e-commerce data, are JSON in `site-info`. */
 function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
   const account = scalarOrNull(WATCH.exec(path)?.groups?.account)
   return [{ event: hitName(fields), account, params: { ...fields, 'site-info': unfolded(fields['site-info']) } }]
 }
 
-/** A reached goal has its own address: `goal://shop.example/order`. */
+/** Returns the name of a hit. A reached goal has its own URL: `goal://shop.example/order`. */
 function hitName({ 'page-url': page = '', 'browser-info': info = '' }: Params): string {
   const goal = /^goal:\/\/[^/]*\/(.*)$/s.exec(page)?.[1]
   if (goal !== undefined) return goal

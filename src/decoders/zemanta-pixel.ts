@@ -2,7 +2,7 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** Without a name it is the pixel of a page view. */
+/** Path of a pixel. Without a name it reports a page view. */
 const PIXEL = /^\/(?:v\d\/)?p\/(?:(?:ns|js|s2s)\/)?(?<account>\d+)(?:\/(?<event>[^/]+))?\/?$/
 
 export const zemantaPixel: Decoder = {
