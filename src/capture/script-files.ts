@@ -64,7 +64,7 @@ export class ScriptFiles {
     return fileResponse(request, file, { ...HEADERS, 'cache-control': `public, max-age=${MAX_AGE_S}` })
   }
 
-  /** Returns the file; null when the token is unknown. */
+  /** Returns the file for a URL; null when the token is unknown. */
   private async file({ pathname, host }: URL): Promise<StaticFile | null> {
     const [, token = '', extension] = /^\/t\/([^/]+)\.(js|json)$/.exec(pathname) ?? []
     const domain = this.parts.domains.byToken(token)

@@ -35,7 +35,7 @@ const UNPACK: Record<string, Unpack> = {
   br: brotliDecompressSync,
 }
 
-/** Gzip's first three bytes (https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1), as they look in base64. */
+/** Gzip's first three bytes (https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1) in base64. */
 const GZIP_IN_BASE64 = 'H4sI'
 
 /** True for a body that may be larger than its sent form: bytes in base64, or gzip in base64 as text. */

@@ -55,7 +55,9 @@ const USP_WORDS: Record<string, [notice: string, sale: string, lspa: string]> = 
   '-': ['not applicable', 'not applicable', 'not applicable'],
 }
 
-/** Returns the applicable sections by the ids in `gpp_sid`: `usnat,usca`; `none`. An unknown id stays a number. */
+/**
+ * Returns the applicable sections by the ids in `gpp_sid`: `usnat,usca`; `none`. An unknown id is returned as a number.
+ */
 export function readSectionIds(text: string): string | null {
   if (!/^-?\d{1,3}(?:[,_.]-?\d{1,3}){0,30}$/.test(text)) return null
   const ids = text.split(/[,_.]/).map(Number)

@@ -89,11 +89,11 @@ const usPrivacy: Case[] = [
     { [`${US}.notice`]: 'not applicable', [`${US}.sale`]: 'not applicable', [`${US}.lspa`]: 'not applicable' },
   ],
   [{ us_privacy: '2YNN' }, {}],
-  // A placeholder that was not filled in.
+  // A placeholder that was not replaced.
   [{ us_privacy: '[us_privacy]', gdpr_consent: '{GDPR_CONSENT_755}' }, {}],
 ]
 
-// These strings were made by the IAB's own library (@iabtechlabtcf/core, @iabgpp/cmpapi).
+// These strings were created with the IAB's own libraries (@iabtechlabtcf/core, @iabgpp/cmpapi).
 const tcf = (vendors: string, disclosed = 'none') => ({
   'consent.tcf.version': '2',
   'consent.tcf.framework': 'TCF 2.2',
@@ -173,20 +173,20 @@ describe('in words', () => {
   })
 })
 
-/** Bits as base64url, padded to whole bytes. */
+/** Returns bits as base64url, padded to whole bytes. */
 function packed(bits: string): string {
   const whole = bits.padEnd(Math.ceil(bits.length / 8) * 8, '0')
   return Buffer.from((whole.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))).toString('base64url')
 }
 const numberBits = (value: number, length: number) => value.toString(2).padStart(length, '0')
 
-/** A TC string's list of vendors: one bit for each. */
+/** Returns a TC string's vendor list with one bit per vendor. */
 const vendorBits = (ids: readonly number[]) => {
   const highest = Math.max(0, ...ids)
   const bits = Array.from({ length: highest }, (_, index) => (ids.includes(index + 1) ? '1' : '0'))
   return `${numberBits(highest, 16)}0${bits.join('')}`
 }
-/** The same list as ranges of one vendor each. */
+/** Returns the same list as ranges of one vendor each. */
 const vendorRanges = (ids: readonly number[]) =>
   `${numberBits(Math.max(0, ...ids), 16)}1${numberBits(ids.length, 12)}${ids.map((id) => `0${numberBits(id, 16)}`).join('')}`
 

@@ -51,7 +51,7 @@ export const countly: Decoder = {
         'sdk_name' in request.fields,
       read: (request) => ('requests' in request.fields ? readBulk(request) : readRequest(request.fields)),
     },
-    // Settings, texts and forms for this visitor.
+    // Settings, texts and forms for the visitor.
     { ...sideChannel(/\/o\/(?:sdk|surveys|feedback)\b/), anyHost: true, when: hasKey },
     { ...scriptLoad(/\/countly(?:\.min)?\.js$/), anyHost: true },
   ],

@@ -4,7 +4,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const SCRIPT = /^\/pages\/(?:scripts|data-scripts|sampling-data-scripts)\/(\d+)\/(\d+)\.js(?:on)?$/
 
-/** Recordings have no names and go to other hosts. */
+/** Recordings have no names and are sent to other hosts. */
 export const crazyEgg: Decoder = {
   vendor: 'Crazy Egg',
   source: 'https://support.crazyegg.com/hc/en-us/articles/360054584474-Install-Crazy-Egg',

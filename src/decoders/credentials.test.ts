@@ -9,14 +9,14 @@ const NAMES = [
   ...['Authorization', 'client_secret', 'password', 'refresh_token', 'X-Api-Key', 'secret'],
 ]
 
-/** Members that make many decoders read the body as one of their events. */
+/** Properties that make many decoders read the body as an event of their vendor. */
 const EVENT = {
   ...{ event: 'buy', name: 'buy', type: 'track', e: 'pv', t: 'event', en: 'buy', ev: 'Buy', eventName: 'buy' },
   ...{ id: '7', tid: 'G-1', v: '2', idsite: '7', rec: '1', token: 't', writeKey: 'k', pixel_id: 'p', aid: 'a' },
 }
 const LISTS = ['data', 'events', 'batch', 'requests', 'conversions', 'req', 'list', 'evts', 'attachments']
 
-/** Returns a body for each position of a JSON document that could hold the credential. */
+/** Returns a body for each position in a JSON document that could contain the credential. */
 function bodiesWith(name: string): object[] {
   const event = { ...EVENT, [name]: CANARY }
   const nested = { ...EVENT, properties: { user: { [name]: CANARY } }, params: { [name]: { value: CANARY } } }
@@ -68,7 +68,7 @@ test('no decoder returns a credential, wherever it is in the request', () => {
       const { vendor, events, error } = decodeHit({ url: `https://${host}${path}?${query}`, method: 'POST', body })
       if (vendor !== null && events.length > 0) met.add(vendor)
       for (const { event, account, params } of events) {
-        // For vendors whose API key is the public project id, the key is the account.
+        // Some vendors' API key is the public project id. For these, the key is the account.
         const kept = Object.entries(params).filter(([, value]) => value !== account)
         const found = [event, ...kept.map((pair) => pair.join('='))].filter((text) => text.includes(CANARY))
         if (found.length > 0) expect([vendor, path, found]).toEqual([vendor, path, []])

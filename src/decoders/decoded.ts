@@ -17,7 +17,7 @@ export const MAX_PARAMS_PER_HIT = 50_000
 const TOO_MANY_EVENTS = `events: more than ${MAX_EVENTS_PER_HIT} in one request, the rest was dropped`
 const TOO_MANY_PARAMS = `events: more than ${MAX_PARAMS_PER_HIT} parameters in one request, the rest was dropped`
 
-/** An event as it is stored. For kind `library` the event's name is empty. */
+/** A stored event. For kind `library` the event's name is empty. */
 export interface FlatEvent {
   event: string
   account: string | null

@@ -6,7 +6,7 @@ import { type Decoded, decodeHit } from './index.ts'
 import { unfolded } from './json.ts'
 import { flattenParams, readForm, readQuery } from './params.ts'
 
-/** Real requests from other projects, stored next to this project and not in it. */
+/** Real requests from other projects, stored next to this project rather than in it. */
 const DATA = join(import.meta.dir, '../../../shared/data')
 const absent = !existsSync(DATA)
 
@@ -31,7 +31,7 @@ interface OmnibugCase extends Request {
   asserted: { key: string; value: string }[]
 }
 
-/** Names of the vendors in Omnibug’s test cases. */
+/** Our vendor names by the provider names in Omnibug’s test cases. */
 const PROVIDERS: Record<string, string> = {
   GOOGLEANALYTICS4: 'Google Analytics 4',
   FACEBOOKPIXEL: 'Meta Pixel',
@@ -119,7 +119,7 @@ function decode({ url, method, postData, postEncoding, contentEncoding }: Reques
   return decodeHit({ url, method: method ?? (text === null ? 'GET' : 'POST'), body: text })
 }
 
-/** Every key of query and body as Omnibug writes them, with lists as `events[0].type`. */
+/** Returns every key in query and body with Omnibug's spelling: lists as `events[0].type`. */
 function sentOf({ url, postData }: Request): Record<string, unknown> {
   const body = typeof postData === 'string' ? unfolded(postData) : postData
   const fields = typeof body === 'string' ? readForm(body) : flattenParams(body ?? {}).params
@@ -136,7 +136,7 @@ describe.skipIf(absent)('golden cases', () => {
     const cases = readCases<ModernCase>('golden.modern.json')
     const wrong = cases.flatMap((c) => {
       const { vendor, account, events, error } = decode(c)
-      // These cases name Snowplow's events by the code on the wire.
+      // These cases name Snowplow's events by their codes.
       const names = events.map(({ event, params }) => (vendor === 'Snowplow' ? params.e : event))
       const read = { vendor, account, events: names }
       return Bun.deepEquals(read, c.expect) ? [] : [{ id: c.id, expected: c.expect, read, error }]
@@ -149,7 +149,7 @@ describe.skipIf(absent)('golden cases', () => {
     const cases = omnibugCases('golden.match.json')
     const wrong = cases.filter((c) => {
       const { vendor, events } = decode(c)
-      // A negative case may be the vendor's library or side channel; it must not be an event.
+      // A negative case may be the vendor's library or side channel, but must not be an event.
       const isMatch = vendor === PROVIDERS[c.provider]
       return c.expected ? !isMatch : isMatch && events.some(({ kind }) => kind === 'event')
     })
@@ -170,11 +170,11 @@ describe.skipIf(absent)('golden cases', () => {
       const { vendor, events, error } = decode(c)
       expect([c.test, vendor, error]).toEqual([c.test, PROVIDERS[c.provider] ?? '', null])
       const sent = sentOf(c)
-      // The other asserted keys are derived by Omnibug, and so are words in brackets after a code.
+      // Omnibug derives the other asserted keys, and the words in brackets after a code.
       const isSent = ({ key, value }: { key: string; value: string }) =>
         key in sent && !value.startsWith(`${sent[key]} (`)
       for (const { key, value } of c.asserted.filter(isSent)) {
-        // An event of a batch has only its own keys.
+        // An event in a batch only has its own keys.
         const own = key.replace(/^\w+\[0]\./, '')
         expect([c.test, key, events[0]?.params[own]]).toEqual([c.test, key, value])
       }

@@ -217,7 +217,7 @@ describe('the name of a built-in property is an ordinary name', () => {
 })
 
 describe('any request', () => {
-  /** Every word in the source of the decoders, so that generated requests often have keys that the decoders read. */
+  /** Every word in the decoders' source, so that generated requests often have keys that the decoders read. */
   const words = [
     ...new Set(
       readdirSync(import.meta.dir)
@@ -280,7 +280,7 @@ describe('any request', () => {
       }),
       { numRuns: 10_000 },
     )
-    // No key of a request was added to the prototype of all objects.
+    // No key in a request was added to the prototype of all objects.
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(met.size).toBeGreaterThan(decoders.length * 0.9)
   })

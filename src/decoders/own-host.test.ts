@@ -22,7 +22,7 @@ function decoded({ query, ...sent }: Sent) {
   return decodedFromServer({ query, ...sent })
 }
 
-/** Decodes a request that no browser sends. */
+/** Decodes a request that browsers don't send. */
 function decodedFromServer({ query, ...sent }: CapturedBody & { query: string | undefined }) {
   const { text } = readBody(sent)
   const { vendor, account, events } = decodeHit({
@@ -34,7 +34,10 @@ function decodedFromServer({ query, ...sent }: CapturedBody & { query: string | 
 const nobody = { vendor: null, account: null, events: [] }
 const gzip = (text: string) => gzipSync(text).toString('base64')
 
-/** Requests with their parameters in the query or in a form. Without the required ones they belong to no vendor. */
+/**
+ * Requests with their parameters in the query or in a form. Without the required parameters, a request belongs to no
+ * vendor.
+ */
 const FORMS: { vendor: string; account: string; event: string; fields: Fields; required: string[] }[] = [
   {
     ...{ vendor: 'Matomo', account: '2', event: 'pageview', required: ['idsite', 'rec', 'url'] },

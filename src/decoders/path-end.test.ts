@@ -11,7 +11,7 @@ describe('the required end of a path', () => {
     [/\/(?:track|page)\/?$/, 'ke'],
     [/\/(?<kind>a|b)$/, 'ab'],
     [/\/v1\/(?:x\/)?event$/, 't'],
-    // Anything may follow, or there is another pattern.
+    // Other characters may follow, or there is an alternative.
     [/\/collect/, null],
     [/\/i\.gif$|\/x/, null],
     [/\/(?:a|b)\/c$|^d$/, null],

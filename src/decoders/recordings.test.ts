@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { readBody } from './body.ts'
 import { type Decoded, decodeHit } from './index.ts'
 
-/** Current public SDKs, run by `test/record-sdk.ts`. The page is a checkout that reports a purchase. */
+/**
+ * Requests of current public SDKs, recorded by `test/record-sdk.ts`. The page is a checkout that reports a purchase.
+ */
 const RECORDINGS = join(import.meta.dir, '../../test/recordings')
 
-/** The vendor of all requests, and the events in order. */
+/** The vendor of all requests in a recording, and the events in order. */
 const expected: Record<string, { vendor: string; accounts: (string | null)[]; events: string[] }> = {
   'ab-tasty': {
     vendor: 'AB Tasty',
@@ -45,7 +47,7 @@ interface Entry {
   request: { url: string; method: string; postData?: { text: string; encoding?: string } }
 }
 
-/** Decodes the requests that left the page. */
+/** Decodes the requests that the page sent. */
 function decodedIn(name: string): Decoded[] {
   const { entries }: { entries: Entry[] } = JSON.parse(readFileSync(join(RECORDINGS, `${name}.har`), 'utf8')).log
   const sent = entries.map(({ request }) => request).filter(({ url }) => !url.startsWith('https://shop.example/'))

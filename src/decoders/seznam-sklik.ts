@@ -4,7 +4,7 @@ import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
-/** The second is used by the current script, the third by its predecessor. */
+/** Paths of hits: `conv` is used by the current script, `conversion` by its predecessor. */
 const HIT = /^\/(?<kind>retargeting|conv|conversion)$/
 
 export const seznamSklik: Decoder = {

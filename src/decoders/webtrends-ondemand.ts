@@ -38,7 +38,7 @@ export const webtrendsOndemand: Decoder = {
   routes: [
     // The same hit, repeated after a cookie was set.
     { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('dcsredirect=') },
-    // A second copy, for a stream.
+    // A second copy, sent to a streaming service.
     { ...sideChannel(HIT), when: ({ host }) => host === 'scs.webtrends.com' },
     COLLECT,
     // Requests the visitor's id.

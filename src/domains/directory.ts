@@ -57,7 +57,7 @@ export interface DomainDirectory {
 
 interface Entry {
   domain: CollectorDomain
-  /** When the token stops working; null for the current one. */
+  /** Time when the token stops working; null for the current token. */
   until: Instant | null
 }
 
@@ -78,7 +78,7 @@ interface TokenRow extends CaptureRow {
   prodRate: number
 }
 
-/** Returns whether any organization has a domain. */
+/** True when any organization has a domain. */
 export function hasDomains(db: Db): boolean {
   return prepared<[], object>(db, 'SELECT 1 FROM domain LIMIT 1').get() !== undefined
 }

@@ -12,7 +12,7 @@ export interface CommandParts {
 }
 
 /**
- * A tag manager's report of one tag:
+ * A tag manager's report about one tag:
  * https://developers.google.com/tag-platform/tag-manager/templates/api#addeventcallback
  */
 interface RanTag {

@@ -75,7 +75,7 @@ function watchLoading(document: Document, { guard, recorder }: ElementParts): vo
 export function violationSeer(recorder: Recorder): See {
   return (_self, [event]) => {
     const { disposition, blockedURI, effectiveDirective } = event as SecurityPolicyViolationEvent
-    // A policy may be report-only: https://www.w3.org/TR/CSP3/#violation-disposition
+    // A policy may only report violations: https://www.w3.org/TR/CSP3/#violation-disposition
     if (disposition === 'enforce') recorder.endOf(blockedURI, effectiveDirective.replace(/-src.*$/, ''), 'blocked')
     return null
   }

@@ -57,7 +57,7 @@ test('a frame lasts until one of its values changes', () => {
     change()
     const next = frames.current()
     expect(next).not.toBe(last)
-    // The page stays the same.
+    // The page does not change.
     expect(next.page).toBe(first.page)
     last = next
   }

@@ -8,7 +8,7 @@ export const FLUSH_MS = 5000
 const CHECK_MS = 100
 /** Interval between checks while this second's time budget is used up. */
 const SPENT_MS = 1000
-/** Limit of the queue; the oldest items are dropped first. */
+/** Maximum length of the queue. The oldest items are dropped first. */
 const MAX_WAITING = 500
 
 /**

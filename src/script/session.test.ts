@@ -104,7 +104,7 @@ describe('sampling', () => {
   test('captures about the given share, and adds sessions when it grows', () => {
     const ids = Array.from({ length: 5000 }, randomId)
     const taken = ids.filter((id) => isSampled(id, 0.25))
-    // Five standard deviations of a fair draw.
+    // Five standard deviations of a random sample.
     expect(Math.abs(taken.length - 1250)).toBeLessThan(155)
     expect(taken.every((id) => isSampled(id, 0.3))).toBe(true)
   })

@@ -3,7 +3,7 @@ import type { CommandQueue, SharedWindow } from './shared-window.ts'
 /** URL of the script, inserted by the server. */
 declare const SCRIPT_URL: string
 
-/** Limit of the buffer, in case the script never loads. */
+/** Maximum number of buffered calls, in case the script never loads. */
 const MAX_EARLY = 100
 
 /** Runs in the page's head. Loads the script, and buffers commands and requests until the script runs. */
