@@ -74,7 +74,7 @@ const getUrl = require('getUrl');
 const injectScript = require('injectScript');
 const makeString = require('makeString');
 
-// Comma-separated; empty: none.
+// Splits a comma-separated list. Empty text returns an empty list.
 const listOf = (text) =>
   makeString(text || '').split(',').map((part) => part.trim()).filter((part) => part.length > 0);
 
@@ -85,7 +85,7 @@ const report = () => {
   const isReported = (tag) =>
     tag.exclude !== 'true' && (selected.length === 0 || selected.indexOf(makeString(tag.id)) >= 0);
   const version = getContainerVersion();
-  // Where the script is not there yet, its commands wait for it.
+  // If the script has not loaded yet, its commands are queued.
   const tagwarden = createArgumentsQueue('tagwarden', 'tagwardenQueue');
   tagwarden('configure', {
     version: version.version,
@@ -93,7 +93,7 @@ const report = () => {
     customerId: data.customerId,
     sessionId: data.sessionId
   });
-  // Said before any tag ends: a container that fails later was loaded nevertheless.
+  // Reported before any tag ends, because a container that fails later was still loaded.
   tagwarden('container', version.containerId);
   const event = copyFromDataLayer('event');
   addEventCallback((containerId, eventData) => {

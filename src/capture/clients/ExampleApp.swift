@@ -1,4 +1,4 @@
-// Create Tagwarden once, in the app delegate, and send what is queued when the app goes to the background.
+// Create Tagwarden once, in the app delegate, and send the queued events when the app goes to the background.
 
 import UIKit
 
@@ -12,7 +12,7 @@ final class ExampleApp: UIResponder, UIApplicationDelegate {
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
     ) -> Bool {
-        // Apps with scenes get this notification too, but no applicationDidEnterBackground.
+        // Apps with scenes receive this notification too, but not applicationDidEnterBackground.
         let name = UIApplication.didEnterBackgroundNotification
         _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: .main) { _ in
             DispatchQueue.main.async { self.sendInBackground() }
@@ -21,7 +21,7 @@ final class ExampleApp: UIResponder, UIApplicationDelegate {
     }
 
     private func sendInBackground() {
-        // iOS gives the app some seconds for it.
+        // iOS gives the app a few seconds to finish this task.
         task = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endTask() }
         tagwarden.flush {
             DispatchQueue.main.async { self.endTask() }
@@ -35,12 +35,12 @@ final class ExampleApp: UIResponder, UIApplicationDelegate {
     }
 }
 
-/// In a view controller: the screen of the events that follow.
+/// Call it in a view controller to set the screen for the following events.
 func paymentAppeared() {
     tagwarden.screen("app://shop.example/checkout/payment", title: "Payment")
 }
 
-/// Call it where the app tells a vendor's SDK the same.
+/// Call it where the app sends the same event to a vendor's SDK.
 func purchased(orderId: String, value: Double) {
     let params: [String: Any] = ["transaction_id": orderId, "value": value, "currency": "EUR"]
     tagwarden.track("Firebase", "purchase", params: params, fields: ["status": "ok"])

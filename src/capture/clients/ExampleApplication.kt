@@ -14,7 +14,7 @@ class ExampleApplication : Application() {
 
     override fun onCreate() {
         super.onCreate()
-        // Not in the backup: a restored device is another one.
+        // The folder is not backed up, because a restored device counts as a new device.
         tagwarden = Tagwarden(File(noBackupFilesDir, "tagwarden"), env = "prod", version = 20412)
         registerActivityLifecycleCallbacks(object : ActivityLifecycleCallbacks {
             private var started = 0
@@ -37,7 +37,7 @@ class ExampleApplication : Application() {
         })
     }
 
-    /** Call it where the app tells a vendor's SDK the same. */
+    /** Call it where the app sends the same event to a vendor's SDK. */
     fun purchased(orderId: String, value: Double) {
         val params = mapOf("transaction_id" to orderId, "value" to value, "currency" to "EUR")
         tagwarden.track("Adjust", "purchase", params, mapOf("status" to "ok"))

@@ -1,10 +1,10 @@
 // Sends events from an Android app (API level 21 or later, Kotlin 1.5 or later) to Tagwarden. No dependencies.
 // ExampleApplication.kt shows how to use it.
 //
-// Each event is appended to a file before it is sent, so neither the end of the app nor a time without network loses
-// any. A batch is repeated under the same id until it was stored, and is counted once within 24 hours. Each process
-// needs a folder of its own. All methods can be called from any thread, and all but close return at once: the work is
-// done on a thread of its own.
+// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is down. A
+// batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each process needs
+// its own folder. All methods can be called from any thread. All except close return immediately: the work is done on a
+// separate thread.
 
 package com.example.tagwarden
 
@@ -24,25 +24,25 @@ import java.util.zip.GZIPOutputStream
 private const val EVENTS_URL: String = "{{EVENTS_URL}}"
 private const val TOKEN: String = "{{TOKEN}}"
 
-/** The share of devices that send. A device stays in it when the share grows. */
+/** Share of devices that send events. A device in the sample stays in it when the share increases. */
 private val SAMPLE_RATES: Map<String, Double> = mapOf("prod" to "{{PROD_RATE}}", "dev" to "{{DEV_RATE}}")
 
-/** The server accepts 1,000 events and 1 MiB in one batch, before compression. */
+/** The server accepts up to 1,000 events and 1 MiB per batch, before compression. */
 private const val MAX_BATCH_EVENTS: Int = 100
 private const val MAX_BATCH_BYTES: Int = 512 * 1024
-/** Above this size of the queue, the oldest batches are deleted. */
+/** Maximum queue size. Above it, the oldest batches are deleted. */
 private const val MAX_QUEUE_BYTES: Int = 5 * 1024 * 1024
 private const val REQUEST_TIMEOUT_MS: Int = 30_000
 private const val MAX_RETRY_MS: Long = 5 * 60_000
-/** The pause after a wrong token or URL, and the longest wait that the server can ask for. */
+/** Delay after a wrong token or URL, and maximum delay that the server can request. */
 private const val HOUR_MS: Long = 60 * 60_000
 /** A session ends after this time without an event. */
 private const val SESSION_MS: Long = 30 * 60_000
 
 /**
- * `folder`: for the queue and the random id of this installation, such as `File(noBackupFilesDir, "tagwarden")`.
- * `env`: "prod" or "dev". `version`: number of the release. `onError` is called, on a background thread, when events
- * are lost or cannot be sent.
+ * `folder`: stores the queue and the random id of this installation, such as `File(noBackupFilesDir, "tagwarden")`.
+ * `env`: "prod" or "dev". `version`: release number. `onError` is called on a background thread when events are lost or
+ * cannot be sent.
  */
 class Tagwarden(
     private val folder: File,
@@ -58,7 +58,7 @@ class Tagwarden(
     }
 
     private val sampleRate = SAMPLE_RATES[env] ?: 1.0
-    /** Everything below is used on its thread only. */
+    /** Everything below is used only on this executor's thread. */
     private val executor = Executors.newSingleThreadScheduledExecutor { task ->
         Thread(task, "tagwarden").apply { isDaemon = true }
     }
@@ -92,29 +92,29 @@ class Tagwarden(
     ) {
         val now = System.currentTimeMillis()
         val item = mapOf("id" to UUID.randomUUID().toString(), "ts" to now, "vendor" to vendor, "event" to event)
-        // Written here: the caller may change the maps later.
+        // Serialized immediately, because the caller may change the maps later.
         val line = toJson(item + fields + mapOf("params" to params)) + "\n"
         run { if (isSampled) append(line, now) }
     }
 
-    /** The screen of the following events. Its URL has a scheme of your choice: app://shop.example/checkout/payment */
+    /** Sets the screen for the following events. The URL can have any scheme: app://shop.example/checkout/payment */
     fun screen(url: String, title: String? = null) = run {
         page = mapOf("url" to url, "title" to title)
     }
 
-    /** The customer of the following events. The server stores a hash of the id; null: unknown. */
+    /** Sets the customer for the following events; null if unknown. The server stores a hash of the id. */
     fun customer(id: String?) = run { customerId = id }
 
     /**
-     * Sends what is queued, unless the server asked to wait. Call it when the app goes to the background. `onDone` is
-     * called, on a background thread, when that was tried.
+     * Sends the queued events, unless the server requested a delay. Call it when the app goes to the background.
+     * `onDone` is called on a background thread after the attempt.
      */
     fun flush(onDone: () -> Unit = {}) = run {
         send()
         onDone()
     }
 
-    /** Tries once to send what is queued, and waits up to 5 s for it. The rest is sent after the next start. */
+    /** Tries once to send the queued events, for at most 5 s. Any others are sent after the next start. */
     fun close() {
         run {
             isClosed = true
@@ -136,7 +136,7 @@ class Tagwarden(
         }
     }
 
-    /** The first 32 bits of the id are random: the same share of all devices, and always the same devices. */
+    /** The first 32 bits of the id are random, so the share is accurate and a device's result is always the same. */
     private fun isDeviceSampled(): Boolean {
         val file = File(folder, "install-id")
         val known = if (file.exists()) file.readText() else ""
@@ -167,7 +167,7 @@ class Tagwarden(
                 it.write(bytes)
             }
         } catch (error: Exception) {
-            // The line may be cut off: nothing may follow it.
+            // The line may be incomplete, so nothing must be appended to this file.
             sealOpen()
             return onError("Tagwarden: an event was lost: $error")
         }
@@ -177,7 +177,7 @@ class Tagwarden(
         schedule(sendAfterMs)
     }
 
-    /** Ids of batches sort by time. */
+    /** Batch ids sort by time. */
     private fun newId(now: Long): String {
         lastId = maxOf(now, lastId + 1)
         return String.format(Locale.ROOT, "%015d-%s", lastId, UUID.randomUUID())
@@ -204,10 +204,10 @@ class Tagwarden(
         if (names(".batch").isNotEmpty()) schedule(0)
     }
 
-    /** Returns false when the batch has to be sent again later. */
+    /** Returns false when the batch must be sent again later. */
     private fun post(file: File): Boolean {
         val text = file.readText()
-        // A process that was killed can leave half a line at the end.
+        // A killed process can leave an incomplete line at the end.
         val lines = text.substring(0, text.lastIndexOf('\n') + 1).split("\n").dropLast(1)
         if (lines.size < 2) {
             file.delete()
@@ -253,7 +253,7 @@ class Tagwarden(
         return true
     }
 
-    /** Waits as the server asked, else twice as long after each failure. Adds up to half, to spread out devices. */
+    /** Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread devices. */
     private fun retryAfter(asked: Long, reason: String) {
         val backoff = minOf(MAX_RETRY_MS, firstRetryMs shl minOf(failures++, 20))
         val wait = if (asked > 0) minOf(asked, HOUR_MS) else backoff
@@ -278,12 +278,12 @@ class Tagwarden(
         }
     }
 
-    /** Oldest first. */
+    /** Returns the oldest first. */
     private fun names(end: String): List<File> =
         folder.listFiles { file -> file.name.endsWith(end) }.orEmpty().sortedBy { it.name }
 }
 
-/** Unlike the time of day, it is never set back. */
+/** A clock that, unlike the time of day, is never set back. */
 private fun monotonicMs(): Long = System.nanoTime() / 1_000_000
 
 private fun gzip(text: String): ByteArray {
@@ -292,7 +292,7 @@ private fun gzip(text: String): ByteArray {
     return bytes.toByteArray()
 }
 
-/** Entries that are null are left out of objects. Numbers that JSON does not have become null. */
+/** Converts a value to JSON. Omits null entries of objects. Numbers that JSON does not support become null. */
 private fun toJson(value: Any?): String = when (value) {
     null -> "null"
     is Boolean -> value.toString()

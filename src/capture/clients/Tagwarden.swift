@@ -1,9 +1,9 @@
 // Sends events from an iOS app (iOS 12 or later, Swift 5.5 or later) to Tagwarden. No dependencies.
 // ExampleApp.swift shows how to use it.
 //
-// Each event is appended to a file before it is sent, so neither the end of the app nor a time without network loses
-// any. A batch is repeated under the same id until it was stored, and is counted once within 24 hours. Each process
-// needs a folder of its own. All methods can be called from any thread and return at once: the work is done on a queue.
+// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is down. A
+// batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each process needs
+// its own folder. All methods can be called from any thread and return immediately: the work is done on a queue.
 
 import Foundation
 #if canImport(FoundationNetworking)
@@ -13,17 +13,17 @@ import FoundationNetworking
 private let eventsURL: String = "{{EVENTS_URL}}"
 private let token: String = "{{TOKEN}}"
 
-/// The share of devices that send. A device stays in it when the share grows.
+/// Share of devices that send events. A device in the sample stays in it when the share increases.
 private let sampleRates: [String: Double] = ["prod": "{{PROD_RATE}}", "dev": "{{DEV_RATE}}"]
 
-/// The server accepts 1,000 events and 1 MiB in one batch.
+/// The server accepts up to 1,000 events and 1 MiB per batch.
 private let maxBatchEvents = 100
 private let maxBatchBytes = 512 * 1024
-/// Above this size of the queue, the oldest batches are deleted.
+/// Maximum queue size. Above it, the oldest batches are deleted.
 private let maxQueueBytes = 5 * 1024 * 1024
 private let requestTimeout: TimeInterval = 30
 private let maxRetry: TimeInterval = 5 * 60
-/// The pause after a wrong token or URL, and the longest wait that the server can ask for.
+/// Delay after a wrong token or URL, and maximum delay that the server can request.
 private let hour: TimeInterval = 60 * 60
 /// A session ends after this time without an event.
 private let sessionTimeout: TimeInterval = 30 * 60
@@ -46,7 +46,7 @@ public final class Tagwarden: @unchecked Sendable {
     private let session: URLSession
     private let queue = DispatchQueue(label: "tagwarden", qos: .utility)
 
-    // Everything below is used on the queue only.
+    // Everything below is used only on the queue.
     private var isSampled = false
     private var open: OpenBatch?
     private var hasTimer = false
@@ -58,11 +58,11 @@ public final class Tagwarden: @unchecked Sendable {
     private var lastEventAt = Date.distantPast
     private var lastId: Int64 = 0
     private var failures = 0
-    /// In seconds of the system's uptime, which is never set back.
+    /// Seconds of system uptime, which is never set back.
     private var waitUntil: TimeInterval = 0
 
-    /// `folder`: for the queue and the random id of this installation; by default in Application Support. `env`: "prod"
-    /// or "dev". `version`: number of the release. `onError` is called, on a background queue, when events are lost or
+    /// `folder`: stores the queue and the random id of this installation; by default in Application Support. `env`:
+    /// "prod" or "dev". `version`: release number. `onError` is called on a background queue when events are lost or
     /// cannot be sent.
     public init(
         folder: URL? = nil,
@@ -93,7 +93,7 @@ public final class Tagwarden: @unchecked Sendable {
     }
 
     /// Queues an event. `fields`: "account", "status" (ok, failure, exception, timeout, blocked) and "execMs".
-    /// Values have to be valid in JSON: strings, numbers, booleans, arrays and dictionaries of them.
+    /// Values must be valid in JSON: strings, numbers, booleans, arrays and dictionaries of them.
     public func track(_ vendor: String, _ event: String, params: [String: Any] = [:], fields: [String: Any] = [:]) {
         let now = Date()
         var item: [String: Any] = ["id": UUID().uuidString, "ts": milliseconds(now), "vendor": vendor, "event": event]
@@ -104,20 +104,20 @@ public final class Tagwarden: @unchecked Sendable {
         run { me in if me.isSampled { try me.append(line, now) } }
     }
 
-    /// The screen of the following events. Its URL has a scheme of your choice: app://shop.example/checkout/payment
+    /// Sets the screen for the following events. The URL can have any scheme: app://shop.example/checkout/payment
     public func screen(_ url: String, title: String? = nil) {
         var page = ["url": url]
         page["title"] = title
         run { [page] me in me.page = page }
     }
 
-    /// The customer of the following events. The server stores a hash of the id; nil: unknown.
+    /// Sets the customer for the following events; nil if unknown. The server stores a hash of the id.
     public func customer(_ id: String?) {
         run { me in me.customerId = id }
     }
 
-    /// Sends what is queued, unless the server asked to wait. Call it when the app goes to the background. `onDone` is
-    /// called, on a background queue, when that was tried.
+    /// Sends the queued events, unless the server requested a delay. Call it when the app goes to the background.
+    /// `onDone` is called on a background queue after the attempt.
     public func flush(onDone: @escaping @Sendable () -> Void = {}) {
         run { me in
             me.afterSending.append(onDone)
@@ -134,7 +134,7 @@ public final class Tagwarden: @unchecked Sendable {
     private func prepareFolder() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         #if canImport(Darwin)
-        // A restored device is another one.
+        // A restored device counts as a new device.
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
         var target = folder
@@ -142,7 +142,7 @@ public final class Tagwarden: @unchecked Sendable {
         #endif
     }
 
-    /// The first 32 bits of the id are random: the same share of all devices, and always the same devices.
+    /// The first 32 bits of the id are random, so the share is accurate and a device's result is always the same.
     private func isDeviceSampled() throws -> Bool {
         let file = folder.appendingPathComponent("install-id")
         let known = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
@@ -170,7 +170,7 @@ public final class Tagwarden: @unchecked Sendable {
         do {
             try write(batch.events == 1 ? head + newline + line + newline : line + newline, to: batch.name)
         } catch {
-            // The line may be cut off: nothing may follow it.
+            // The line may be incomplete, so nothing must be appended to this file.
             try? sealOpen()
             throw error
         }
@@ -198,7 +198,7 @@ public final class Tagwarden: @unchecked Sendable {
         }
     }
 
-    /// Ids of batches sort by time.
+    /// Batch ids sort by time.
     private func newId(_ now: Date) -> String {
         lastId = max(milliseconds(now), lastId + 1)
         let digits = String(lastId)
@@ -239,7 +239,7 @@ public final class Tagwarden: @unchecked Sendable {
 
     private func post(_ name: String) throws {
         let text = try Data(contentsOf: folder.appendingPathComponent(name))
-        // A process that was killed can leave half a line at the end.
+        // A killed process can leave an incomplete line at the end.
         let lines = text.split(separator: newline[0], omittingEmptySubsequences: false).dropLast()
         guard let head = lines.first, lines.count > 1, let url = URL(string: eventsURL) else {
             return try finish(name)
@@ -283,16 +283,16 @@ public final class Tagwarden: @unchecked Sendable {
         }
     }
 
-    /// Deletes a batch and goes on with the next one.
+    /// Deletes a batch and continues with the next one.
     private func finish(_ name: String) throws {
         failures = 0
         isSending = false
-        // It is gone when the queue was full.
+        // The file has already been deleted if the queue was full.
         try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         send()
     }
 
-    /// Waits as the server asked, else twice as long after each failure. Adds up to half, so that devices spread out.
+    /// Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread devices.
     private func retry(after asked: TimeInterval, because reason: String) {
         let backoff = min(maxRetry, firstRetry * pow(2, Double(min(failures, 20))))
         failures += 1
@@ -322,7 +322,7 @@ public final class Tagwarden: @unchecked Sendable {
         }
     }
 
-    /// Oldest first.
+    /// Returns the oldest first.
     private func names(_ end: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(end) }.sorted()
     }

@@ -5,8 +5,9 @@
 //   tagwarden.track({ vendor: 'Meta Pixel', event: 'Purchase', status: 'ok', params: { value: 59.9 } })
 //   process.once('SIGTERM', () => tagwarden.close())
 //
-// Each event is appended to a file before it is sent, so a restart of either side loses nothing. Each process needs a
-// folder of its own. A batch is repeated under the same id until it was stored, and is counted once within 24 hours.
+// Each event is appended to a file before it is sent, so no event is lost when the client or the server restarts. Each
+// process needs its own folder. A batch is retried with the same id until it is stored, and is counted only once within
+// 24 hours.
 
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -16,14 +17,14 @@ import { gzipSync } from 'node:zlib'
 const EVENTS_URL = '{{EVENTS_URL}}'
 const TOKEN = '{{TOKEN}}'
 
-/** The server accepts 1,000 events and 1 MiB in one batch, before compression. */
+/** The server accepts up to 1,000 events and 1 MiB per batch, before compression. */
 const MAX_BATCH_EVENTS = 500
 const MAX_BATCH_BYTES = 512 * 1024
-/** Above this size of the queue, the oldest batches are deleted. */
+/** Maximum queue size. Above it, the oldest batches are deleted. */
 const MAX_QUEUE_BYTES = 50 * 1024 * 1024
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_RETRY_MS = 5 * 60_000
-/** The pause after a wrong token or URL, and the longest wait that the server can ask for. */
+/** Delay after a wrong token or URL, and maximum delay that the server can request. */
 const HOUR_MS = 60 * 60_000
 
 export class Tagwarden {
@@ -32,18 +33,18 @@ export class Tagwarden {
   #sendAfterMs
   #firstRetryMs
   #onError
-  /** The batch that events are appended to; null when it has none yet. */
+  /** The batch to which events are appended; null while it has no events. */
   #open = null
   #lastId = 0
   #timer = null
   #sending = null
   #failures = 0
-  /** By the monotonic clock. */
+  /** Time on the monotonic clock. */
   #waitUntil = 0
   #isClosed = false
 
   /**
-   * `folder`: for the queue. `env`: 'prod' or 'dev'. `version`: number of the release. `onError(message)` is called when
+   * `folder`: stores the queue. `env`: 'prod' or 'dev'. `version`: release number. `onError(message)` is called when
    * events are lost or can't be sent.
    */
   constructor({ folder, env = 'prod', version, sendAfterMs = 5000, firstRetryMs = 1000, onError = console.error }) {
@@ -57,7 +58,7 @@ export class Tagwarden {
     this.#schedule(0)
   }
 
-  /** Queues an event: `vendor`, and if known `event`, `account`, `status`, `execMs` and `params`. Never throws. */
+  /** Queues an event: `vendor` and, if known, `event`, `account`, `status`, `execMs` and `params`. Never throws. */
   track(event) {
     try {
       const line = `${JSON.stringify({ id: randomUUID(), ts: Date.now(), ...event })}\n`
@@ -73,12 +74,12 @@ export class Tagwarden {
       this.#schedule(this.#sendAfterMs)
     } catch (error) {
       this.#onError(`Tagwarden: an event was lost: ${error.message}`)
-      // Its line may be cut off: nothing may follow it.
+      // The event's line may be incomplete, so nothing must be appended to this file.
       this.#sealOpen()
     }
   }
 
-  /** Sends what is queued, unless the server asked to wait. Resolves when that was tried. */
+  /** Sends the queued events, unless the server requested a delay. Resolves after the attempt. */
   async flush() {
     this.#sealOpen()
     this.#sending ??= this.#send().finally(() => {
@@ -87,7 +88,7 @@ export class Tagwarden {
     await this.#sending
   }
 
-  /** Tries once to send what is queued. The rest is sent after the next start. */
+  /** Tries once to send the queued events. Any others are sent after the next start. */
   async close() {
     this.#isClosed = true
     await this.#sending
@@ -102,7 +103,7 @@ export class Tagwarden {
       this.#timer = null
       void this.flush()
     }, wait)
-    // The queue is on disk: it does not keep the process alive.
+    // The queue is on disk, so the timer need not keep the process alive.
     this.#timer.unref()
   }
 
@@ -117,11 +118,11 @@ export class Tagwarden {
     if (this.#names('.batch').length > 0) this.#schedule(0)
   }
 
-  /** Returns false when the batch has to be sent again later. */
+  /** Returns false when the batch must be sent again later. */
   async #post(name) {
     const path = join(this.#folder, name)
     const text = readFileSync(path, 'utf8')
-    // A process that was killed can leave half a line at the end.
+    // A killed process can leave an incomplete line at the end.
     const [head, ...events] = text
       .slice(0, text.lastIndexOf('\n') + 1)
       .split('\n')
@@ -160,7 +161,7 @@ export class Tagwarden {
     return true
   }
 
-  /** Waits as the server asked, else twice as long after each failure. Adds up to half, so that senders spread out. */
+  /** Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread senders. */
   #retryAfter(asked, reason) {
     const backoff = Math.min(MAX_RETRY_MS, this.#firstRetryMs * 2 ** Math.min(this.#failures++, 20))
     const wait = asked > 0 ? Math.min(asked, HOUR_MS) : backoff
@@ -168,7 +169,7 @@ export class Tagwarden {
     this.#onError(`Tagwarden: sending again in ${Math.ceil(wait / 1000)} s: ${reason}`)
   }
 
-  /** Ids of batches sort by time. */
+  /** Batch ids sort by time. */
   #newId() {
     this.#lastId = Math.max(Date.now(), this.#lastId + 1)
     return `${String(this.#lastId).padStart(15, '0')}-${randomUUID()}`
@@ -197,7 +198,7 @@ export class Tagwarden {
     }
   }
 
-  /** Oldest first. */
+  /** Returns the oldest first. */
   #names(end) {
     return readdirSync(this.#folder)
       .filter((name) => name.endsWith(end))

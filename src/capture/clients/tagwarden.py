@@ -24,14 +24,14 @@ import uuid
 EVENTS_URL = "{{EVENTS_URL}}"
 TOKEN = "{{TOKEN}}"
 
-# The server accepts 1,000 events and 1 MiB in one batch, before compression.
+# The server accepts up to 1,000 events and 1 MiB per batch, before compression.
 MAX_BATCH_EVENTS = 500
 MAX_BATCH_BYTES = 512 * 1024
-# Above this size of the queue, the oldest batches are deleted.
+# Maximum queue size. Above it, the oldest batches are deleted.
 MAX_QUEUE_BYTES = 50 * 1024 * 1024
 REQUEST_TIMEOUT_S = 30
 MAX_RETRY_S = 5 * 60
-# The pause after a wrong token or URL, and the longest wait that the server can ask for.
+# Delay after a wrong token or URL, and maximum delay that the server can request.
 HOUR_S = 60 * 60
 
 log = logging.getLogger('tagwarden')
@@ -78,7 +78,7 @@ class Tagwarden:
                 if self._open and self._open[2] + len(line) > MAX_BATCH_BYTES:
                     self._seal_open()
                 if self._open is None:
-                    # Ids of batches sort by time.
+                    # Batch ids sort by time.
                     self._last_id = max(now, self._last_id + 1)
                     self._open = [f'{self._last_id:015d}-{uuid.uuid4()}', 0, 0]
                 if self._open[1] == 0:
@@ -121,7 +121,7 @@ class Tagwarden:
         path = os.path.join(self._folder, name)
         with open(path, 'rb') as file:
             text = file.read()
-        # A process that was killed can leave half a line at the end.
+        # A killed process can leave an incomplete line at the end.
         head, *events = text[: text.rfind(b'\n') + 1].split(b'\n')[:-1] or [b'']
         if not events:
             self._delete(path)

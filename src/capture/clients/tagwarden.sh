@@ -1,22 +1,22 @@
 #!/bin/sh
-# Sends each batch (*.json) of a folder to Tagwarden and deletes it once it is stored. Requires curl and gzip.
+# Sends each batch (*.json) in a folder to Tagwarden and deletes it once it has been stored. Requires curl and gzip.
 # Run it every minute, from cron or a systemd timer, as one process at a time:
 #   * * * * * flock -n /var/spool/tagwarden tagwarden.sh /var/spool/tagwarden
 #
-# A batch is a file such as 000017.json, of at most 1,000 events and 1 MiB:
+# A batch is a file such as 000017.json, with at most 1,000 events and 1 MiB:
 #   {"batchId": "orders-000017", "events": [
 #     {"ts": 1767614400000, "vendor": "Meta Pixel", "event": "Purchase", "status": "ok", "params": {"value": 59.9}}
 #   ]}
-# Write it under another name and rename it when it is complete. Its batchId (8 to 64 characters) must be new: a batch
-# that is sent again under the same id within 24 hours is counted once.
+# Write it under another name and rename it when it is complete. Its batchId (8 to 64 characters) must be new, because
+# batches sent with the same id within 24 hours are counted only once.
 set -eu
 
 events_url='{{EVENTS_URL}}'
 token='{{TOKEN}}'
 folder=${1:?the folder of the batches}
-# Above this number of files, the oldest are deleted.
+# Maximum number of files. Above it, the oldest are deleted.
 max_batches=1000
-# Seconds over which senders spread their requests.
+# Maximum random delay in seconds, which spreads the requests of all senders.
 spread_s=${TAGWARDEN_SPREAD_S:-10}
 retries=${TAGWARDEN_RETRIES:-5}
 
@@ -31,10 +31,10 @@ while [ $# -gt "$max_batches" ]; do
   shift
 done
 
-# Not awk's srand: it would choose the same number on every machine whose cron starts in the same second.
+# Not awk's srand, which would return the same number on every machine whose cron job starts in the same second.
 sleep $(($(od -An -N2 -tu2 /dev/urandom) % (spread_s + 1)))
 for batch; do
-  # curl repeats after 408, 429 and 5xx: as Retry-After asks, else after 1 s, 2 s, 4 s, ….
+  # curl retries after 408, 429 and 5xx: after the time in Retry-After, else after 1 s, 2 s, 4 s, ….
   status=$(gzip -c "$batch" | curl --silent --show-error --output "$answer" --write-out '%{http_code}' \
     --max-time 30 --retry "$retries" --retry-connrefused --retry-max-time 300 \
     --header "Authorization: Bearer $token" --header 'Content-Type: application/json' \
@@ -45,7 +45,7 @@ for batch; do
       ;;
     400 | 413 | 415 | 422)
       echo "tagwarden: $batch was refused: $(cat "$answer")" >&2
-      # Only the most recent one is kept, for a look.
+      # Only the most recent rejected batch is saved, for inspection.
       mv -f -- "$batch" "$folder/refused"
       ;;
     *)
