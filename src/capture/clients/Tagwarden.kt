@@ -253,7 +253,7 @@ class Tagwarden(
         return true
     }
 
-    /** Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread devices. */
+    /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread devices. */
     private fun retryAfter(asked: Long, reason: String) {
         val backoff = minOf(MAX_RETRY_MS, firstRetryMs shl minOf(failures++, 20))
         val wait = if (asked > 0) minOf(asked, HOUR_MS) else backoff

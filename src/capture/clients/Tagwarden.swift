@@ -292,7 +292,7 @@ public final class Tagwarden: @unchecked Sendable {
         send()
     }
 
-    /// Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread devices.
+    /// Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread devices.
     private func retry(after asked: TimeInterval, because reason: String) {
         let backoff = min(maxRetry, firstRetry * pow(2, Double(min(failures, 20))))
         failures += 1

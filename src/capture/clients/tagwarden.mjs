@@ -161,7 +161,7 @@ export class Tagwarden {
     return true
   }
 
-  /** Waits as long as the server requested, or doubles the delay after each failure. Adds up to 50 % to spread senders. */
+  /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread senders. */
   #retryAfter(asked, reason) {
     const backoff = Math.min(MAX_RETRY_MS, this.#firstRetryMs * 2 ** Math.min(this.#failures++, 20))
     const wait = asked > 0 ? Math.min(asked, HOUR_MS) : backoff
