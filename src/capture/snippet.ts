@@ -8,7 +8,7 @@ export interface Snippet {
   template: string
   scriptUrl: string
   configUrl: string
-  /** JavaScript of `head`, without the element. */
+  /** JavaScript of `head`, without the `<script>` element. */
   script: string
 }
 

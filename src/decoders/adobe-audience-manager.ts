@@ -14,7 +14,7 @@ export const adobeAudienceManager: Decoder = {
   routes: [
     { path: /^\/event$/, read: readEvent },
     { path: MATCH, read: readMatch },
-    // The same match, repeated after a test whether the browser accepts cookies.
+    // The same match, repeated after testing whether the browser accepts cookies.
     sideChannel(/^\/(?:demconf\.jpg|firstevent)/),
     { path: /^\/dest\d\.html$|\.js$/, carries: 'library', read: readLibrary },
   ],

@@ -24,7 +24,7 @@ export const adobeExperienceCloudId: Decoder = {
   hosts: ['demdex.net', 'omtrdc.net'],
   routes: [
     { path: ID, read: readRequest },
-    // The same request, repeated after a test whether the browser accepts cookies.
+    // The same request, repeated after testing whether the browser accepts cookies.
     sideChannel(/^\/id\/rd$/),
     {
       path: ID,

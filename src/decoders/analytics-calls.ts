@@ -14,8 +14,8 @@ const TYPES = new Map([
 
 /**
  * Segment's call types, which several vendors adopted: one call, or `{batch: [call, …]}`, where a call without a key
- * uses the batch's key. The account is the write key from the call or the query. A key sent in a header is unknown.
- * https://segment.com/docs/connections/spec/
+ * uses the batch's key. The account is the write key from the call or the query. A key sent in a header is not
+ * available. https://segment.com/docs/connections/spec/
  */
 export function* readCalls({ path, query, json }: VendorRequest): Iterable<DecodedEvent> {
   const { batch, ...rest } = json

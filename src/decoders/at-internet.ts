@@ -6,7 +6,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const HIT = /\/hit\.xiti$/
 
-/** Click types, with the names used by Piano Analytics, to which these hits are migrated. */
+/** Click types, with the names used by Piano Analytics, the successor product. */
 const CLICKS = new Map([
   ['A', 'click.action'],
   ['N', 'click.navigation'],

@@ -6,7 +6,7 @@ export const bombora: Decoder = {
   source: 'https://bombora.com/customer-support/bombora-tag/',
   hosts: ['ml314.com'],
   routes: [
-    // With a return URL, the request synchronises ids.
+    // Requests with a return URL synchronise ids.
     { ...sideChannel(/^\/utsync\.ashx$/), when: ({ query }) => 'return' in query },
     pixel(/^\/utsync\.ashx$/, { account: 'eid', event: () => 'page_view' }),
     scriptLoad(/^\/(?:tag\.aspx|taglw\.js)$/),

@@ -40,7 +40,8 @@ const consentMode: Case[] = [
       'consent.ad_personalization.history': 'granted by default and update',
     },
   ],
-  // An unknown letter is ignored, but its neighbours are read. A signal missing in one parameter may be in the other.
+  // An unknown letter is ignored, but the letters around it are read. A signal missing in one parameter may be in the
+  // other.
   [
     { gcs: 'G101', gcd: '13l3z3lPl1' },
     {

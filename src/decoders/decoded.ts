@@ -41,7 +41,9 @@ export interface Decoded {
   error: string | null
 }
 
-/** Returns the result for a request without events: of an unknown vendor, carrying no event, or unreadable. */
+/**
+ * Returns the result for a request without events: its vendor is unknown, it carries no event, or it could not be read.
+ */
 export function decodedNothing(vendor: string | null, error: string | null): Decoded {
   return { vendor, kind: null, account: null, events: [], error }
 }

@@ -6,7 +6,7 @@ import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
 const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
 const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)
 
-/** Custom events of pages are part of the recording. Those of servers have a separate URL. */
+/** Custom events of pages are part of the recording. Custom events of servers have a separate URL. */
 export const fullstory: Decoder = {
   vendor: 'FullStory',
   source: 'https://developer.fullstory.com/browser/getting-started/',

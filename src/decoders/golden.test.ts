@@ -119,7 +119,7 @@ function decode({ url, method, postData, postEncoding, contentEncoding }: Reques
   return decodeHit({ url, method: method ?? (text === null ? 'GET' : 'POST'), body: text })
 }
 
-/** Returns every key in query and body with Omnibug's spelling: lists as `events[0].type`. */
+/** Returns every key in query and body in Omnibug's notation: lists as `events[0].type`. */
 function sentOf({ url, postData }: Request): Record<string, unknown> {
   const body = typeof postData === 'string' ? unfolded(postData) : postData
   const fields = typeof body === 'string' ? readForm(body) : flattenParams(body ?? {}).params

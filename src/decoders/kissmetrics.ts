@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad } from './route.ts'
 
-/** `/e` records an event, `/s` sets a person's properties, `/a` merges two persons. */
+/** `/e` records an event, `/s` sets a person's properties, `/a` merges two people. */
 export const kissmetrics: Decoder = {
   vendor: 'Kissmetrics',
   source: 'https://support.kissmetrics.io/',

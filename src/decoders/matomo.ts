@@ -39,7 +39,7 @@ const CUSTOM_VARIABLES = ['_cvar', 'cvar', 'e_cvar']
 /** Carts. The second parameter is Piwik PRO's. */
 const ITEM_LISTS = ['ec_items', 'ec_products']
 
-/** Item fields in their order in a product. The sixth and later fields are Piwik PRO's. */
+/** Item fields, in the order in which a product lists them. The sixth and later fields are Piwik PRO's. */
 const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity', 'brand', 'variant', 'customDimensions']
 const MAX_ITEMS = 80
 

@@ -19,7 +19,7 @@ const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 /** Start of the form in each encoding that the SDK has used. */
 const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
 
-/** Ordered with the rarest key first. */
+/** Sorted by frequency, rarest key first. */
 const OWN_KEYS = ['"mp_lib":', '"token":', '"properties":', '"event":']
 
 export const mixpanel: Decoder = {

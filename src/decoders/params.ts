@@ -136,7 +136,7 @@ export function scalarText(value: unknown): string {
   return typeof value === 'boolean' ? String(value) : ''
 }
 
-/** Like `scalarText`, but null when the result is empty: an account that is not named. */
+/** Like `scalarText`, but returns null instead of an empty string, for a missing account. */
 export function scalarOrNull(value: unknown): string | null {
   return scalarText(value) || null
 }

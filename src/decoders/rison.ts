@@ -60,7 +60,8 @@ class Reader {
   }
 
   /**
-   * Returns whether another element follows the `count` elements already read. Skips the comma or the closing bracket.
+   * Returns true when another element follows the `count` elements already read. Skips the comma or the closing
+   * bracket.
    */
   #goesOn(count: number): boolean {
     const next = this.text[this.#at]

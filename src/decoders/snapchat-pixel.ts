@@ -16,7 +16,7 @@ export const snapchatPixel: Decoder = {
     serverEvents(SERVER, { list: 'data', event: 'event_name' }),
     // The previous version: one event, or a list of events.
     { path: /^\/v2\/conversion\/?$/, read: readConversions },
-    // Validation of events without counting them, and statistics of received events.
+    // Validates events without counting them, and returns statistics of received events.
     sideChannel(/^\/v\d\/(?:conversion\/|[^/]+\/events\/)/),
     // Identity sync.
     sideChannel(/^\/(?:cm|collector)\//),

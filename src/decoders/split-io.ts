@@ -29,7 +29,8 @@ export const splitIo: Decoder = {
 }
 
 /**
- * A list, or `{entries: […], token}`. Entries without an event name are impressions: the treatment that a flag gave.
+ * A list, or `{entries: […], token}`. Entries without an event name are impressions: the treatment that a flag
+ * returned.
  */
 function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEvent> {
   for (const sent of readJsonObjects(body)) {

@@ -5,7 +5,8 @@ import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
 
 /**
- * Start of a call's body on any host. The website is a UUID; with any other value, the body could be a site's own form.
+ * Start of a call's body on any host. The website is a UUID; with any other value, the body could belong to a form of
+ * the site itself.
  */
 const CALL = /^\{"type":"\w+","payload":\{"website":"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}"/
 

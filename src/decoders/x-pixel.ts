@@ -29,7 +29,7 @@ export const xPixel: Decoder = {
 
 /**
  * Events have names in `events` (`[["pageview", {…}]]`), or belong to Events Manager and are named by their id:
- * `txn_id=tw-<pixel>-<event>`. The tag sends the pixel alone when it is configured.
+ * `txn_id=tw-<pixel>-<event>`. When the tag is configured, it sends a request with only the pixel id.
  */
 function* readEvents(fields: Params): Iterable<DecodedEvent> {
   const { txn_id = '' } = fields

@@ -5,7 +5,7 @@ import { type Db, likePattern, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
-/** Time for which a property token still works after it was replaced. */
+/** Period for which a replaced property token still works. */
 export const TOKEN_GRACE_MS = DAY_MS
 
 /** Identifies a domain within one organization; domains of other organizations are not found. */

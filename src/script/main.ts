@@ -5,7 +5,10 @@ import { randomId } from './session.ts'
 /** The domain's configuration; inserted by the server. */
 declare const CONFIG: CaptureConfig
 
-/** Symbols, so they don't appear when the window's properties are listed. All copies of this script share them. */
+/**
+ * Symbols, so these properties don't appear when the window's properties are listed. All copies of this script share
+ * them.
+ */
 const INSTALLED = Symbol.for('tagwarden.installed')
 const SESSION = Symbol.for('tagwarden.session')
 

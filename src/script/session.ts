@@ -59,7 +59,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
       if (stored && !isOver(stored, now)) kept = stored
       if (isOver(kept, now)) kept = { id: randomId(), seenAt: now }
       kept.seenAt = now
-      // Written at most once a second, because writing costs more than everything else.
+      // Stored at most once a second, because writing costs more than everything else in this function.
       if (isStored && now - storedAt >= 1000) {
         storedAt = now
         storage().setItem(STORAGE_KEY, JSON.stringify(kept))
