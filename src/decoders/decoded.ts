@@ -31,13 +31,13 @@ export interface FlatEvent {
 export interface Decoded {
   /** Null when the request does not belong to a known vendor. */
   vendor: string | null
-  /** Null when the vendor is unknown, and when the request carries nothing. */
+  /** Null when the vendor is unknown, and when the request carries neither an event nor a library. */
   kind: 'event' | 'library' | null
   /** The account of the first event; null when there is no event. */
   account: string | null
   /** For a request that loads the vendor's code: one entry, of kind `library`. */
   events: FlatEvent[]
-  /** The reason why an expected event could not be read; `events` is then empty. Quotes nothing from the request. */
+  /** The reason why an expected event could not be read; `events` is then empty. Does not quote the request. */
   error: string | null
 }
 

@@ -41,9 +41,9 @@ export interface Route {
   /** Content of the requests if not events. Default: events. */
   carries?: 'library' | 'nothing'
   /**
-   * Returns the events in a request. May throw, which adds a ledger row with the error message; the message must quote
-   * nothing from the request. Returns nothing when the request carries no event (side channels that repeat one,
-   * configuration). Large batches should be yielded one by one, because reading stops at the limit.
+   * Returns the events in a request. May throw, which adds a ledger row with the error message; the message must not
+   * quote the request. Returns no events for side channels that repeat an event and for configuration. Large batches
+   * should be yielded one by one, because reading stops at the limit.
    */
   read(request: VendorRequest): Iterable<DecodedEvent>
 }

@@ -325,8 +325,8 @@ export const decoders: readonly Decoder[] = [
 const routing = new Routing(decoders)
 
 /**
- * Decodes a hit. Never throws. A preflight (OPTIONS) is attributed to its vendor but carries nothing. `url`: the hit's
- * URL, if the caller has already parsed it.
+ * Decodes a hit. Never throws. A preflight (OPTIONS) is attributed to its vendor but carries no events. `url`: the
+ * hit's URL, if the caller has already parsed it.
  */
 export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
   if (!url) return decodedNothing(null, 'url: is not an absolute address')

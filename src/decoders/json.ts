@@ -1,7 +1,7 @@
 import { objectsOf, readLines } from './params.ts'
 import { parsed } from './parse-json.ts'
 
-/** Parses any JSON value. Throws when the text is missing or not JSON, with a message that quotes nothing from it. */
+/** Parses any JSON value. Throws when the text is missing or not JSON. The error message does not quote the text. */
 export function readJson(text: string | null | undefined): unknown {
   if (!text) throw new Error('the body is missing')
   try {

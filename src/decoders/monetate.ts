@@ -6,7 +6,7 @@ import { scriptLoad, sideChannel } from './route.ts'
 
 const TRACK = /^\/trk\/\d\/s\/(?<account>a-[0-9a-f]+\/[\w-]+\/[\w.-]+)\//
 
-/** Entries that request data and report nothing. */
+/** Entries that only request data. */
 const ASKS = /^(?:g[a-z]|monetate:decision:.*)$/
 
 /** https://docs.monetate.com/docs/engine-api-overview. The account is the channel, `a-1f2e/p/shop.example`. */

@@ -266,8 +266,8 @@ function formName(name: string): string {
 }
 
 /**
- * Parses a JSON object. Throws when the text is missing or not a JSON object, with a message that quotes nothing from
- * it.
+ * Parses a JSON object. Throws when the text is missing or not a JSON object. The error message does not quote the
+ * text.
  */
 export function readJsonObject(text: string | null): Record<string, unknown> {
   if (!text) throw new Error('the body is missing')

@@ -54,7 +54,7 @@ export interface Timing {
   responseStatus?: number
   transferSize?: number
   encodedBodySize?: number
-  /** 0 when the other site does not expose timing. Sizes are meaningless then. */
+  /** 0 when the other site does not expose timing. Sizes are then meaningless. */
   requestStart?: number
 }
 
