@@ -12,7 +12,7 @@ export function isolate(name: string): string {
   for (const letter of name) {
     if (OPENS.test(letter)) open++
     else if (letter === POP) {
-      // An unmatched one would close the outer isolate.
+      // An unmatched closing character would close the outer isolate.
       if (open === 0) continue
       open--
     }
@@ -21,11 +21,11 @@ export function isolate(name: string): string {
   return FIRST_STRONG + kept + POP.repeat(open + 1)
 }
 
-/** Joins names into one line, each isolated. Empty names are omitted. */
+/** Joins names into one line and isolates each name. Empty names are omitted. */
 export const joinIsolated = (names: readonly (string | null | undefined)[], between: string): string =>
   names.flatMap((name) => (name ? isolate(name) : [])).join(between)
 
-/** Returns the messages with functions that isolate their string arguments. */
+/** Returns the messages with every function changed to isolate its string arguments. */
 export function isolateArguments<Words>(words: Words): Words {
   return within(words) as Words
 }

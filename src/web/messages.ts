@@ -23,7 +23,7 @@ import { signIn } from './messages/sign-in.ts'
 import { signals } from './messages/signals.ts'
 import { tests } from './messages/tests.ts'
 
-/** All texts of the dashboard, in English. User data and messages of the server are shown inside `<Data>`. */
+/** All texts in the dashboard, in English. User data and messages from the server are shown inside `<Data>`. */
 export const english = {
   alert,
   alerts,
@@ -52,7 +52,7 @@ export const english = {
 }
 export type Messages = typeof english
 
-/** The active messages. Read them while rendering and not at module load: the language is set later. */
+/** The active messages. Read them while rendering, not at module load: the language is set later. */
 export let messages: Messages = english
 
 /** Sets the language of all pages. */

@@ -9,18 +9,18 @@ export interface LinkParams {
   setUp: string | null
   invite: string | null
   reset: string | null
-  /** Error message of the sign-in at the OIDC provider; null without one. */
+  /** Error message from the OIDC sign-in; null if there was no error. */
   failure: string | null
 }
 
 const OIDC_KEY = 'tagwarden-oidc-began'
 
-/** Stores the session of a sign-in response. Members of several organizations start in the first. */
+/** Stores the session from a sign-in response. Members of several organizations start in the first one. */
 export function keepSession({ token, orgs }: Pick<SignedIn, 'token' | 'orgs'>): void {
   session.open({ credential: token, orgId: orgs.length > 1 ? (orgs[0]?.id ?? null) : null })
 }
 
-/** Records that this tab started an OIDC sign-in, and on which page. */
+/** Records that this tab started an OIDC sign-in, and the page from which it started. */
 export const beginAtProvider = (): void => sessionStorage.setItem(OIDC_KEY, location.pathname + location.search)
 
 /** Reads and removes the URL fragment, and signs in if it contains a credential. */
@@ -31,11 +31,11 @@ export async function bootstrap(): Promise<LinkParams> {
     failure: null,
   }
   if ([...given.keys()].length > 0) history.replaceState(null, '', location.pathname + location.search)
-  // Only in the demo: elsewhere, a link with a key could sign a user in as its sender (login CSRF).
+  // Demo only. Elsewhere, anyone could send a link that signs the user in with the sender's key (login CSRF).
   const key = given.has('demo') ? given.get('key') : null
   if (key && (await fetch('/demo/inbox')).status === 200) session.open({ credential: key, orgId: null })
   await arriveFromProvider(given, arrival)
-  // Older links point to the start page.
+  // Links from older versions point to `/`.
   if (location.pathname === '/') {
     if (arrival.setUp) history.replaceState(null, '', '/setup')
     if (arrival.invite) history.replaceState(null, '', '/invite')
@@ -49,7 +49,7 @@ async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): 
   const beganAt = sessionStorage.getItem(OIDC_KEY)
   sessionStorage.removeItem(OIDC_KEY)
   if (beganAt === null) return
-  // Messages of the API start with a lowercase letter.
+  // API messages start with a lowercase letter.
   arrival.failure = given.get('signin-error')?.replace(/^./u, (letter) => letter.toUpperCase()) ?? null
   const code = given.get('signin')
   if (code === null) return

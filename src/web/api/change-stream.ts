@@ -5,24 +5,26 @@ import { Invalidator } from './invalidation.ts'
 import { NewIssueCollector, type NewIssueSummary } from './new-issues.ts'
 import { queries } from './queries.ts'
 
-/** State of the stream of changes. */
+/** State of the change stream. */
 export interface LiveState {
-  /** False once the stream has been lost for more than 10 s. */
+  /** False once the stream has been disconnected for more than 10 s. */
   isLive: boolean
-  /** Time of the most recent stream event, in milliseconds since the epoch; null before the first. */
+  /**
+   * Time at which the most recent stream event was received, in milliseconds since the epoch; null before the first.
+   */
   heardAt: number | null
-  /** Ingestion state in the most recent pulse; null before the first. */
+  /** Ingestion state from the most recent pulse; null before the first. */
   pulse: StreamPulse | null
-  /** The most recent announcement of new issues and its time; null before the first. */
+  /** The most recent announcement of new issues, with its time; null before the first. */
   newIssues: (NewIssueSummary & { at: number }) | null
 }
 
-/** Message between tabs: a stream event, or the loss of the stream (`isSilent`: after a timeout). */
+/** Message between tabs: a stream event, or a lost connection (`isSilent`: lost by timeout). */
 type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
 
 /** The server sends a pulse every 10 s. After two missing pulses the connection is considered dead. */
 const SILENCE_MS = 25_000
-/** Delay before a lost stream is shown; most recover earlier. */
+/** Delay before a lost connection is shown; most connections recover earlier. */
 const PATIENCE_MS = 10_000
 const RETRY_MS = { first: 500, most: 15_000 }
 
@@ -43,9 +45,9 @@ export const live = {
 }
 
 /**
- * Follows the server's stream and keeps queries up to date. One tab per browser holds a lock and reads for all. Without
- * locks, as over plain HTTP, each visible tab reads its own stream. `name` identifies the user and organization. Returns a
- * function that stops it.
+ * Subscribes to the server's change stream and keeps queries up to date. One tab per browser acquires a lock and reads
+ * the stream for all tabs. Where locks are unavailable, for example over plain HTTP, each visible tab reads its own
+ * stream. `name` identifies the user and organization. Returns a function that unsubscribes.
  */
 export function followChanges(name: string): () => void {
   const end = new AbortController()
@@ -80,7 +82,7 @@ class Follower {
       if (this.telling) clearTimeout(this.telling)
       change({ newIssues: null })
     })
-    // A tab that joins others receives nothing before the next pulse.
+    // A tab that doesn't read the stream itself receives nothing until the next pulse.
     this.waitForMore(SILENCE_MS)
   }
 
@@ -109,7 +111,7 @@ class Follower {
     turn()
   }
 
-  /** Reads until the signal aborts, and resumes after the last event when the connection is lost. */
+  /** Reads the stream until the signal aborts. After a lost connection, it resumes after the last event. */
   private async readOn(until: AbortSignal, tellOthers: (told: Told) => void): Promise<void> {
     let wait = RETRY_MS.first
     const tell = (told: Told) => {
@@ -128,7 +130,7 @@ class Follower {
     }
   }
 
-  /** Reads one connection until it ends or the browser goes offline. */
+  /** Reads from one connection until it closes or the browser goes offline. */
   private async readOnce(
     until: AbortSignal,
     tell: (told: Told) => void,

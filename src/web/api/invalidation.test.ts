@@ -9,7 +9,7 @@ const ROUTES = new Set(
   ),
 )
 
-/** Active queries, and which of them are refetched. */
+/** Mounts queries with these keys. `asked` lists the queries that are refetched. */
 function screen(...keys: object[]) {
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
   const asked: string[] = []
@@ -70,7 +70,7 @@ describe('what a change makes old', () => {
     for (let count = 0; count < 100; count++) freshness.hear('issue', { id: 'iss', status: 'open', severity: 'low' })
     await turn()
     expect(asked).toContain('listIssues')
-    // A busy machine may be at this for more than a second.
+    // On a busy machine, the events may take more than a second.
     expect(asked.length).toBeLessThanOrEqual(1 + Math.floor((Date.now() - startedAt) / 1000))
     freshness.stop()
   })

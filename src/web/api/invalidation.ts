@@ -26,7 +26,7 @@ export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
   integration: ['listIntegrations', 'getIntegration'],
 }
 
-/** Queries that stream events invalidate. */
+/** Queries that stream events can invalidate. */
 const TOLD = new Set(Object.values(QUERIES_BY_CHANGE).flat())
 
 const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
@@ -50,7 +50,7 @@ export class Invalidator {
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
   private isAllOld = false
-  /** Hashes of queries that were being fetched when they became stale. */
+  /** Hashes of queries that became stale while they were being fetched. */
   private readonly late = new Set<string>()
 
   /** `isSeen` returns whether the tab is visible. */
@@ -61,7 +61,7 @@ export class Invalidator {
   ) {}
 
   /**
-   * Called when the stream starts. Earlier responses may have missed changes, so they are marked as stale; only issues are
+   * Called when the stream starts. Earlier responses may be outdated, so they are marked as stale. Only issues are
    * refetched immediately.
    */
   begin(): void {
@@ -115,7 +115,7 @@ export class Invalidator {
       if (pages > MOST_PAGES) return false
       return late.has(queryHash) || (key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id)))
     }
-    // Restarting a slow query at every change would starve it. It is refetched after it completes.
+    // Restarting a slow query on every change would keep it from completing, so it is refetched afterwards.
     for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
       this.late.add(queryHash)
     }
@@ -124,7 +124,7 @@ export class Invalidator {
     if (this.late.size > 0) this.timer = setTimeout(() => this.askAgain(), this.pauseMs)
   }
 
-  /** Shows the status and severity of the event immediately. */
+  /** Applies the event's status and severity to the cached lists immediately. */
   private mendIssue({ id, status, severity }: IssueMoved): void {
     const mend = <T extends Pick<Issue, 'id' | 'status' | 'severity'>>(issue: T): T =>
       issue.id === id && (issue.status !== status || issue.severity !== severity)
@@ -137,7 +137,7 @@ export class Invalidator {
   }
 }
 
-/** Returns whether a change affects the query; `id` is the resource the query is for. */
+/** Returns whether a change affects a query. `id` is the resource that the query is for. */
 function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
   for (const [kind, things] of moved) {
     if (!QUERIES_BY_CHANGE[kind]?.includes(question)) continue

@@ -12,7 +12,7 @@ export interface CacheUpdate {
   update(answer: any): unknown
 }
 
-/** A change that the user makes. */
+/** A change made by the user. */
 export interface Mutation<Answer> {
   /** Sends the request; throws an `ApiError`. */
   send(): Promise<Answer>
@@ -24,14 +24,14 @@ export interface Mutation<Answer> {
   message?: string | ((answer: Answer) => string | null)
   /** Reverts the change; offered for 10 s. */
   undo?: (answer: Answer) => void
-  /** Handles an error in place of the default notice with a Retry button. */
+  /** Handles an error instead of the default notice, which has a Retry button. */
   onRefused?: (error: unknown) => void
 }
 
 let underWay = 0
 const due = new Map<string, QueryKey>()
 
-/** Performs the mutation. Returns the response, or undefined after an error, which is already shown. */
+/** Performs the mutation. Returns the response, or undefined after an error, which has already been shown. */
 export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | undefined> {
   const {
     send,
@@ -66,7 +66,7 @@ export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | 
 
 /** Applies optimistic updates. Returns a function that reverts them. */
 async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
-  // A response to an earlier request would restore the old state.
+  // Responses to earlier requests would restore the old state.
   const stopped = changes.map(({ queryKey: of }) => queries.cancelQueries({ queryKey: of }))
   const before = changes.flatMap(({ queryKey: of }) => queries.getQueriesData({ queryKey: of }))
   for (const { queryKey: of, update: to } of changes) {
@@ -78,7 +78,7 @@ async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
   }
 }
 
-// Only when no mutation is pending: a refetch between two mutations would revert the second on screen.
+// Called only when no mutation is pending: a refetch between two mutations would revert the second one on screen.
 function askDue(): void {
   for (const queryKey of due.values()) void queries.invalidateQueries({ queryKey })
   due.clear()

@@ -4,7 +4,7 @@ import { NewIssueCollector, openedAt } from './new-issues.ts'
 const START = 1_767_600_000_000
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** An id of this kind with this creation time, in the format of the server. */
+/** An id with this prefix and creation time, in the server's format. */
 function idOf(kind: string, at: number): string {
   const time = Array.from({ length: 10 }, (_, index) => DIGITS[Math.floor(at / 32 ** (9 - index)) % 32]).join('')
   return `${kind}_${time}4z8k1m5v0c7x2b9n`
@@ -12,7 +12,10 @@ function idOf(kind: string, at: number): string {
 
 const moved = (at: number, severity = 'high', status = 'open') => ({ id: idOf('iss', at), severity, status })
 
-/** A collector that listens since START; returns whether there is something to announce after each event. */
+/**
+ * A collector that received its first pulse at START. `due` contains, for each event, whether there is something to
+ * announce.
+ */
 function hearing(...issues: ReturnType<typeof moved>[]) {
   const news = new NewIssueCollector()
   news.hear('pulse', { at: START })

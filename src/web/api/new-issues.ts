@@ -3,7 +3,7 @@ import type { Issue, IssueMoved, StreamPulse } from '#client/types.gen'
 /** New issues that are announced together. */
 export interface NewIssueSummary {
   count: number
-  /** Number of issues with the worst severity. */
+  /** The worst severity among the issues; `worstCount` of them have it. */
   worst: Issue['severity']
   worstCount: number
 }
@@ -45,7 +45,7 @@ export class NewIssueCollector {
     return Math.max(GATHER_MS, this.toldAt + PAUSE_MS - now)
   }
 
-  /** Takes the pending announcement; null if none of the issues is still open. */
+  /** Removes and returns the pending announcement; null if none of its issues is still open. */
   take(now: number): NewIssueSummary | null {
     const severities = [...this.open.values()]
     for (const id of this.open.keys()) this.told.add(id)

@@ -1,7 +1,7 @@
 /** Rows per page of a list. */
 export const PAGE_SIZE = 100
 
-/** Options of an infinite query over a list of the API, which answers `nextCursor`. */
+/** Options for infinite queries of API lists, whose responses contain `nextCursor`. */
 export const CURSOR_PAGINATION = {
   initialPageParam: {},
   getNextPageParam: ({ nextCursor }: { nextCursor: string | null }): string | undefined => nextCursor ?? undefined,

@@ -1,6 +1,6 @@
 import { type Session, storedSession } from './stored-session.ts'
 
-/** Responses requested before the main script was loaded, by URL. Each is used once. */
+/** Responses to requests sent before the main script loaded, by URL. Each response is used once. */
 interface Preloaded {
   by: Session
   at: number

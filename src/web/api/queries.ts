@@ -10,7 +10,7 @@ import { session } from './session.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
-/** Times after which data is stale. The stream invalidates changed data earlier. */
+/** Times in milliseconds after which data is stale. The stream invalidates changed data earlier. */
 export const STALE_MS = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
 
 /** Automatic retries of a query after a transient error. */
@@ -19,7 +19,7 @@ const RETRIES = 2
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // A server in the local network is reachable without internet access.
+      // Servers on the local network are reachable without internet access.
       networkMode: 'always',
       staleTime: STALE_MS.list,
       refetchOnWindowFocus: false,
@@ -42,7 +42,10 @@ export const sharedQueries = {
   forms: () => ({ ...listFormsOptions(), staleTime: STALE_MS.dictionary }),
 }
 
-/** Refetches a failed query immediately, even while it waits for an automatic retry, which `refetch` alone would not interrupt. */
+/**
+ * Refetches a failed query immediately, even while it waits for an automatic retry. `refetch` alone would not end the
+ * wait.
+ */
 export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): void {
   void queries.cancelQueries(
     { predicate: ({ state }) => state.fetchFailureReason === refusal },
@@ -51,7 +54,7 @@ export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): v
   void refetch()
 }
 
-/** Prefetches a query when its link is hovered or its page opens. Errors are shown by the page. */
+/** Prefetches a query when its link is hovered over or its page opens. Errors are shown by the page. */
 export function prefetch<Answer, Failure, Data, Key extends QueryKey>(
   options: FetchQueryOptions<Answer, Failure, Data, Key>,
 ): void {

@@ -21,7 +21,7 @@ function read(): Recent[] {
 }
 
 export const recentPages = {
-  /** Records a visit of a detail page until the session ends. */
+  /** Records a visit to a detail page. Visits are kept until the session ends. */
   visit(pathname: string, name: string): void {
     const path = THING.exec(pathname)?.[0]
     if (path === undefined) return

@@ -43,12 +43,12 @@ export const session = {
     change(NONE)
   },
 
-  /** Stores a text for the session and organization. */
+  /** Stores a string for the session and organization. */
   keep(name: string, text: string): void {
     if (state.is === 'open') storeOf(state.session).setItem(`${KEY}-${name}`, `${state.session.orgId} ${text}`)
   },
 
-  /** Returns the text stored for the session and organization; null without one. */
+  /** Returns the string stored for the session and organization; null if there is none. */
   kept(name: string): string | null {
     if (state.is !== 'open') return null
     const { orgId } = state.session
@@ -75,7 +75,7 @@ function forgetKept(store: Storage): void {
   for (const key of Object.keys(store)) if (key.startsWith(`${KEY}-`)) store.removeItem(key)
 }
 
-/** Sessions are shared by all tabs, API keys are not. */
+/** Sessions are shared by all tabs; API keys are not. */
 const storeOf = ({ credential }: Session): Storage => (credential.startsWith('st_') ? localStorage : sessionStorage)
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state)

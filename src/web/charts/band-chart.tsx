@@ -30,13 +30,13 @@ interface BandChartProps extends ChartProps {
   /** Name of the domain or resource that the counts belong to. */
   scope?: string
   changes?: readonly ChartChange[]
-  /** Intervals to tint; default: where the counts are outside the expected range. */
+  /** Intervals to tint; by default, those with counts outside the expected range. */
   bad?: readonly Span[]
-  /** Called on a click or Enter on a point. */
+  /** Called when a point is clicked, or when Enter is pressed on it. */
   onPick?: (start: number) => void
 }
 
-/** Line chart of counts with their expected range, anomalies and changes. */
+/** Line chart of counts with their expected range, anomalies and marked changes. */
 export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
@@ -175,7 +175,7 @@ function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMar
 
 const sayCount = (count: number | null) => (count === null ? messages.charts.unknown : formatNumber(count, 0))
 
-/** Screen reader text of a point. */
+/** Screen reader text for a point. */
 function sayPoint(point: BandPoint, step: number, zone: string): string {
   const range = formatRange(point)
   return [

@@ -8,7 +8,7 @@ export interface BandPoint {
   start: number
   /** Observed count; null if unknown. */
   observed: number | null
-  /** Expected range. With one bound it is a limit; both null: no expectation. */
+  /** Expected range. A single bound is a limit. Both bounds are null if there is no expectation. */
   low: number | null
   high: number | null
   /** Expected count; drawn if no range is known. */
@@ -17,7 +17,7 @@ export interface BandPoint {
   partial: boolean
 }
 
-/** A change marked in a chart. */
+/** A change marked on a chart. */
 export interface ChartChange {
   id: string
   title: string
@@ -33,7 +33,7 @@ export interface Span {
 export interface BandInput {
   points: readonly BandPoint[]
   changes: readonly ChartChange[]
-  /** Intervals to tint; default: where counts are outside the range. */
+  /** Intervals to tint; by default, those with counts outside the range. */
   bad?: readonly Span[]
   /** In pixels. */
   width: number
@@ -41,12 +41,12 @@ export interface BandInput {
   zone: string
 }
 
-/** A vertical line for a change, or for several close ones. */
+/** A vertical line for one change, or for several that are close together. */
 export interface ChangeMark {
   x: number
-  /** Null if there is no room. */
+  /** Null if there is no room for a label. */
   label: string | null
-  /** Number of changes; 1 for a title. */
+  /** Number of changes. If it is 1, the label is the change's title. */
   count: number
   /** Side of the line on which the label is drawn. */
   side: 'left' | 'right'
@@ -150,7 +150,10 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
   }
 }
 
-/** Computes a sparkline, and its last complete point if that is outside the range; null without points. */
+/**
+ * Computes the layout of a sparkline, and its last complete point if that point is outside the range; null without
+ * points.
+ */
 export function layOutSpark(points: readonly BandPoint[], width: number, height: number) {
   const [first] = points
   const last = points.at(-1)
@@ -181,7 +184,7 @@ function firstIn(
   return point ? { x: xs[index] ?? 0, y: px(axis.y(point.observed ?? 0)), index } : null
 }
 
-/** Returns the indexes of consecutive matching points; missing buckets split runs. */
+/** Returns the indexes of consecutive matching points, by run. A missing bucket ends a run. */
 function runs(points: readonly BandPoint[], step: number, belongs: (point: BandPoint) => boolean): number[][] {
   const found: number[][] = []
   let run: number[] = []
@@ -253,7 +256,7 @@ const PX_A_LETTER = 6.4
 export const shortTitle = (title: string): string =>
   title.length <= LABEL_LETTERS ? title : `${title.slice(0, LABEL_LETTERS - 1).trimEnd()}…`
 
-/** Places change marks. More than three within 40 px are merged; overlapping labels are omitted. */
+/** Places change marks. More than three marks within 40 px are merged; overlapping labels are omitted. */
 export function placeChanges(
   changes: readonly ChartChange[],
   x: (at: number) => number,

@@ -19,9 +19,9 @@ interface BarsProps extends ChartProps {
   unit: string
   /** Name of the domain or resource that the counts belong to. */
   scope?: string
-  /** Legend of dark bars; default: "Bad". */
+  /** Legend label for dark bars; default: "Bad". */
   badWord?: string
-  /** Called on a click or Enter on a bucket. */
+  /** Called when a bucket is clicked, or when Enter is pressed on it. */
   onPick?: (start: number, end: number) => void
 }
 

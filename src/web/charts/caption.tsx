@@ -1,6 +1,6 @@
 import { Data } from '../components/data-text.tsx'
 
-/** `events per hour · shop.example · Europe/Berlin` */
+/** Line above a chart: `events per hour · shop.example · Europe/Berlin`. */
 export function Caption({ unit, scope, zone }: { unit: string; scope?: string; zone: string }) {
   return (
     <>

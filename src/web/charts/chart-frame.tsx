@@ -32,7 +32,7 @@ interface FrameProps extends ChartProps {
 
 export interface ChartTable {
   head: readonly { name: string; isNumber?: boolean }[]
-  /** The first cell is the row header. */
+  /** The first cell of a row is its header. */
   rows: readonly { key: string | number; cells: readonly ReactNode[] }[]
 }
 
@@ -131,7 +131,7 @@ function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
   useLayoutEffect(() => {
     const { current: element } = ref
     if (!element) return
-    // An element hidden temporarily, as for printing, keeps its drawing.
+    // An element that is hidden temporarily, for example while printing, keeps its drawing.
     const measure = () => element.clientWidth > 0 && setWidth(element.clientWidth)
     measure()
     const observer = new ResizeObserver(measure)

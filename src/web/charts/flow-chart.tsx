@@ -26,12 +26,12 @@ const TWO_LINES_PX = 30
 const LABEL_PX = 220
 /** Width of a node and the gap to its label. */
 const AWAY_PX = 28
-/** Width reserved for the figures after a name. */
+/** Width reserved for the numbers after a name. */
 const FIGURES_PX = 84
 
 interface FlowProps extends ChartProps {
   flows: Flows
-  /** Shown above the figure: number of sessions and period. */
+  /** Shown above the chart: number of sessions and period. */
   caption: string
   /** The selected page; null for none. */
   chosen: { step: number; path: string } | null
@@ -39,7 +39,7 @@ interface FlowProps extends ChartProps {
   choose(node: { step: number; path: string }): void
 }
 
-/** Sankey diagram of session paths: one column per step. On narrow screens, ranked lists. */
+/** Sankey diagram of session paths with one column per step; ranked lists on narrow screens. */
 export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...chart }: FlowProps) {
   const graph = useMemo(() => flowGraph(flows), [flows])
   const all = flows.sessionsSampled

@@ -88,7 +88,7 @@ describe('a flow', () => {
             expect(node.y).toBeGreaterThanOrEqual(before.y + before.height - 0.01)
           } else if (before) expect(node.x).toBeGreaterThan(before.x)
         }
-        // Sessions entering a step plus those that left equal the sessions of the previous step.
+        // Sessions at a step plus those that left equal the sessions at the previous step.
         for (const { id, sessions: count, step } of nodes) {
           if (step === 0) continue
           const entered = links.filter(({ to }) => to === id).reduce((sum, link) => sum + link.sessions, 0)

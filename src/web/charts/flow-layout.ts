@@ -1,6 +1,6 @@
 import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from 'd3-sankey'
 
-/** Session paths, as answered by `GET /v1/journeys/flows`. */
+/** Session paths, as returned by `GET /v1/journeys/flows`. */
 export interface Flows {
   sessionsSampled: number
   steps: readonly { index: number; nodes: readonly { path: string; sessions: number }[] }[]
@@ -31,7 +31,7 @@ export interface FlowGraph {
   links: FlowLink[]
 }
 
-/** The server's name for pages that it merged. */
+/** Name that the server gives to merged pages. */
 const OTHER = '(other)'
 const KINDS = ['page', 'others', 'left'] as const
 
@@ -66,7 +66,7 @@ export function flowGraph({ steps, links }: Flows, perStep = 5): FlowGraph {
   return withLeft([...nodes.values()], [...merged.values()], lastStep)
 }
 
-/** Adds nodes for sessions that ended. Unknown for the last step. */
+/** Adds nodes for sessions that ended. For the last step, the number of ended sessions is unknown. */
 function withLeft(nodes: readonly FlowNode[], links: readonly FlowLink[], lastStep: number): FlowGraph {
   const left = new Map<number, FlowNode>()
   const ends: FlowLink[] = []
@@ -142,7 +142,7 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
 const PX_A_LETTER = 6.6
 const LETTERS_MIN = 6
 
-/** Shortens a path to a width in pixels; keeps start and end, which distinguish pages. */
+/** Shortens a path to a width in pixels. Keeps its start and end, which distinguish pages. */
 export function shortPath(path: string, widthPx: number): string {
   const letters = Math.max(LETTERS_MIN, Math.floor(widthPx / PX_A_LETTER))
   if (path.length <= letters) return path
@@ -150,7 +150,10 @@ export function shortPath(path: string, widthPx: number): string {
   return `${path.slice(0, head)}…${path.slice(path.length - (letters - 1 - head))}`
 }
 
-/** Returns the node for an arrow key: up and down within a step, left and right to the same rank of the next one. */
+/**
+ * Returns the id of the node that an arrow key moves to: up and down within a step, left and right to the same rank in
+ * the adjacent step.
+ */
 export function neighbour(nodes: readonly FlowNode[], id: string, key: string): string {
   const node = nodes.find((each) => each.id === id)
   if (!node) return nodes[0]?.id ?? id

@@ -2,7 +2,9 @@ import { formatNumber } from '../components/format.ts'
 import { messages } from '../messages.ts'
 import type { BandPoint } from './band-layout.ts'
 
-/** Formats the expectation: `380 to 520`, `10 or more` for a limit, `about 450` without a range; null for none. */
+/**
+ * Formats the expectation: `380 to 520`, `10 or more` for a limit, `about 450` without a range; null if there is none.
+ */
 export function formatRange({ low, high, expected }: Pick<BandPoint, 'low' | 'high' | 'expected'>): string | null {
   if (low !== null && high !== null) return messages.charts.between(formatNumber(low, 0), formatNumber(high, 0))
   if (low !== null) return messages.charts.above(formatNumber(low, 0))

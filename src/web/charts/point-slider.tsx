@@ -11,16 +11,19 @@ interface WalkerProps {
   show(index: number | null): void
   /** Returns the screen reader text of a point. */
   say(index: number): string
-  /** Called on a click or Enter on the selected point. */
+  /** Called when the selected point is clicked, or when Enter is pressed on it. */
   pick?: (index: number) => void
   /** Tooltip of the selected point. */
   card: ReactNode
 }
 
-/** Number of points that Page Up and Page Down move. */
+/** Number of points that Page Up and Page Down skip. */
 const PAGE = 10
 
-/** Overlay of a plot: the pointer selects the nearest point, arrow keys move between points, announced as slider values. */
+/**
+ * Overlay of a plot. The pointer selects the nearest point. Arrow keys move between points, which are announced as
+ * slider values.
+ */
 export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerProps) {
   const last = xs.length - 1
   const at = index ?? last
@@ -68,11 +71,11 @@ export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerP
 const CARD_PX = 208
 const AWAY_PX = 12
 
-/** Position of the tooltip next to the point, within the plot. Tooltips are 208 px wide, as in the style sheet. */
+/** Left position of the tooltip: next to the point and within the plot. The style sheet sets its width to 208 px. */
 const cardLeft = (x: number, isLeft: boolean): string =>
   isLeft ? `${Math.max(0, x - AWAY_PX - CARD_PX)}px` : `max(0px, min(${x + AWAY_PX}px, 100% - ${CARD_PX}px))`
 
-/** Returns the point that a key moves to; null for other keys. */
+/** Returns the index of the point that a key moves to; null for other keys. */
 function keyTarget(key: string, at: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
@@ -94,7 +97,7 @@ function keyTarget(key: string, at: number, last: number): number | null {
   }
 }
 
-/** Returns the index of the position nearest to `x`. */
+/** Returns the index of the point nearest to `x`. */
 function nearest(xs: readonly number[], x: number): number {
   let found = 0
   for (const [index, place] of xs.entries()) {

@@ -6,7 +6,7 @@ export interface CountTick {
   label: string
 }
 
-/** Scale from 0 to the maximum, its ticks at whole numbers, and the width of their labels. */
+/** Vertical axis from 0 to the maximum, with ticks at whole numbers. */
 export interface CountAxis {
   y(value: number): number
   /** Value at the top. */
@@ -19,17 +19,17 @@ const TICKS = 4
 const PX_A_LETTER = 7
 const LEFT_MIN_PX = 28
 
-/** Returns the distance of ticks: 1, 2 or 5 times a power of ten, at least 1. */
+/** Returns the distance between ticks: 1, 2 or 5 times a power of ten, at least 1. */
 function tickStep(top: number): number {
   const wanted = top / TICKS
   const power = 10 ** Math.floor(Math.log10(wanted))
-  // The thresholds are geometric means.
+  // The thresholds are geometric means of adjacent factors.
   const times = wanted / power
   const factor = times >= Math.sqrt(50) ? 10 : times >= Math.sqrt(10) ? 5 : times >= Math.sqrt(2) ? 2 : 1
   return Math.max(1, power * factor)
 }
 
-/** Returns the axis between two heights in pixels. Its maximum is at least 1. */
+/** Returns the axis between two vertical positions in pixels. Its maximum is at least 1. */
 export function countAxis(highest: number, topPx: number, bottomPx: number): CountAxis {
   let top = Math.max(1, highest)
   let step = tickStep(top)

@@ -1,4 +1,4 @@
 import { optional } from '../url-state/param-types.ts'
 
-/** Search param of pages with charts: `show=table` shows tables. */
+/** Search param for pages with charts: `show=table` shows the data as tables. */
 export const SHOW_PARAM = { show: optional(['table']) }

@@ -12,7 +12,7 @@ interface SparkProps {
   width?: number
 }
 
-/** Sparkline in a table row: expected range, counts, and a dot if the last one is an anomaly. */
+/** Sparkline in a table row: expected range, counts, and a dot if the last count is an anomaly. */
 export const Sparkline = memo(function Spark({ points, label, width = WIDTH_PX }: SparkProps) {
   const drawing = layOutSpark(points, width, HEIGHT_PX)
   return (

@@ -6,7 +6,7 @@ const DAY = 24 * HOUR
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Returns the offset of a time zone from UTC at a time, in milliseconds. */
+/** Returns a time zone's offset from UTC at a given time, in milliseconds. */
 export function offsetAt(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (!format) {
@@ -25,7 +25,7 @@ export function momentOf(local: number, timeZone: string): number {
   return local - offsetAt(guess, timeZone)
 }
 
-/** Possible distances of ticks, in local time. */
+/** Possible distances between ticks, in local time. */
 const STEPS = [
   ...[5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
@@ -40,8 +40,8 @@ export interface TimeTick {
 }
 
 /**
- * Returns at most `count` ticks at round local times (00:00, 06:00; days; Mondays) between two times, inclusive. Days are
- * labelled with the date, hours with the time.
+ * Returns at most `count` ticks between two times, inclusive. Ticks are at round local times, such as 00:00 and 06:00,
+ * whole days or Mondays. Days are labelled with the date, hours with the time.
  */
 export function timeTicks(from: number, to: number, timeZone: string, count: number): TimeTick[] {
   const first = from + offsetAt(from, timeZone)
@@ -64,7 +64,7 @@ function labelOf(at: number, local: number, timeZone: string, step: number): str
   return `${formatDate(at, timeZone, { weekday: 'short' })} ${formatDate(at, timeZone, { day: 'numeric' })}`
 }
 
-/** UTC days are labelled with their UTC dates in every time zone. */
+/** Buckets that start at midnight UTC are labelled with their UTC dates in every time zone. */
 const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
 
 /** Returns at most `count` ticks for daily buckets, at their centres. */
@@ -79,7 +79,7 @@ function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, c
     }))
 }
 
-/** Formats the start of a bucket: `Wed 12 Mar, 08:00`; without the time for days. */
+/** Formats the start of a bucket: `Wed 12 Mar, 08:00`. Daily buckets have no time. */
 export function formatBucket(start: number, timeZone: string, stepMs: number): string {
   const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
   if (stepMs >= DAY) return formatDate(start, zoneOfDay(start, timeZone), day)

@@ -9,7 +9,7 @@ interface FoldProps {
   summary: ReactNode
   /** Initial state. */
   isOpenAtFirst?: boolean
-  /** Forces it open, as for a field with an error. */
+  /** Forces the section open, for example to show a field with an error. */
   mustShow?: boolean
   children: ReactNode
 }

@@ -1,11 +1,11 @@
 /** Copies text to the clipboard. */
 export async function copyText(text: string): Promise<void> {
-  // Pages on plain HTTP have no clipboard API, and a browser may refuse it, as it requires a permission.
+  // The clipboard API is missing over plain HTTP, and browsers may deny permission to use it.
   if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => copyField(text))
   else copyField(text)
 }
 
-/** Copies with a hidden field. */
+/** Copies text through a hidden field. */
 function copyField(text: string): void {
   const opener = document.activeElement
   const field = document.createElement('textarea')
@@ -13,7 +13,7 @@ function copyField(text: string): void {
   field.setAttribute('aria-hidden', 'true')
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // Inside an open dialog, because its focus trap would take the focus back.
+  // Placed inside the open dialog, whose focus trap would otherwise take the focus back.
   const place = opener?.closest('[role=dialog]') ?? document.body
   place.append(field)
   field.select()

@@ -3,8 +3,8 @@ import classes from './data-text.module.css'
 import { UNKNOWN } from './format.ts'
 
 /**
- * Text that is not from `messages.ts`: names, titles, messages of the server. It is isolated, so that right-to-left names
- * don't affect the surrounding text, and not translated by browsers. Null is shown as –.
+ * Text that is not from `messages.ts`: names, titles, messages from the server. It is isolated, so right-to-left names
+ * don't affect the surrounding text, and browsers don't translate it. Null is shown as –.
  */
 export function Data({ children, className }: { children: ReactNode; className?: string }) {
   return (
@@ -15,7 +15,7 @@ export function Data({ children, className }: { children: ReactNode; className?:
 }
 
 /**
- * A message of the server. Keys between backticks are shown as code; the backticks remain in the text for copying and
+ * A message from the server. Keys between backticks are shown as code. The backticks remain in the text for copying and
  * screen readers.
  */
 export function Sentence({ children, className }: { children: string; className?: string }) {
@@ -25,7 +25,7 @@ export function Sentence({ children, className }: { children: string; className?
         index % 2 === 0 ? (
           part
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other name.
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their index
           <code key={index} className={classes.code}>
             {TICK}
             {part}
@@ -39,7 +39,7 @@ export function Sentence({ children, className }: { children: string; className?
 const CODE = /`([^`]+)`/
 const TICK = <span className={classes.tick}>{'`'}</span>
 
-/** An option of a native select with user data as its label. */
+/** An option for a native select, with user data as its label. */
 export const dataOption = (value: string, label: string) => ({ value, label, translate: 'no' as const })
 
 /** `renderOption` for fields whose options are user data. */

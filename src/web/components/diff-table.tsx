@@ -20,7 +20,7 @@ interface DiffTableProps {
 /** Rows shown initially if there is nothing to compare with. */
 const ALONE = 8
 
-/** Compares two sets of parameters: differences first and marked, equal ones collapsed. */
+/** Compares two sets of parameters. Differences come first and are marked; equal parameters are collapsed. */
 export function DiffTable({ name, heads, left, right, first: named = [] }: DiffTableProps) {
   const [isWhole, showAll] = useState(false)
   const rows = diffOf(left, right, named)

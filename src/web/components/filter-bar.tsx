@@ -7,15 +7,15 @@ import classes from './filter-bar.module.css'
 import { MultiChoice, type Option } from './multi-choice.tsx'
 import { useDebouncedInput } from './use-debounced-input.ts'
 
-/** A field of a filter bar, named like its search param. */
+/** A field in a filter bar. Its name is also its search param. */
 export type Filter<Name extends string = string> =
   /** Search text. */
   | { is: 'search'; name: Name; label?: string }
-  /** Several values; `isData` if their labels are user data. */
+  /** Multi-select; `isData` if its labels are user data. */
   | { is: 'several'; name: Name; label: string; options: readonly Option[]; isData?: boolean }
-  /** One value, such as the sort order; has no chip. */
+  /** Single select, such as the sort order; shows no chip. */
   | { is: 'one'; name: Name; label: string; options: readonly Option[] }
-  /** Only a chip, for filters set by links; `options` name its values. */
+  /** Chip without an input, for filters set by links; `options` contains the labels of its values. */
   | { is: 'chip'; name: Name; label: string; options: readonly Option[] }
 
 interface FilterBarProps<F extends ParamTypes> {
@@ -23,7 +23,7 @@ interface FilterBarProps<F extends ParamTypes> {
   filters: readonly Filter<keyof F & string>[]
 }
 
-/** Filters of a list, stored in the URL, with a chip for each active one. */
+/** Filters of a list, stored in the URL, with a chip for each active filter. */
 export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
   const [values, set] = useSearchParams(fields)
   const change = (name: string, value: unknown) => set({ [name]: value } as Partial<ValuesOf<F>>)

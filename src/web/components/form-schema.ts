@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 of a form, as answered by `GET /v1/forms`; without references. */
+/** JSON Schema 2020-12 of a form, without references, as returned by `GET /v1/forms`. */
 export interface FormSchema {
   type?: string
   title?: string | undefined
@@ -36,7 +36,7 @@ export function withoutNull(schema: FormSchema): FormSchema {
   return { ...shapes[0], ...rest }
 }
 
-/** Returns the kind of input for a schema; null for constants, which need none. */
+/** Returns the kind of input for a schema; null for constants, which need no input. */
 export function fieldKindOf(given: FormSchema): FieldKind | null {
   const schema = withoutNull(given)
   if ('const' in schema) return null
@@ -73,7 +73,7 @@ export const valuesOf = ({ enum: values, anyOf = [] }: FormSchema): unknown[] =>
 export const fieldsOf = ({ properties = {} }: FormSchema): [name: string, schema: FormSchema][] =>
   Object.entries(properties).sort(([, a], [, b]) => (a['x-order'] ?? 0) - (b['x-order'] ?? 0))
 
-/** Returns the initial value: defaults and required parts; undefined without either. */
+/** Returns the initial value: defaults and required properties; undefined if there are none. */
 export function defaultValueOf(given: FormSchema): unknown {
   const schema = withoutNull(given)
   if ('const' in schema) return schema.const
@@ -91,7 +91,7 @@ export function defaultValueOf(given: FormSchema): unknown {
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
 }
 
-/** Returns the index of the alternative that fits a value best; 0 if none does. */
+/** Returns the index of the alternative that fits a value best; 0 if none fits. */
 export function shapeOf(shapes: readonly FormSchema[], value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const fits = shapes.map((shape) => {
@@ -102,7 +102,7 @@ export function shapeOf(shapes: readonly FormSchema[], value: unknown): number {
   return Math.max(0, fits.indexOf(Math.max(...fits)))
 }
 
-/** Returns the property that distinguishes the alternatives, such as `kind`; null without one. */
+/** Returns the property that distinguishes the alternatives, such as `kind`; null if there is none. */
 export function discriminatorOf(shapes: readonly FormSchema[]): string | null {
   const [first = {}] = shapes
   const marks = fieldsOf(first).map(([name]) => name)
@@ -110,7 +110,7 @@ export function discriminatorOf(shapes: readonly FormSchema[]): string | null {
   return marks.find(isMark) ?? null
 }
 
-/** Returns the paths of all fields, as in error messages: `volume.count`, `steps[0].anchor`. */
+/** Returns the paths of all fields, spelled as in error messages: `volume.count`, `steps[0].anchor`. */
 export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[] {
   const own = path ? [path] : []
   const { anyOf, items, properties } = withoutNull(schema)
@@ -124,7 +124,7 @@ export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[]
   return [...own, ...parts]
 }
 
-/** Returns the title of the first required field without a value; null if complete. */
+/** Returns the title of the first required field without a value; null if there is none. */
 export function firstMissingField(given: FormSchema, value: unknown): string | null {
   const schema = withoutNull(given)
   if (value === undefined || value === '') return schema.title ?? ''

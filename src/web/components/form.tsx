@@ -12,19 +12,20 @@ interface Submission {
   isSending: boolean
   /** Returns the error message of a field; undefined for none. */
   errorOf(field: string): string | undefined
-  /** Error message that names no field; null for none. */
+  /** Error message that belongs to no field; null if there is none. */
   refusal: string | null
 }
 
 interface Refused extends FieldError {
   form: HTMLFormElement | null
-  /** Element that had the focus on submit. */
+  /** Element that was focused on submit. */
   from: Element | null
 }
 
 /**
- * Submits a form with `act`, one request at a time, and keeps the error until the next attempt. The invalid field gets the
- * focus unless the user has moved on. If the form was closed meanwhile, the error is shown as a notice.
+ * Submits a form with `act`, one request at a time, and shows the error until the next attempt. The invalid field is
+ * focused unless the user has moved the focus. If the form has been closed in the meantime, the error is shown as a
+ * notice.
  */
 export function useSubmit(
   fields: readonly string[],
@@ -34,7 +35,7 @@ export function useSubmit(
   const [isSending, sending] = useState(false)
   const isBusy = useRef(false)
   const isHere = useIsMounted()
-  // In the same frame as the error, so that scrolling does not move the page later.
+  // Runs in the same frame in which the error appears, so that the page doesn't scroll later.
   useLayoutEffect(() => {
     if (refused && [refused.from, document.body].includes(document.activeElement)) {
       refused.form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
@@ -79,7 +80,7 @@ interface FormProps {
   children: ReactNode
 }
 
-/** A form with its error message and submit button. Ctrl Enter submits it. */
+/** A form with its error message and submit button. Ctrl+Enter submits it. */
 export function Form({
   submission: sending,
   button,
@@ -110,7 +111,7 @@ export function Form({
   )
 }
 
-/** Submits the form if it has the focus or is the only one. Returns whether it did. */
+/** Submits the form if it contains the focus or is the only form. Returns whether it was submitted. */
 function sendFocused(form: HTMLFormElement | null): boolean {
   const focused = document.activeElement?.closest('form') ?? (document.forms.length === 1 ? form : null)
   if (form === null || focused !== form) return false

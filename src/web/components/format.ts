@@ -48,17 +48,17 @@ export function formatDate(at: number, timeZone: string, options: Intl.DateTimeF
   return format.format(at)
 }
 
-/** `a, b and c`. */
+/** Formats a list: `a, b and c`. */
 export const formatList = (names: readonly string[]): string => new Intl.ListFormat(locale()).format(names)
 
 /** Replaces the hyphen with a minus sign. */
 const withMinus = (text: string): string => text.replace('-', '−')
 
-/** `12,400`; at most `digits` decimals, default 2. */
+/** Formats a number: `12,400`; at most `digits` decimals, 2 by default. */
 export const formatNumber = (value: number, digits = 2): string =>
   withMinus(numberFormat({ maximumFractionDigits: digits }).format(value))
 
-/** `12K`; only for axes. */
+/** Formats a number for an axis: `12K`. */
 export const formatCompact = (value: number): string =>
   withMinus(numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value))
 
@@ -69,7 +69,7 @@ export function formatPercent(share: number): string {
   return `${formatNumber(percent, Math.abs(percent) < 9.95 ? 1 : 0)}\u00a0%`
 }
 
-/** `€12,400`; without a currency, only the number. Decimals only below 100. */
+/** Formats an amount: `€12,400`, or only the number without a currency. Decimals are shown only below 100. */
 export function formatMoney(value: number, currency: string | null): string {
   const digits = Math.abs(value) < 100 && !Number.isInteger(value) ? 2 : 0
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
@@ -83,7 +83,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `450 ms`, `2.3 s`, `38 min`, `2 h 5 min`, `3 d 4 h`: at most two units. */
+/** Formats a duration in at most two units: `450 ms`, `2.3 s`, `38 min`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 0) return `−${formatDuration(-ms)}`
   if (ms < SECOND) return `${formatNumber(ms, ms < 10 ? 1 : 0)}\u00a0ms`
@@ -106,17 +106,17 @@ export function formatAge(ms: number): string {
   return `${Math.floor(ms / unit)}\u00a0${name}`
 }
 
-/** `12 Mar 2026, 14:10`. */
+/** Formats a date and time: `12 Mar 2026, 14:10`. */
 export const formatMoment = (at: number, timeZone: string): string =>
   formatDate(at, timeZone, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** Formats a UTC day of the API: `2026-03-12` → `12 Mar 2026`. */
+/** Formats a UTC day from the API: `2026-03-12` → `12 Mar 2026`. */
 export const formatIsoDay = (day: string): string => formatDay(Date.parse(day), 'UTC')
 
-/** `12 Mar 2026`. */
+/** Formats a date: `12 Mar 2026`. */
 export const formatDay = (at: number, timeZone: string): string => formatDate(at, timeZone, { dateStyle: 'medium' })
 
-/** Distance of a time from now; a date beyond seven days. */
+/** Distance between a time and now; a date if it is more than seven days. */
 export type Distance = { is: 'now' } | { is: 'ago' | 'ahead'; age: string } | { is: 'date'; date: string }
 
 /** Returns how to show a time relative to `now`. */

@@ -1,6 +1,6 @@
 import type { PointerEvent } from 'react'
 
-/** Shows a truncated name in full while the pointer is over it. */
+/** Shows the full text of a truncated name while the pointer is over it. */
 export function showFullName({ target }: PointerEvent): void {
   const name = target instanceof Element ? target.closest<HTMLElement>('bdi, code') : null
   if (!name) return

@@ -5,7 +5,7 @@ import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
 import { formatDuration, formatMoney, formatNumber, formatPercent, UNKNOWN } from './format.ts'
 
-/** A value that may be unknown, which is shown as – and never as 0. */
+/** A value that may be unknown. Unknown values are shown as –, never as 0. */
 type Maybe = number | null | undefined
 
 const isKnown = (value: Maybe): value is number => typeof value === 'number' && Number.isFinite(value)

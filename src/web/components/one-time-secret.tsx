@@ -7,7 +7,7 @@ interface SecretProps {
   label: string
   hint: string
   value: string
-  /** Label of the button that closes it. */
+  /** Label of the close button. */
   button: string
   close(): void
 }

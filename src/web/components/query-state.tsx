@@ -54,7 +54,7 @@ export function QueryState<T>({
   }
   if (data === undefined && refusal) {
     if (gone !== undefined && refusal instanceof ApiError && refusal.status === 404) return gone
-    // Between automatic retries the button is enabled.
+    // The Retry button is enabled between automatic retries.
     return (
       <>
         {room && <PageHeader title={room} />}
@@ -100,7 +100,7 @@ export function SkeletonLines({ count = 4 }: { count?: number }) {
   return (
     <Stack gap="sm">
       {Array.from({ length: count }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
         <Skeleton key={index} height={20} width={`${90 - ((index * 17) % 40)}%`} />
       ))}
     </Stack>
@@ -112,7 +112,7 @@ export function SkeletonRows({ count = 8 }: { count?: number }) {
   return (
     <div className={classes.rows}>
       {Array.from({ length: count }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical
         <div key={index} className={classes.row}>
           <Skeleton height={12} width={`${60 - ((index * 17) % 30)}%`} />
           <Skeleton height={8} width={`${30 - ((index * 7) % 12)}%`} />

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { messages } from '../messages.ts'
 
-/** Label of a required field. Screen readers get the state from the field. */
+/** Label of a required field. Screen readers read the required state from the field itself. */
 export const requiredLabel = (label: ReactNode): ReactNode => (
   <>
     {label}

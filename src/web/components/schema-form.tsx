@@ -84,7 +84,7 @@ export interface SchemaFieldProps extends Shared {
   change(value: unknown): void
 }
 
-/** One field of a form, by its schema. */
+/** One field of a form, rendered from its schema. */
 export function SchemaField(props: SchemaFieldProps): ReactNode {
   const { schema, path, isSet } = props
   if (schema['x-secret'] && isSet?.(path)) return <SavedSecret {...props} />
@@ -163,7 +163,7 @@ function Secret(props: SchemaFieldProps) {
   )
 }
 
-/** A stored secret. It is never shown, and kept unless replaced. */
+/** A stored secret. It is never shown, and it is kept unless replaced. */
 function SavedSecret(props: SchemaFieldProps) {
   const [isReplacing, replace] = useState(false)
   const { schema, value, change } = props
@@ -275,7 +275,7 @@ function GroupField(props: SchemaFieldProps) {
   )
 }
 
-/** Error message about a group or list. */
+/** Error message for a group or list. */
 export function FrameError({ errorOf, path }: Pick<SchemaFieldProps, 'errorOf' | 'path'>) {
   const sentence = errorOf(path)
   return sentence === undefined ? null : (
@@ -302,7 +302,7 @@ function ListField(props: SchemaFieldProps) {
         )}
         <FrameError {...props} />
         {items.map((value, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name than their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity but their index
           <div key={index}>
             <SchemaField
               {...rest}

@@ -13,7 +13,7 @@ interface SeverityMarkProps {
   isWordShown?: boolean
 }
 
-/** Four ascending bars, 1 to 4 filled, and the name of the severity, so that it does not depend on colour. */
+/** Four ascending bars, of which 1 to 4 are filled, and the name of the severity. It can be read without colour. */
 export function SeverityMark({ severity, isWordShown = true }: SeverityMarkProps) {
   const filled = SEVERITIES.indexOf(severity) + 1
   return (

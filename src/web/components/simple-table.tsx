@@ -6,7 +6,7 @@ import type { PagedQuery } from './virtual-table.tsx'
 
 /** A column of a simple table. */
 export interface SimpleColumn<T> {
-  /** Heading; also the key. */
+  /** Heading; also the React key. */
   head: string
   /** True if the heading is only for screen readers. */
   isHeadHidden?: boolean
@@ -30,8 +30,8 @@ interface SimpleTableProps<T> {
 const NARROW = 3
 
 /**
- * A paginated table that scrolls sideways. The first column is the row header. On a phone, rows with more than three columns
- * become cards.
+ * A paginated table that scrolls horizontally. The first column is the row header. On a phone, tables with more than
+ * three columns show their rows as cards.
  */
 export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps<T>) {
   return (

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
 /**
- * Merges new data into a list without moving rows: rows are updated or removed, and new ones are only counted. Rows after the
- * last one belong to the next page and are appended.
+ * Merges new data into a list without moving rows. Existing rows are updated or removed. New rows are only counted,
+ * except those after the last row, which belong to the next page and are appended.
  */
 export function mergeStable<Row>(shown: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string) {
   const places = new Map(latest.map((row, index) => [idOf(row), index]))
@@ -17,8 +17,8 @@ export function mergeStable<Row>(shown: readonly Row[], latest: readonly Row[], 
 }
 
 /**
- * Returns rows that don't move while the pointer or focus is in `place`. A different `question` (the query of the list)
- * replaces them immediately. `show` applies the pending changes.
+ * Returns rows that don't move while the pointer or focus is in `place`. When `question` (the list's query) changes,
+ * the rows are replaced immediately. `show` applies the pending changes.
  */
 export function useStableRows<Row>(
   latest: readonly Row[],

@@ -15,7 +15,7 @@ interface AgoProps {
   at: number | null | undefined
   /** Text for null; default: –. */
   missing?: string
-  /** True in clickable rows: not focusable, and clicks go to the row. */
+  /** True in clickable rows: the time is not focusable, and a click on it activates the row. */
   isQuiet?: boolean
 }
 
@@ -28,7 +28,7 @@ export function TimeAgo({ at, missing, isQuiet = false }: AgoProps) {
   return <Moment at={at} text={text} isQuiet={isQuiet} />
 }
 
-/** Date and time in the user's time zone, `12 Mar 2026, 14:10`, with the same popover. */
+/** Date and time in the user's time zone, `12 Mar 2026, 14:10`, with the same popover as `TimeAgo`. */
 export function DateTime({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
   return <Moment at={at} text={formatMoment(at, useTimeZone())} isQuiet={isQuiet} />
 }
@@ -81,7 +81,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
           type="button"
           className={classes.button}
           aria-expanded={isOpen}
-          // A click also focuses, so it must not toggle.
+          // A click also focuses the button, so a click must not toggle the popover.
           onFocus={() => open(true)}
           onClick={() => open(true)}
         >

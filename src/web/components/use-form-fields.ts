@@ -3,7 +3,10 @@ import { useSubmit } from './form.tsx'
 
 export type Fields<Values extends object> = ReturnType<typeof useFormFields<Values>>
 
-/** State of a form whose fields have the names of the request's fields. `act` sends the values; errors appear at their fields. */
+/**
+ * State of a form whose fields are named like the fields of the request. `act` sends the values. Errors are shown at
+ * their fields.
+ */
 export function useFormFields<Values extends object>(initialValues: Values, act: (values: Values) => Promise<unknown>) {
   const { values, getValues, setValues, getInputProps } = useForm<Values>({ initialValues })
   const sending = useSubmit(Object.keys(initialValues), () => act(getValues()))

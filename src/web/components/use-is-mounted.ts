@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** Returns a function that tells whether the component is still mounted. */
+/** Returns a function that returns whether the component is still mounted. */
 export function useIsMounted(): () => boolean {
   const isHere = useRef(false)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useIsMounted(): () => boolean {
   return () => isHere.current
 }
 
-/** Like `useNavigate`, but does nothing after the component was unmounted. */
+/** Like `useNavigate`, but does nothing once the component is unmounted. */
 export function useNavigateIfMounted(): ReturnType<typeof useNavigate> {
   const navigate = useNavigate()
   const isHere = useIsMounted()

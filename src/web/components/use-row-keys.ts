@@ -12,7 +12,7 @@ interface RowKeysGiven<Row> {
   showRow(index: number): void
 }
 
-/** The focused row, or the last one. */
+/** The focused row, or the most recently focused one. */
 interface Place {
   id: string | null
   index: number
@@ -25,7 +25,7 @@ function clear(selection: Selection): boolean {
   return selection.ids.size > 0
 }
 
-/** Keyboard navigation and selection of rows. Moves the real focus, so that screen readers follow. */
+/** Keyboard navigation and selection of rows. Moves the actual focus, so that screen readers follow. */
 export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body, showRow }: RowKeysGiven<Row>) {
   const at = useRef<Place>({ id: null, index: -1 })
   const due = useRef<number | null>(null)
@@ -44,7 +44,7 @@ export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body,
     return true
   }
 
-  // The target row is mounted after scrolling; the focused row may have been removed.
+  // Focuses the target row once scrolling has mounted it, or a neighbouring row if the focused row was removed.
   useLayoutEffect(() => {
     if (due.current !== null && focus(due.current)) due.current = null
     const { id, index } = at.current
@@ -126,7 +126,7 @@ export function useRowKeys<Row>({ rows, idOf, selection = null, acts = {}, body,
   }).current
 
   return {
-    /** Called by a row's checkbox; a range starts at the previous one. */
+    /** Called by a row's checkbox. A range starts at the most recently clicked row. */
     select,
     onFocus: ({ target }: FocusEvent) => {
       const id = target.closest('tr')?.getAttribute('data-id') ?? null

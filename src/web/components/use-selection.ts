@@ -12,7 +12,7 @@ export interface Selection {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** A selection without rows that are no longer in the list. */
+/** A selection from which rows that leave the list are removed. */
 export function useSelection(there: readonly string[]): Selection {
   const [chosen, choose] = useState(NONE)
   return useMemo(() => {

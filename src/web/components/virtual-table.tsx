@@ -38,7 +38,7 @@ export interface Column<Row> {
   isFigure?: boolean
   /** Hides the column below this width in pixels. */
   hideBelow?: 768 | 1200
-  /** Below 768 px, shown under the main cell and not as a column. */
+  /** Below 768 px, the column is shown under the main cell. */
   isUnderMain?: boolean
 }
 
@@ -131,7 +131,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   )
 }
 
-/** Returns the rows near the viewport, and the height of the others. */
+/** Returns the range of rows near the viewport, and the heights of the space above and below them. */
 function useWindow<Row>({
   rows,
   columns,

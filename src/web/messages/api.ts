@@ -12,7 +12,7 @@ export const api = {
     audit: 'Audit',
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
-  /** Announced by screen readers for –. */
+  /** Read aloud by screen readers in place of –. */
   unknown: 'unknown',
   ago: (age: string) => `${age} ago`,
   fromNow: (age: string) => `in ${age}`,

@@ -5,7 +5,7 @@ export const deliveries = {
   newAlert: 'New alert',
   channel: 'Channel',
   transition: 'Notification',
-  /** Separates the transition from the name of the alert. */
+  /** Separates the notification type from the name of the alert. */
   separator: ':',
   status: 'Status',
   attempts: 'Attempts',

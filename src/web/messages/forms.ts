@@ -1,6 +1,6 @@
-/** Forms that the server describes: the texts around the server's own. */
+/** Forms described by the server: the texts that the server does not provide. */
 export const forms = {
-  /** Display names of API values. Values without one are shown as they are. */
+  /** Display names of API values. Values without a display name are shown unchanged. */
   values: {
     session: 'start of the session',
     page: 'page',

@@ -1,6 +1,6 @@
 const counted = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)
 
-/** "3 issues acknowledged. 1 unchanged: it is resolved already" */
+/** For example, "3 issues acknowledged. 1 unchanged: it is resolved already". */
 const done = (what: string) => (count: number, left: number, why: string | null) =>
   `${count === 0 ? 'No issues' : counted(count)} ${what}.${left === 0 ? '' : ` ${left} unchanged${why === null ? '.' : `: ${why}`}`}`
 

@@ -1,4 +1,4 @@
-/** The dialog of keyboard shortcuts. Keys of a sequence are separated by spaces. */
+/** The keyboard shortcuts dialog. Keys in a sequence are separated by spaces. */
 export const keys = [
   {
     title: 'Everywhere',

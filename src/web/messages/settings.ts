@@ -135,7 +135,7 @@ export const settings = {
     none: 'No changes yet.',
     notSignedIn: 'not signed in',
     formerMember: 'former member',
-    /** By the action’s name in the log. The name of its target follows the text. */
+    /** Texts by action name in the audit log. The target's name follows the text. */
     actions: {
       acceptInvitation: 'Accepted the invitation',
       changeMemberRole: 'Changed the role of',
