@@ -35,7 +35,7 @@ interface FlowProps extends ChartProps {
   caption: string
   /** The selected page; null for none. */
   chosen: { step: number; path: string } | null
-  /** Called on a click on a page. */
+  /** Called when a page is clicked. */
   choose(node: { step: number; path: string }): void
 }
 

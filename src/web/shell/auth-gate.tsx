@@ -13,7 +13,7 @@ import { Shell } from './shell.tsx'
 /** Pages that don't require a session. */
 const OPEN_PATHS = ['/setup', '/invite', '/reset']
 
-/** Refetches everything when a different credential signs in over the open page, here or in another tab. */
+/** Refetches everything after a sign-in with a different credential over the open page, in this tab or another. */
 function useOwnAnswers(state: SessionState): void {
   const queries = useQueryClient()
   const credential = state.is === 'open' ? state.session.credential : null
@@ -38,7 +38,7 @@ export function AuthGate() {
   return (
     <>
       {OPEN_PATHS.includes(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
-      {/* The page stays mounted behind the dialog, so input is preserved. */}
+      {/* The page stays mounted behind the dialog, which preserves input. */}
       <LazyMount isOpen={isIn && state.is === 'ended'}>
         {(isOpen) => (
           <Modal

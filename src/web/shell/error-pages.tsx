@@ -36,7 +36,7 @@ export function PageError({ error }: ErrorComponentProps) {
   )
 }
 
-/** Retries when the stream reconnects, or on a click. */
+/** Error page that retries when the stream reconnects, or when Retry is clicked. */
 function Unreachable({ refusal }: { refusal: ApiError }) {
   const router = useRouter()
   const { heardAt } = useLive()

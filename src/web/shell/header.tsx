@@ -70,7 +70,7 @@ function RangeField() {
             type="radio"
             name="range"
             className="heard"
-            // A custom interval is none of the presets.
+            // No preset is selected while a custom interval is set.
             checked={from === null && to === null && range === value}
             onChange={() => setShared({ range: value, from: null, to: null })}
           />

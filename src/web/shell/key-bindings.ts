@@ -55,7 +55,7 @@ function run(name: string, event: KeyboardEvent): boolean {
 const isPrefix = (key: string) =>
   stack.some(({ current }) => Object.keys(current).some((name) => name.startsWith(`${key} `)))
 
-/** Returns whether keys belong to the target: fields, menus, listboxes, and everything while a dialog is open. */
+/** Returns whether the target handles keys itself: fields, menus, listboxes, and any element while a dialog is open. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable) return true

@@ -10,7 +10,7 @@ import classes from './live-indicator.module.css'
 
 export const useLive = (): LiveState => useSyncExternalStore(live.subscribe, live.read)
 
-/** Shows whether the page receives live updates. Follows the stream while mounted. */
+/** Shows whether the page receives live updates. Subscribes to the change stream while mounted. */
 export function LiveIndicator() {
   const who = useWhoami()
   const name = who && `tagwarden-stream ${who.orgId} ${who.userId}`

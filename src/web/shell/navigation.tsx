@@ -26,7 +26,7 @@ interface Entry {
   icon: ComponentType<IconProps>
   /** Second key of the shortcut, after `g`. */
   key: string
-  /** Path prefix of its pages; default: `to`. */
+  /** Path prefix of the entry's pages; default: `to`. */
   under?: string
 }
 

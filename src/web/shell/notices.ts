@@ -14,19 +14,19 @@ export interface Notice {
 
 /** A pending action that can be undone. */
 interface Begun {
-  /** True if the user asked to undo it before it completed. */
+  /** True if the user undid the action before it completed. */
   isUndone(): boolean
   /** Ends the pending state. */
   end(): void
 }
 
-/** How long an action can be undone. */
+/** Time for which an action can be undone. */
 export const UNDO_MS = 10_000
 const SHOWN_AT_MOST = 3
 
 let shown: readonly Notice[] = []
 let lastId = 0
-/** The most recent undoable action, even after its notice is gone. */
+/** The most recent undoable action. It remains available after its notice is gone. */
 let lastUndo: { run(): void; until: number } | null = null
 const listeners = new Set<() => void>()
 
@@ -36,7 +36,7 @@ function show(next: readonly Notice[]): void {
 }
 
 export const notices = {
-  /** Shows a completed action. `undo` is available by the button or `z` for 10 s. */
+  /** Shows that an action completed. For 10 s, the button and the `z` key call `undo`. */
   say(text: string, undo: (() => void) | null = null): void {
     const id = ++lastId
     const once = undo && onlyOnce(undo, () => notices.dismiss(id))
@@ -44,7 +44,9 @@ export const notices = {
     show([...shown, { id, kind: 'said' as const, text, undo: once, retry: null }].slice(-SHOWN_AT_MOST))
   },
 
-  /** Starts an undoable action. `z` undoes it, after the response if it is still pending. */
+  /**
+   * Starts an undoable action. If `z` is pressed while the action is pending, the action is undone after the response.
+   */
   begin(): Begun {
     let isWanted = false
     const before = lastUndo

@@ -1,6 +1,9 @@
 const SCOPE = ['domainId', 'vendor', 'event']
 
-/** Returns the single domain, vendor and event of the open page, as search params of a new alert. */
+/**
+ * Returns the domain, vendor and event of the open page, as search params for a new alert. Lists of several values are
+ * omitted.
+ */
 export function scopeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Record<string, string> {
   const [, domainId] = /^\/domains\/(?!new\b)([^/]+)/.exec(pathname) ?? []
   const asked = new URLSearchParams(search)

@@ -5,7 +5,7 @@ export interface PaletteAction {
   name: string
   /** Additional search terms. */
   keywords?: string
-  /** Its keyboard shortcut. */
+  /** Keyboard shortcut of the action. */
   letter?: string
   run(): unknown
 }
@@ -25,7 +25,10 @@ export function usePaletteActions(acts: readonly PaletteAction[]): void {
 /** Actions of the mounted components. */
 export const paletteActions = (): PaletteAction[] => stack.flatMap(({ current }) => current)
 
-/** Items where every word of `typed` is the prefix of a word; names that start with it come first. */
+/**
+ * Returns the items in which every word of `typed` is the prefix of a word. Items whose name starts with the first word
+ * come first.
+ */
 export function matching<T extends { name: string; keywords?: string }>(items: readonly T[], typed: string): T[] {
   const asked = typed.toLowerCase().split(/\s+/).filter(Boolean)
   const wordsOf = ({ name, keywords = '' }: T) => `${name} ${keywords}`.toLowerCase().split(/[\s/·-]+/)

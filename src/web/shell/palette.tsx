@@ -13,7 +13,7 @@ import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
 import { matching, type PaletteAction, paletteActions } from './palette-actions.ts'
 
-/** Minimum length and pause in typing before the server is searched. */
+/** Minimum length, and pause in typing, before a search request is sent. */
 const LETTERS = 2
 const PAUSE_MS = 150
 const MOST = 20
@@ -21,9 +21,9 @@ const MOST = 20
 interface Item extends PaletteAction {
   key: string
   group: 'acts' | 'recent' | 'pages' | 'things'
-  /** True if the name is user data and not a text of the product. */
+  /** True if the name is user data rather than a text from `messages.ts`. */
   isData?: boolean
-  /** Type of the resource, and a text that distinguishes it. */
+  /** Type of the resource, and a string that distinguishes it from others. */
   detail?: { kind: string; text?: string }
 }
 

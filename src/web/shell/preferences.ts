@@ -2,11 +2,11 @@ import { useSyncExternalStore } from 'react'
 
 /** Preferences of this browser. Never part of the URL. */
 export interface Preferences {
-  /** Whether single-letter shortcuts are enabled (WCAG 2.2, 2.1.4 requires a way to disable them). */
+  /** Whether single-letter shortcuts are enabled. WCAG 2.2, 2.1.4 requires a way to disable them. */
   singleKeys: boolean
   /** An IANA time zone; null for the browser's own. */
   timeZone: string | null
-  /** `pseudo` shows texts in brackets, for translation tests. */
+  /** `pseudo` shows modified texts in brackets, for translation tests. */
   language: 'en' | 'pseudo'
 }
 

@@ -2,7 +2,7 @@
 const { dataset } = document.documentElement
 dataset.mantineColorScheme = chosenScheme()
 
-// Print with the light scheme.
+// The light scheme is used for printing.
 let onScreen = dataset.mantineColorScheme
 addEventListener('beforeprint', () => {
   onScreen = dataset.mantineColorScheme ?? onScreen

@@ -20,13 +20,13 @@ const linearRgb = (hex: string): Rgb => {
   return [linear(r), linear(g), linear(b)]
 }
 
-/** https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
+/** Relative luminance: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
 function luminance(hex: string): number {
   const [r, g, b] = linearRgb(hex)
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/** https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
+/** Contrast ratio: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
 function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)
@@ -38,7 +38,7 @@ const TO_XYZ: Matrix = [
   [0.0193339, 0.119192, 0.9503041],
 ]
 
-/** CIELAB under D65 of linear RGB. */
+/** Converts linear RGB to CIELAB with the D65 white point. */
 function lab(colour: Rgb): Rgb {
   const [x, y, z] = times(TO_XYZ, colour)
   const f = (part: number) => (part > 216 / 24389 ? Math.cbrt(part) : ((24389 / 27) * part + 16) / 116)
@@ -46,7 +46,7 @@ function lab(colour: Rgb): Rgb {
   return [116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)]
 }
 
-/** The CIEDE2000 difference of two colours in CIELAB: Sharma, Wu, Dalal 2005, https://doi.org/10.1002/col.20070 */
+/** The CIEDE2000 difference between two CIELAB colours: Sharma, Wu, Dalal 2005, https://doi.org/10.1002/col.20070 */
 function ciede2000([l1, a1, b1]: Rgb, [l2, a2, b2]: Rgb): number {
   const degrees = (radians: number) => (radians * 180) / Math.PI
   const radians = (angle: number) => (angle * Math.PI) / 180
@@ -79,7 +79,10 @@ function ciede2000([l1, a1, b1]: Rgb, [l2, a2, b2]: Rgb): number {
   return Math.sqrt((dL / sl) ** 2 + (dC / sc) ** 2 + (dH / sh) ** 2 + rt * (dC / sc) * (dH / sh))
 }
 
-/** Severity 1.0 of Machado, Oliveira, Fernandes 2009, https://doi.org/10.1109/TVCG.2009.113, on linear RGB. */
+/**
+ * Matrices on linear RGB that simulate colour blindness of severity 1.0: Machado, Oliveira, Fernandes 2009,
+ * https://doi.org/10.1109/TVCG.2009.113
+ */
 const BLINDNESS: Record<string, Matrix> = {
   none: [
     [1, 0, 0],
@@ -107,7 +110,7 @@ const clamp = ([r, g, b]: Rgb): Rgb => [r, g, b].map((part) => Math.max(0, Math.
 const seenBy = (kind: string, hex: string): Rgb => lab(clamp(times(BLINDNESS[kind] as Matrix, linearRgb(hex))))
 
 describe('the formula of colour differences', () => {
-  // From the test data of Sharma, Wu, Dalal.
+  // From the test data published by Sharma, Wu, Dalal.
   test.each<[Rgb, Rgb, number]>([
     [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
     [[50, -1, 2], [50, 0, 0], 2.3669],
@@ -122,7 +125,7 @@ describe('the formula of colour differences', () => {
   })
 })
 
-/** Text and background pairs; 4.5:1, WCAG 1.4.3. */
+/** Pairs of text and background, which need a contrast of 4.5:1 (WCAG 1.4.3). */
 const textPairs = (scheme: Scheme): [string, string, string][] => {
   const papers = ['surface', 'canvas', 'sunken'] as const
   const inks = ['text', 'text2', 'dimmed', 'accentText'] as const
@@ -146,7 +149,9 @@ const textPairs = (scheme: Scheme): [string, string, string][] => {
   ]
 }
 
-/** Marks, field borders, focus rings and chart lines; 3:1, WCAG 1.4.11. */
+/**
+ * Marks, field borders, focus rings and chart lines with their backgrounds, which need a contrast of 3:1 (WCAG 1.4.11).
+ */
 const markPairs = (scheme: Scheme): [string, string, string][] => {
   const papers = ['surface', 'canvas'] as const
   const marks = ['control', 'line', 'focus'] as const

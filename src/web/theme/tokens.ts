@@ -1,4 +1,7 @@
-/** Colours of one scheme. Text on a surface has a contrast of at least 4.5:1, marks and edges 3:1 (WCAG 2.2, 1.4.3 and 1.4.11). */
+/**
+ * Colours of one scheme. On a surface, text has a contrast of at least 4.5:1, and marks and edges of at least 3:1 (WCAG
+ * 2.2, 1.4.3 and 1.4.11).
+ */
 export interface Scheme {
   canvas: string
   surface: string
@@ -24,7 +27,7 @@ export interface Scheme {
   ok: Tone
 }
 
-/** `solid` for marks, `text` for text, `tint` for its background. */
+/** `solid` is for marks, `text` for text, and `tint` for the background of that text. */
 interface Tone {
   solid: string
   text: string

@@ -1,20 +1,20 @@
 /** Type of a URL search param: parses and serializes its value. */
 export interface ParamType<T> {
-  /** Returns undefined for invalid text. */
+  /** Returns undefined for an invalid string. */
   parse(text: string): T | undefined
   write(value: T): string
   /** Default value; never written to the URL. */
   fallback: T
 }
 
-/** Search params of a page by name; the names are those of the API. */
+/** Search params of a page by name. The names are the same as in the API. */
 export type ParamTypes = Readonly<Record<string, ParamType<never> | ParamType<unknown>>>
 /** Values in the URL: only those that differ from the fallback. */
 export type SearchOf<F> = { [Name in keyof F]?: F[Name] extends ParamType<infer T> ? T : never }
 /** All values: from the URL, or the fallback. */
 export type ValuesOf<F> = { [Name in keyof F]: F[Name] extends ParamType<infer T> ? T : never }
 
-/** Non-empty text. */
+/** A non-empty string. */
 export const text: ParamType<string> = { parse: (given) => given || undefined, write: (value) => value, fallback: '' }
 
 /** Milliseconds since the epoch; null for none. */
@@ -34,7 +34,7 @@ export function optional<const T extends string>(values: readonly T[]): ParamTyp
   return { parse: (given) => values.find((value) => value === given), write: (value) => value ?? '', fallback: null }
 }
 
-/** A comma-separated subset of `values`; written in their order. */
+/** A comma-separated subset of `values`, written in the order of `values`. */
 export function multiple<const T extends string>(
   values: readonly T[],
   fallback: readonly NoInfer<T>[],

@@ -27,11 +27,11 @@ export const routeSearch = <F extends ParamTypes>(fields: F) => ({
 
 const told = new Set<string>()
 
-/** Shows each ignored search param once. */
+/** Notifies the user about ignored search params, once for each. */
 function reportDropped(dropped: readonly Dropped[]): void {
   const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !told.has(part))
   if (parts.length === 0) return
   for (const part of parts) told.add(part)
-  // The router parses URLs while rendering.
+  // Deferred, because the router parses URLs while rendering.
   queueMicrotask(() => notices.say(messages.shell.ignoredFilters(parts.join(', '))))
 }

@@ -43,7 +43,7 @@ describe('an address', () => {
       const { search, dropped } = readSearch(FIELDS, parseSearch(query))
       expect(dropped).toEqual([])
       expect(writeSearch(search)).toBe(query)
-      // Links within the dashboard pass values and not text.
+      // Links within the dashboard pass values instead of strings.
       expect(readSearch(FIELDS, search)).toEqual({ search, dropped: [] })
     },
   )

@@ -29,7 +29,7 @@ export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record
   for (const [name, given] of Object.entries(raw)) {
     if (given === undefined) continue
     const field = Object.hasOwn(fields, name) ? (fields[name] as ParamType<unknown>) : null
-    // Links within the dashboard pass values, the address bar passes text.
+    // Links within the dashboard pass values; the address bar passes strings.
     const written = typeof given === 'string' ? given : field?.write(given)
     const { value, left } = partOf(field, written)
     if (field && value !== undefined && field.write(value) !== field.write(field.fallback)) search[name] = value
@@ -38,7 +38,7 @@ export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record
   return { search: search as SearchOf<F>, dropped }
 }
 
-/** Parses text; of a list, invalid items are returned separately in `left`. */
+/** Parses a search param. Invalid items of a list are returned in `left`. */
 function partOf(
   field: ParamType<unknown> | null,
   text: string | undefined,
@@ -55,7 +55,7 @@ function partOf(
 
 /** Returns all values, with fallbacks for missing ones. */
 export function valuesOf<F extends ParamTypes>(fields: F, raw: Readonly<Record<string, unknown>>): ValuesOf<F> {
-  // The router keeps the text of params that `readSearch` dropped.
+  // The router keeps the original strings of params that `readSearch` dropped.
   const search: Record<string, unknown> = readSearch(fields, raw).search
   const values = Object.entries(fields).map(([name, field]) => [
     name,

@@ -93,7 +93,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
   )
 }
 
-/** The events that the filters or the type's own field name. */
+/** The events named by the filters or by the type's own field. */
 function eventsOf({ filters = [], volume }: Alert): string {
   const named = filters.filter(({ parameter, op }) => parameter === '$event' && op === 'equals')
   const own = (volume ?? {}) as { vendor?: string; event?: string }

@@ -10,7 +10,7 @@ import type { ValuesOf } from '../../url-state/param-types.ts'
 import { nameList, optional, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 
-/** Search parameters of the alert list. Types come from the server, so any text is accepted. */
+/** Search parameters of the alert list. Types come from the server, so any string is accepted. */
 export const ALERTS = {
   q: text,
   enabled: optional(['true', 'false']),
@@ -18,7 +18,10 @@ export const ALERTS = {
   domainId: nameList,
 }
 
-/** Search parameters of a new alert: the current domain and event, the parameter that must not be blank, and the template. */
+/**
+ * Search parameters for a new alert: the current domain and event, the parameter that must not be blank, and the
+ * template.
+ */
 export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }
 
 const PAGE_SIZE = 100

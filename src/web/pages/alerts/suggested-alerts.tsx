@@ -18,7 +18,7 @@ type Idle = SuggestionList['idleAlerts'][number]
 
 const SHOWN_AT_FIRST = 5
 
-/** Rules suggested by the traffic, and alerts that match no events. */
+/** Rules suggested from traffic, and alerts that match no events. */
 export function SuggestedAlerts() {
   const [{ project }] = useSharedParams()
   const answer = useQuery(suggestionsQuery(project))

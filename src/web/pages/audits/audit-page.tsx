@@ -22,7 +22,7 @@ import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
 import { PageTable } from './page-table.tsx'
 
-/** Polling interval of a running audit; the stream does not report single pages. */
+/** Polling interval while an audit runs; the change stream does not report individual pages. */
 const POLL_INTERVAL_MS = 2000
 const PAGE_SIZE = 100
 

@@ -94,7 +94,7 @@ function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
       <div className="under">
         <Data>{error || title || null}</Data>
       </div>
-      {/* On a phone there is no room for these columns. */}
+      {/* Phones have no room for these columns. */}
       <div className={classes.narrow}>
         {missing.length > 0 && (
           <div className="under">

@@ -20,7 +20,7 @@ import { CHANGE_MARKS } from './status-marks.ts'
 type Finding = Change['findings']['items'][number]
 
 const MINUTE_MS = 60_000
-/** Findings whose amounts are numbers of events; all others are shares. */
+/** Findings whose amounts are numbers of events; all other amounts are shares. */
 const COUNTED = ['event_lost', 'event_fell', 'event_doubled', 'event_new', 'event_rose']
 
 /** `/changes/{id}`: traffic before and after, largest difference first. */
@@ -98,7 +98,7 @@ function FindingTable({ findings }: { findings: readonly Finding[] }) {
   )
 }
 
-/** Issues of the domain first seen after the change. */
+/** Issues on the domain that were first seen after the change. */
 function IssuesAfter({ change: { domainId, occurredAt } }: { change: Change }) {
   const query = useQuery(listIssuesOptions({ query: { domainId: [domainId], since: occurredAt, limit: 20 } }))
   const opened = query.data?.issues.filter(({ firstSeenAt }) => firstSeenAt >= occurredAt) ?? []

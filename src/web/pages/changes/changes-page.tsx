@@ -25,10 +25,10 @@ import classes from './changes.module.css'
 import { CHANGES, changesQuery } from './queries.ts'
 import { CHANGE_MARKS } from './status-marks.ts'
 
-/** The source of changes that people record. */
+/** Source of manually recorded changes. */
 const SOURCE = 'by_hand'
 
-/** `/changes`: releases and container versions with what they broke, most recent first. */
+/** `/changes`: releases and container versions with the issues they caused, most recent first. */
 export function ChangesPage() {
   const [values] = useSearchParams({ ...CHANGES, ...SHARED_PARAMS })
   const query = useInfiniteQuery({ ...changesQuery(values), placeholderData: keepPreviousData })

@@ -27,7 +27,10 @@ export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHAN
   return { ...listChangesInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
-/** One change. The API has no endpoint for it, so the list is searched; 404 when it is not there. */
+/**
+ * One change. The API has no endpoint for it, so the list is searched. Fails with 404 when the change is not in the
+ * list.
+ */
 export const changeQuery = (id: string) => ({
   queryKey: [{ _id: 'listChanges', one: id }],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Change> {

@@ -57,7 +57,7 @@ export function Findings({ title, query, none }: FindingsProps) {
   )
 }
 
-/** A kind or key may be named like an inherited property of every object. */
+/** Looks up own properties only, because a kind or key may be named like an inherited one. */
 const ownEntry = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 

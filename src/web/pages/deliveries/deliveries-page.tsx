@@ -198,7 +198,7 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
   )
 }
 
-/** The messages that the demo delivered. */
+/** Messages delivered by the demo. */
 function Inbox() {
   const { data } = useQuery(inboxQuery)
   const t = messages.deliveries

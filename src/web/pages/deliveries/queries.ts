@@ -12,7 +12,7 @@ export const DELIVERIES = {
 
 const PAGE_SIZE = 100
 
-/** The query of the delivery log. */
+/** The query of the notification log. */
 export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & SharedParams>) {
   const query = {
     limit: PAGE_SIZE,
@@ -32,7 +32,7 @@ interface Message {
   text: string
 }
 
-/** Messages received by the demo's mail server and webhook receiver; null without a demo. */
+/** Messages received by the demo's mail server and webhook receiver; null if the server is not a demo. */
 export const inboxQuery = {
   queryKey: [{ _id: 'demoInbox' }],
   async queryFn(): Promise<readonly Message[] | null> {

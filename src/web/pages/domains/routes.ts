@@ -8,7 +8,7 @@ import { DOMAINS, domainsQuery } from './queries.ts'
 
 const pages = lazyPages(() => import('./pages.ts'))
 
-/** Options of every page of a domain. */
+/** Route options shared by the pages of a domain. */
 const ofOne = {
   ...routeSearch({}),
   loader: ({ params: { id } }: { params: { id: string } }) => prefetch(getDomainOptions({ path: { id } })),

@@ -39,7 +39,7 @@ export function ExecutionPage() {
   )
 }
 
-/** Null for "unknown", which the server reports as a maximum of 0. */
+/** Returns null for an unknown time, which the server reports as a maximum of 0. */
 const known = (ms: number, longest: number): number | null => (longest === 0 ? null : ms)
 
 const columns = (): SimpleColumn<Vendor>[] => {

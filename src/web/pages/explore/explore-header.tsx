@@ -62,7 +62,7 @@ function DomainField() {
   )
 }
 
-/** The domain of the orders; exactly one is always selected. */
+/** The domain field of the Orders page, where exactly one domain is always selected. */
 const OrdersDomainField = () => <DomainChoice value={useOrdersDomain()} />
 
 function DomainChoice({ value, children }: { value: string; children?: ReactNode }) {
@@ -84,7 +84,7 @@ function DomainChoice({ value, children }: { value: string; children?: ReactNode
   )
 }
 
-/** Says that there are no events, and offers a longer time range. */
+/** Message that there are no events, with a button for a longer time range. */
 export function NoEvents({ sentence = messages.explore.noEvents }: { sentence?: string }) {
   const [{ range, from, to }, setShared] = useSharedParams()
   const isLongest = range === '30d' && from === null && to === null

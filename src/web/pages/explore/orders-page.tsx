@@ -15,9 +15,9 @@ import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 const DAY_HOURS = 24
 const MIN_DAYS = 7
-/** Maximum number of days in the response about paired events. */
+/** Maximum number of days for which the API returns paired events. */
 const MAX_PAIRED_DAYS = 30
-/** Number of events with shares by day; those with the highest volume. */
+/** Number of events whose shares are shown by day: those with the highest volume. */
 const MAX_BY_DAY = 5
 
 /** `/explore/orders`: actual orders compared with what vendors received. */
@@ -197,7 +197,7 @@ const EXAMPLE = `curl -X POST ${location.origin}/v1/orders \\
   -H 'Authorization: Bearer ak_…' -H 'Content-Type: application/json' \\
   -d '{"domainId": "dom_…", "orders": [{"id": "10042", "at": 1790000000000, "value": 49.9, "currency": "EUR", "status": "paid"}]}'`
 
-/** How to send orders. */
+/** Instructions for sending orders. */
 function HowTo() {
   const t = messages.explore.orders
   return (

@@ -14,7 +14,7 @@ import { exploreQueries } from './queries.ts'
 
 type Vendor = TagPerformance['vendors'][number]
 
-/** `/explore/performance`: what each vendor's code costs the pages that load it. */
+/** `/explore/performance`: the performance cost of each vendor's code on the pages that load it. */
 export function PerformancePage() {
   const query = useQuery({ ...exploreQueries.performance(useExploreParams()), placeholderData: keepPreviousData })
   return (

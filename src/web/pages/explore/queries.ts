@@ -23,7 +23,7 @@ export const EXPLORE = { domainId: text }
 /** Search parameters of the dictionary; `seen` limits it to new or gone keys. */
 export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text, seen: optional(['new', 'gone']) }
 
-/** Search parameters of the journeys; `step` (from 0) and `path` select a page. */
+/** Search parameters of the Journeys page. `step` (from 0) and `path` select a page. */
 export const JOURNEYS = { ...EXPLORE, ...SHOW_PARAM, range: choice(RANGES, '3d'), step: timestamp, path: text }
 
 /** Search parameters of the events. */
@@ -54,7 +54,7 @@ const HOUR_MS = 3_600_000
 /** Maximum time range of the API, in hours. */
 const MAX_HOURS = 744
 
-/** The time range in hours. The API always answers up to now. */
+/** The time range in hours. API responses always cover the time up to now. */
 const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
   from ? Math.min(MAX_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
 
@@ -87,7 +87,7 @@ const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)
 async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
   const about = async (hours: number) =>
     (await getFlatDictionary({ query: dictionaryParams(params, hours), signal, throwOnError: true })).data
-  // Week first: keys that arrive between the two requests then count as part of the time range, not as gone.
+  // The week is requested first, so that keys first seen between the two requests don't count as gone.
   const week = await about(DICTIONARY_HOURS)
   return changedKeys(week, await about(dictionaryHours(params)))
 }

@@ -13,13 +13,16 @@ import type { DeploymentDraft } from './deployment.ts'
 type Selected = DeploymentDraft['selectedTags']
 
 interface TagsProps {
-  /** The container: `accounts/6/containers/71`. */
+  /** Path of the container: `accounts/6/containers/71`. */
   path: string
   selected: Selected
   choose(selected: Selected): void
 }
 
-/** Selects the tags of the container that are reported by name. Loaded on request, because Google limits the number of calls. */
+/**
+ * Selects the container's tags that are reported by name. The tags are loaded on request, because Google limits the
+ * number of calls.
+ */
 export function ContainerTags({ path, selected, choose }: TagsProps) {
   const [loadedPath, load] = useState<string | null>(null)
   const t = messages.integrations.deploy

@@ -15,7 +15,9 @@ const POLL_INTERVAL_MS = 2000
 const MAX_DOMAINS = 200
 const FIELDS = ['domainId', 'containerPath', 'container.publicId', 'tagName', 'customerIdVariable', 'sessionIdVariable']
 
-/** Adds Tagwarden's tag to a workspace of a Google Tag Manager container, to be reviewed and published by a person. */
+/**
+ * Adds Tagwarden's tag to a workspace of a Google Tag Manager container. A person then reviews and publishes the tag.
+ */
 export function DeployForm() {
   const [draft, setDraft] = useState(NO_DEPLOYMENT)
   const [done, finish] = useState<TagDeployment | null>(null)

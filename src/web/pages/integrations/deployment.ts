@@ -15,7 +15,7 @@ export interface DeploymentDraft {
   customerIdVariable: string
   sessionIdVariable: string
   whitelistedDomains: readonly string[]
-  /** Variable names by tag id; null: all tags are reported, by id. */
+  /** Variable names by tag id. If null, all tags are reported by id. */
   selectedTags: Readonly<Record<string, readonly string[]>> | null
 }
 
@@ -51,7 +51,10 @@ export function inputOf({
   }
 }
 
-/** Deploys the tag. Retries while the server reports 503: a long deployment continues, and the same request waits for it. */
+/**
+ * Deploys the tag. Retries while the server responds with 503: a long deployment continues, and the repeated request
+ * waits for it.
+ */
 export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
   for (;;) {
     try {

@@ -14,13 +14,13 @@ export const INTEGRATION_MARKS: Record<Integration['status'], StatusIcon> = {
   disabled: 'muted',
 }
 
-/** The product name of a provider; an unknown one is shown as in the API. */
+/** The product name of a provider; an unknown provider is shown as in the API. */
 export function titleOf(provider: string): string {
   const known: Readonly<Record<string, string>> = messages.integrations.providers
   return known[provider] ?? provider
 }
 
-/** Sends a test message. Errors of the other side are shown verbatim. */
+/** Sends a test message. Errors from the provider are shown verbatim. */
 export function TestButton({ id, label }: { id: string; label: string }) {
   const test = () =>
     mutate({

@@ -84,7 +84,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
   )
 }
 
-/** The providers that the server has a form for. */
+/** Providers for which the server has a form. */
 function Available() {
   const query = useQuery(sharedQueries.forms())
   const t = messages.integrations

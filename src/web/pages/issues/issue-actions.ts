@@ -18,10 +18,10 @@ const ALLOWED_FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   muted: ['open', 'acknowledged', 'resolved'],
 }
 
-/** True when a person can change the status from one to the other. */
+/** True when a person can change the status from `from` to `to`. */
 export const canTransition = (from: IssueStatus, to: IssueStatus): boolean => ALLOWED_FROM[to].includes(from)
 
-/** The statuses to set in order to get from one to the other: `resolved` to `acknowledged` goes through `open`. */
+/** The statuses to set, in sequence, to change `from` into `to`: `resolved` to `acknowledged` goes through `open`. */
 const statusPath = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] =>
   from === to ? [] : canTransition(from, to) ? [to] : ['open', to]
 
@@ -32,8 +32,8 @@ const DEPENDENT_QUERIES = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
 const MAX_BULK = 500
 
 /**
- * Sets the status of issues. Issues that can't have it stay unchanged, which the message says. `mutedUntil` (milliseconds since
- * the epoch, null: indefinitely) applies to `muted`, which takes a single issue.
+ * Sets the status of issues. Issues that can't have this status are left unchanged and mentioned in the message.
+ * `mutedUntil` (milliseconds since the epoch; null: indefinitely) applies only to `muted`.
  */
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
   const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_BULK)
@@ -50,7 +50,7 @@ export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mu
   })
 }
 
-/** Returns the errors for rejected issues when several are sent; throws the error when there is one issue. */
+/** Returns the errors for rejected issues. For a single issue, throws the error instead. */
 async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil: number | null): Promise<string[]> {
   const [first] = issues
   if (first === undefined) return []
@@ -86,7 +86,7 @@ async function restoreStatus(
   })
 }
 
-/** Cache updates that replace the issues in `before` by those in `after`. */
+/** Cache updates that replace the issues in `before` with those in `after`. */
 function cacheUpdates(before: readonly AnyIssue[], after: readonly AnyIssue[]): CacheUpdate[] {
   const next = new Map(after.map((issue) => [issue.id, issue]))
   const change = <T extends Issue | IssueDetail>(issue: T): T => {

@@ -165,7 +165,7 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
   ]
 }
 
-/** Says that there are no issues, and which alerts and signals are monitored. */
+/** Message that there are no issues, with the number of monitored signals and alerts. */
 function NoIssues() {
   const signals = useQuery(listSignalsOptions({ query: { limit: MAX_COUNTED } })).data
   const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MAX_COUNTED } })).data

@@ -12,7 +12,7 @@ export function rememberList(key: QueryKey, search: object): void {
 
 /** The position of an issue in the most recently shown list. */
 export interface ListPosition {
-  /** From 1. */
+  /** Position of the issue, from 1. */
   position: number
   /** Number of loaded issues in the list. */
   total: number
@@ -20,7 +20,9 @@ export interface ListPosition {
   next: string | null
 }
 
-/** Null when the issue is not in the list, for example after following a link from elsewhere. */
+/**
+ * The position of an issue; null when the issue is not in the list, for example after following a link from elsewhere.
+ */
 export function positionInList(id: string): ListPosition | null {
   const pages = last && queries.getQueryData<InfiniteData<IssueList>>(last.key)?.pages
   const ids = pages?.flatMap(({ issues }) => issues.map((issue) => issue.id)) ?? []

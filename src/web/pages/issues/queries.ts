@@ -24,7 +24,7 @@ export const ISSUES = {
 
 const PAGE_SIZE = 100
 
-/** The API accepts no empty list, so an empty filter is omitted. */
+/** The API rejects empty lists, so an empty filter is omitted. */
 const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
 
 type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<SharedParams>, 'project'>

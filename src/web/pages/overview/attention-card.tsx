@@ -93,13 +93,13 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
   )
 }
 
-/** Shown without open issues: all is well, or there is no alert that could find anything. */
+/** Shown when there are no open issues, either because all is well or because no alert could open one. */
 function NoOpenIssues() {
   const { data } = useQuery(overviewQueries.alerts())
   return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noOpenIssues}</Text>
 }
 
-/** Three templates, shown while there is no alert. */
+/** Three templates, shown when there are no alerts. */
 function FirstAlert() {
   const { data } = useQuery(overviewQueries.alerts())
   const may = useHasRole('member')

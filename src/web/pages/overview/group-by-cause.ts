@@ -9,8 +9,8 @@ export interface Group {
 }
 
 /**
- * Groups issues by likely cause, in the order of the most severe issue of each group. Causes of a single issue are ignored, as is
- * the cause `tag`, which means that there is no other cause.
+ * Groups issues by likely cause. Groups are ordered by their most severe issue. Causes with a single issue are ignored,
+ * as is the cause `tag`, which means that there is no other cause.
  */
 export function groupByCause(issues: readonly Issue[], causes: readonly Cause[]): Group[] {
   const causeOf = new Map<string, Cause>()

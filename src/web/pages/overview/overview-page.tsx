@@ -12,7 +12,7 @@ import { ChangesCard, ScoresCard, ValueCard } from './side-cards.tsx'
 import { VerdictCard } from './verdict-card.tsx'
 import { VolumeCard } from './volume-card.tsx'
 
-/** `/`: whether all is well, and if not, the most severe problem first. */
+/** `/`: the overall verdict, then the most severe problems. */
 export function OverviewPage() {
   const [{ project }] = useSharedParams()
   const { data } = useQuery(overviewQueries.domains(project))

@@ -3,7 +3,7 @@ const SHOWN_ISSUES = 5
 /** Maximum page size of the API. */
 const MAX_PAGE_SIZE = 200
 
-/** Parameters of the first requests of the Overview for all projects; `queries.ts` sends the same. */
+/** Parameters of the first requests that the Overview sends for all projects. `queries.ts` uses them too. */
 export const FIRST_PARAMS = {
   issues: { status: ['open' as const], limit: SHOWN_ISSUES },
   domains: { limit: MAX_PAGE_SIZE },
@@ -13,7 +13,10 @@ export const FIRST_PARAMS = {
 const urlOf = (path: string, query: object) =>
   `${path}?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
 
-/** The URLs of these requests. The bootstrap script that preloads them can't afford the API client, which knows the paths. */
+/**
+ * The URLs of these requests. They are written out because the API client, which defines the paths, is too large for
+ * the preload script.
+ */
 export const overviewPreloadUrls: readonly string[] = [
   urlOf('/v1/issues', FIRST_PARAMS.issues),
   urlOf('/v1/domains', FIRST_PARAMS.domains),

@@ -15,7 +15,7 @@ const SHOWN_CHANGES = 5
 
 const within = (projectId: string) => (projectId ? { projectId } : {})
 
-/** The queries of the cards. They are sent together; each card renders when its own is answered. */
+/** The queries of the cards. They are sent together; each card renders when its own response arrives. */
 export const overviewQueries = {
   issues: (project: string) => listIssuesOptions({ query: { ...FIRST_PARAMS.issues, ...within(project) } }),
   domains: (project: string) => listDomainsOptions({ query: { ...FIRST_PARAMS.domains, ...within(project) } }),

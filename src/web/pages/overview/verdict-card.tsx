@@ -13,7 +13,7 @@ import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
 import { badDomains, type Situation, type Verdict, verdictOf } from './verdict.ts'
 
-/** Whether all is well, in a sentence. */
+/** The verdict in one sentence. */
 export function VerdictCard({ project }: { project: string }) {
   const issues = useQuery(overviewQueries.issues(project))
   const domains = useQuery(overviewQueries.domains(project))
@@ -68,7 +68,7 @@ interface VerdictContext {
   causes: CauseList['causes']
 }
 
-/** Counts of the signals that are judged. */
+/** Number of monitored signals, and of those that are still learning. */
 function signalsOf(all: readonly Signal[]): Situation['signals'] {
   const judged = all.filter(({ mode }) => mode === 'auto')
   const learning = judged.filter(({ state }) => state === 'learning')
@@ -174,7 +174,7 @@ function issueView(verdict: IssueVerdict, { badDomains, domains, causes }: Verdi
   const t = messages.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more
-  // `tag` as a cause only means that there is no other.
+  // The cause `tag` only means that there is no other cause.
   const cause = causes.find(({ kind, issueIds }) => kind !== 'tag' && issueIds.includes(worst.id))
   return {
     tone: verdict.is === 'small' ? 'low' : verdict.is,

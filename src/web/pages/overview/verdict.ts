@@ -7,9 +7,12 @@ export interface Situation {
   /** Open issues, most severe first; contains at least one if any is open. */
   issues: readonly Pick<Issue, 'id' | 'title' | 'severity' | 'firstSeenAt' | 'hosts'>[]
   domains: readonly { id: string; name: string; status: 'waiting' | 'active' | 'silent'; lastEventAt?: number | null }[]
-  /** Signals that are judged, how many are learning, and when the last of those will be ready, if known. */
+  /**
+   * Number of monitored signals, number of those still learning, and the time at which the last of these will be ready,
+   * if known.
+   */
   signals: { watched: number; learning: number; learnedAt?: number | null }
-  /** Since when the server has not stored the events it received; null when it is up to date. */
+  /** Time since which received events have not been stored; null when all are stored. */
   gapSince: number | null
 }
 
@@ -25,8 +28,8 @@ export type Verdict =
   | { is: 'well'; signals: number; lastEventAt: number | null }
 
 /**
- * Decides whether all is well. Silence is not health: a domain that stopped sending counts as a problem, and `well` includes its
- * evidence, the signals within expectation and the last event.
+ * Decides whether all is well. A domain that has stopped sending events counts as a problem. The verdict `well`
+ * includes its evidence: the number of signals that have finished learning, and the time of the last event.
  */
 export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Situation): Verdict {
   if (gapSince !== null) return { is: 'behind', since: gapSince }

@@ -13,15 +13,18 @@ import { messages } from '../../messages.ts'
 import { useTimeRange } from '../../url-state/use-search-params.ts'
 import { overviewQueries } from './queries.ts'
 
-// Text is shown before the charts have loaded.
+// Loaded separately, so that text is shown before the charts have loaded.
 const chart = () => import('../../charts/band-chart.tsx')
 const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
-/** From 25 hours on the API counts by hour, which is steadier than five minutes; its maximum is 9,600 hours. */
+/**
+ * From 25 hours on, the API returns hourly counts, which are steadier than five-minute counts. Its maximum is 9,600
+ * hours.
+ */
 const [MIN_HOURS, MAX_HOURS] = [25, 9600]
 
-/** Events of one or all domains against the expected range, with their changes. */
+/** Events on one or all domains compared with the expected range, and changes to the domains. */
 export function VolumeCard({ project }: { project: string }) {
   const { data } = useQuery(overviewQueries.domains(project))
   const domains = busiestFirst(data?.domains ?? [])

@@ -12,7 +12,7 @@ import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
-/** `/settings/audit-log`: who changed what, most recent first. */
+/** `/settings/audit-log`: changes and the users who made them, most recent first. */
 export function AuditLogPage() {
   const who = useWhoamiQuery()
   const may = useHasRole('admin')
@@ -57,7 +57,7 @@ function Entries() {
   )
 }
 
-/** The action and its target; a target without a name is shown by its id. */
+/** The action and its target. A target without a name is shown by its id. */
 function Action({ act, target, targetName, userId, note }: AuditEntry) {
   const t = messages.settings.auditLog
   const isOwn = target === null || target === userId

@@ -74,7 +74,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   )
 }
 
-/** A preview of the next digest, in a frame that runs and loads nothing. */
+/** A preview of the next digest, in a frame that runs no scripts and loads no resources. */
 function Preview({ context }: { context: string }) {
   const t = messages.settings.digest
   const preview = useMutation({

@@ -149,7 +149,7 @@ function PasswordForm() {
   )
 }
 
-/** The user's sessions; all but the current one can be ended. */
+/** The user's sessions. All except the current one can be ended. */
 function SessionsCard() {
   const query = useQuery(listSessionsOptions())
   const queries = useQueryClient()

@@ -23,7 +23,7 @@ interface SettingsLayoutProps {
   children: ReactNode
 }
 
-/** The heading of a settings page, and links to the others. */
+/** The heading of a settings page, and links to the other settings pages. */
 export function SettingsLayout({ name, acts, children }: SettingsLayoutProps) {
   return (
     <>

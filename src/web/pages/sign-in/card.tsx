@@ -31,7 +31,7 @@ interface EntryFormProps {
   children: ReactNode
 }
 
-/** The fields of a sign-in form and a button; the server's error is shown above it. */
+/** The fields of a sign-in form and a button. The server's error is shown above the button. */
 export function EntryForm({ button, send, children }: EntryFormProps) {
   const sending = useSubmit([], async (form) => {
     const given = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')

@@ -8,14 +8,14 @@ import { notices } from '../../shell/notices.ts'
 import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
 
-/** `/reset`: requests a password-reset e-mail, or with its link sets the password. */
+/** `/reset`: requests a password reset e-mail. When opened from that e-mail, sets the password. */
 export function ResetPage() {
   const { reset: token } = useLinkParams()
   return (
     <Card title={messages.signIn.newPassword}>
       <Stack gap="md">
         {token === null ? <AskForm /> : <PasswordForm token={token} />}
-        {/* A full page load: signing in belongs to the address that was requested, and this page has its own. */}
+        {/* Loads a new page, because sign-in happens at the requested URL, and this page has its own URL. */}
         <Anchor href="/" fz="sm">
           {messages.signIn.backToSignIn}
         </Anchor>

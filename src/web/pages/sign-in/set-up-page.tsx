@@ -10,7 +10,7 @@ import { Card, EntryForm } from './card.tsx'
 import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
 import { SignIn } from './sign-in.tsx'
 
-/** `/setup`: creates the first organization and its owner, with the link in the server's log. */
+/** `/setup`: creates the first organization and its owner. Opened from a link in the server's log. */
 export function SetUpPage() {
   const { setUp: token } = useLinkParams()
   const navigate = useNavigate()
@@ -38,7 +38,7 @@ export function SetUpPage() {
   )
 }
 
-/** `/invite`: joins an organization, with an invitation link. */
+/** `/invite`: joins an organization. Opened from an invitation link. */
 export function InvitePage() {
   const { invite: token } = useLinkParams()
   const navigate = useNavigate()

@@ -19,7 +19,10 @@ export function SignIn({ reason = null }: { reason?: string | null }) {
   )
 }
 
-/** All sign-in methods. `reason`: why the form is shown, or what failed before; null for none. */
+/**
+ * All sign-in methods. `reason` explains why the form is shown, or why the previous sign-in failed; null if there is no
+ * reason to show.
+ */
 export function SignInForms({ reason }: { reason: string | null }) {
   const [isByKey, byKey] = useState(false)
   const { data: methods } = useQuery(listSignInMethodsOptions())
@@ -30,7 +33,7 @@ export function SignInForms({ reason }: { reason: string | null }) {
       {isByKey ? <KeyForm /> : <PasswordForm />}
       {methods?.oidc && (
         <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
-          {/* A single element, because the button's label drops the space between two. */}
+          {/* A single element, because the button's label drops spaces between elements. */}
           <span>
             {messages.signIn.byProvider} <Data>{methods.oidc.name}</Data>
           </span>
@@ -52,7 +55,7 @@ function PasswordForm() {
       <EmailField />
       <PasswordField />
       <Text fz="sm" component="div">
-        {/* A separate page, because signing in here leads to the current address. */}
+        {/* A separate page, because signing in here keeps the current URL. */}
         <Anchor href="/reset">{messages.signIn.forgot}</Anchor>
       </Text>
     </EntryForm>

@@ -134,7 +134,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
   )
 }
 
-/** Mode and sensitivity; on a phone, where the sensitivity has no column. */
+/** Mode and, on a phone, the sensitivity, which has no column there. */
 const Watching = ({ signal }: { signal: Signal }) => (
   <>
     <ModeField signal={signal} />

@@ -12,7 +12,7 @@ import { NEW_TEST } from './queries.ts'
 /** Maximum number of listed requests without a body. */
 const SHOWN = 5
 
-/** Drafts a test from a visitor's session or a HAR when there is no recording. */
+/** Drafts a test from a visitor's session or a HAR file when there is no recording. */
 export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   const [{ sessionId: named }] = useSearchParams(NEW_TEST)
   const [sessionId, setSessionId] = useState(named)
@@ -91,7 +91,10 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
   )
 }
 
-/** The request body for a HAR or an archive with one. Invalid JSON is sent as an empty object, which the server rejects. */
+/**
+ * The request body for a HAR file or an archive that contains one. Invalid JSON is sent as an empty object, which the
+ * server rejects.
+ */
 async function bodyOf(file: File): Promise<FlowDraftInput> {
   if ((await file.slice(0, 2).text()) === 'PK') return { harZip: await base64Of(file) }
   try {

@@ -14,7 +14,7 @@ interface ExpectationsProps {
   error: string | undefined
 }
 
-/** The tags that must fire. Conditions that were set by the API are retained. */
+/** The tags that must fire. Conditions set through the API are retained. */
 export function Expectations({ expectations, steps, change, error }: ExpectationsProps) {
   const t = messages.tests
   const set = (index: number, part: Partial<Expectation>) =>

@@ -5,7 +5,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
 import { TestForm } from './test-form.tsx'
 
-/** `/tests/new`: a recording, and the tags that must fire. */
+/** `/tests/new`: a form for a recording and the tags that must fire. */
 export function NewTestPage() {
   const may = useHasRole('member')
   return (

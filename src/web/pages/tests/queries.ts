@@ -5,7 +5,7 @@ import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
 import { text } from '../../url-state/param-types.ts'
 
-/** Search parameters of a new test; `sessionId` is the visitor's session to draft it from. */
+/** Search parameters of a new test. `sessionId` is the visitor's session from which the test is drafted. */
 export const NEW_TEST = { sessionId: text }
 
 const PAGE_SIZE = 50
@@ -21,7 +21,9 @@ const SHOWN_RUNS = 50
 /** The query of a test's most recent runs. */
 export const runsQuery = (testId: string) => listRunsOptions({ query: { testId, limit: SHOWN_RUNS } })
 
-/** Starts a run of the test. Returns its id; null when it was rejected, which is then already shown. */
+/**
+ * Starts a run of the test. Returns its id, or null if the request was rejected; the error has then already been shown.
+ */
 export async function runTest(id: string): Promise<string | null> {
   const answer = await mutate({
     send: () => runFlowTest({ path: { id }, body: {}, throwOnError: true }),

@@ -7,7 +7,7 @@ const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
 interface SecretsFieldsProps {
   /** Null for a new test. */
   test: FlowTest | null
-  /** The recording as text; each `{{name}}` in it that is not a variable may be a secret. */
+  /** The recording as a string. Each `{{name}}` in it that is not a variable may be a secret. */
   recording: string
   /** Entered values by name. */
   entered: Readonly<Record<string, string>>
@@ -17,7 +17,9 @@ interface SecretsFieldsProps {
   errorOf(field: string): string | undefined
 }
 
-/** Values of the recording's secrets, and additional hosts that may receive them; renders nothing without secrets. */
+/**
+ * Fields for the recording's secrets, and for additional hosts that may receive them; renders nothing without secrets.
+ */
 export function SecretsFields({ test, recording, entered, enter, hosts, setHosts, errorOf }: SecretsFieldsProps) {
   const t = messages.tests
   const stored = test?.secrets ?? []
@@ -48,7 +50,7 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
   )
 }
 
-/** The secrets to send: null for stored ones that were not entered, which keep their values. Undefined when none was entered. */
+/** The secrets to send. Null keeps the stored value of a secret that was not entered. Undefined if none was entered. */
 export function enteredSecrets(
   test: FlowTest | null,
   entered: Readonly<Record<string, string>>,

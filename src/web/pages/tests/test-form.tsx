@@ -57,7 +57,10 @@ const EMPTY: Draft = {
   severity: 'high',
 }
 
-/** The values of a saved test. Fields outside the form (channels, variables) and secrets that are not entered are retained. */
+/**
+ * The values of a saved test. Fields outside the form (channels, variables) and secrets that are not re-entered are
+ * retained.
+ */
 function draftOf(test: FlowTest): Draft {
   const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets: _, ...input } = test
   return { ...input, secrets: {}, startUrl: input.startUrl ?? '', schedule: input.schedule ?? '' }
@@ -219,7 +222,7 @@ function RecordingField({ text, change, error }: RecordingFieldProps) {
   )
 }
 
-/** Invalid JSON is sent as it is; the server's error is shown at the field. */
+/** Parses the recording. Invalid JSON is sent unchanged, and the server's error is shown at the field. */
 function parsed(text: string): FlowTestInput['recording'] {
   try {
     return JSON.parse(text)

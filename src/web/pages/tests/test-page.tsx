@@ -131,7 +131,10 @@ function Runs({ testId }: { testId: string }) {
   )
 }
 
-/** Steps whose element was found by another selector than recorded, to be approved or rejected. */
+/**
+ * Steps whose element was found by a different selector than the recorded one. The user approves or rejects the new
+ * selector.
+ */
 function Healing({ test: { id, healing } }: { test: FlowTest }) {
   const may = useHasRole('member')
   const t = messages.tests

@@ -15,7 +15,7 @@ import { runTest, testsQuery } from './queries.ts'
 import { SectionLinks } from './section-links.tsx'
 import { TEST_MARKS } from './status-marks.ts'
 
-/** `/tests`: flow tests with their last results. */
+/** `/tests`: flow tests with their most recent results. */
 export function TestsPage() {
   const query = useInfiniteQuery(testsQuery())
   const may = useHasRole('member')

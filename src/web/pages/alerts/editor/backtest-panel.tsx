@@ -38,7 +38,7 @@ interface BacktestPanelProps {
   change: ((draft: Draft) => void) | null
 }
 
-/** Findings of the rule in the past. Reloaded while one types; the previous result stays visible until then. */
+/** Findings of the rule in past events. Reloaded after each change; the previous result stays visible while loading. */
 export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   const [days, setDays] = useState<Days>(14)
   const missing = missingOf(draft, form)
@@ -101,7 +101,10 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
   )
 }
 
-/** A result, dimmed while it belongs to an older rule; or the server's error for an incomplete rule. */
+/**
+ * A backtest result, dimmed while it is for an older version of the rule, or the server's error if the rule is
+ * incomplete.
+ */
 function ResultView<T>({ of, children }: { of: BacktestResult<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
   if (error instanceof ApiError && error.status === 400) {
@@ -226,11 +229,11 @@ interface BandProps {
   /** Intervals in which the rule would have found something. */
   bad: readonly Span[]
   summary: string
-  /** Domains whose changes are marked; empty: all domains. */
+  /** Domains whose changes are marked; empty: all. */
   domainIds: readonly string[]
 }
 
-/** The counts that the rule judges, with the expected range. */
+/** The counts evaluated by the rule, with the expected range. */
 function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
   const query = { limit: MAX_CHANGES, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: STALE_MS.insight })
@@ -251,7 +254,7 @@ function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
 
 const SHOWN = 8
 
-/** The most recent matching events, or the intervals that would have fired. */
+/** The most recent matching events, or the intervals in which the rule would have fired. */
 function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft }) {
   const t = messages.alert
   const keys = (draft.conditions?.items ?? []).map(({ parameter }) => parameter).filter((key) => key !== '*')

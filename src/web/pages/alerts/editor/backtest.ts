@@ -7,16 +7,16 @@ const DAYS_OF_WEEK = 7
 /** Maximum number of bars; longer series are grouped. */
 const MAX_BARS = 90
 
-/** How often the alert would have fired. */
+/** Number of buckets in which the alert would have fired. */
 export const firedIn = (buckets: readonly Bucket[]): number => buckets.filter(({ wouldFire }) => wouldFire).length
 
-/** Firings per week; rounded to whole numbers from 10 on. */
+/** Firings per week, rounded to one decimal below 10 and to whole numbers from 10 on. */
 export function perWeek(fired: number, days: number): number {
   const exact = (fired * DAYS_OF_WEEK) / days
   return exact >= 10 ? Math.round(exact) : Math.round(exact * 10) / 10
 }
 
-/** The most sensitive setting within the limit; null when there is none. */
+/** The most sensitive setting with at most `mostPerWeek` firings; null when there is none. */
 export function sensitivityFor(
   alternatives: readonly { sensitivity: number; fired: number }[],
   days: number,
@@ -26,7 +26,7 @@ export function sensitivityFor(
   return fits.length === 0 ? null : Math.min(...fits.map(({ sensitivity }) => sensitivity))
 }
 
-/** Buckets as bars; adjacent buckets share a bar when there are many. */
+/** Buckets as bars. Adjacent buckets share a bar when there are many. */
 export function barsOf(buckets: readonly Bucket[]): { start: number; value: number; isBad: boolean }[] {
   const size = Math.ceil(buckets.length / MAX_BARS)
   const groups = Array.from({ length: Math.ceil(buckets.length / size) || 0 }, (_, index) =>
@@ -39,7 +39,7 @@ export function barsOf(buckets: readonly Bucket[]): { start: number; value: numb
   }))
 }
 
-/** Consecutive buckets that would have fired. */
+/** An interval of consecutive buckets that would have fired. */
 interface Run {
   from: number
   to: number
@@ -59,7 +59,7 @@ export function runsOf(buckets: readonly Bucket[]): Run[] {
   return runs
 }
 
-/** The longest run; the latest one on a tie; null when there is none. */
+/** The longest run, or the latest of several equally long runs; null when there is none. */
 export function longestOf(runs: readonly Run[]): Run | null {
   const most = Math.max(...runs.map(({ from, to }) => to - from))
   return runs.findLast(({ from, to }) => to - from === most) ?? null

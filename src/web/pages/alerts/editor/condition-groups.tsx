@@ -54,7 +54,7 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
 
 interface OneGroupProps extends Pick<RuleSectionProps, 'names' | 'errorOf'> {
   group: Group
-  /** From 1. */
+  /** Number of the group, from 1. */
   n: number
   change(group: Group): void
   remove(): void

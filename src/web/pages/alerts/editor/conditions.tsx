@@ -6,7 +6,7 @@ import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from
 import classes from './editor.module.css'
 import type { Names } from './use-names.ts'
 
-/** Labels of the fields in each row; rows are counted from 1. */
+/** Labels of the fields in each row. Rows are counted from 1. */
 export interface Naming {
   parameter(n: number): string
   operator(n: number): string
@@ -23,11 +23,11 @@ interface ConditionsProps {
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
-  /** Index of an item that has its own field elsewhere. */
+  /** Index of an item that is edited in a field of its own. */
   without?: number
 }
 
-/** Operators by their labels; the server decides which ones fit a parameter. */
+/** Operators in display order. The server decides which ones are valid for a parameter. */
 const OPERATORS = [
   'is_blank',
   'not_blank',
@@ -77,7 +77,7 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
   )
 }
 
-/** The index among the rows that are sent; empty rows are not. */
+/** The row's index in the request, which omits empty rows. */
 const sentIndex = (items: readonly Condition[], index: number): number =>
   items.slice(0, index).filter((item) => !isBlank(item)).length
 
@@ -123,7 +123,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
   )
 }
 
-/** Always rendered, so that the layout doesn't change with the operator. */
+/** The values of a condition. Always rendered, so that the layout doesn't change with the operator. */
 function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps, 'remove'>) {
   const { parameter, op, values = [] } = item
   if (!needsValues(op)) return <TextInput label={naming.values(n)} placeholder={messages.alert.noValues} disabled />

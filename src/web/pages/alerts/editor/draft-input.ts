@@ -25,14 +25,14 @@ export function draftOf({
 
 const nonBlank = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
 
-/** Groups without empty rows; groups with only empty rows are dropped. */
+/** Removes empty rows from groups, and groups that have only empty rows. */
 function nonBlankGroups(groups: readonly Group[]): Group[] {
   return groups
     .map((group) => ({ ...group, items: nonBlank(group.items) }))
     .filter(({ items }, index) => items.length > 0 || groups[index]?.items.length === 0)
 }
 
-/** The request body: empty rows are dropped if there are others. An unchanged alert is sent as it was loaded. */
+/** The request body. Empty rows are dropped unless all rows are empty. An unchanged alert is sent as it was loaded. */
 export function toInput({ conditions, conditionGroups, filters, channels, ...draft }: Draft): Draft {
   const items = nonBlank(conditions?.items ?? [])
   const groups = nonBlankGroups(conditionGroups ?? [])
@@ -51,21 +51,24 @@ export function toInput({ conditions, conditionGroups, filters, channels, ...dra
   }
 }
 
-/** The request body for a preview, which depends on neither name nor channels. */
+/** The request body for a preview, which does not depend on the name or the channels. */
 export const toPreviewInput = (draft: Draft): Draft => ({
   ...toInput(draft),
   name: draft.name || 'Rule',
   channels: [DEFAULT_CHANNEL],
 })
 
-/** An incomplete row of conditions; `group` counts from 1 and is absent outside groups. */
+/** An incomplete condition row. `group` counts from 1 and is absent outside groups. */
 export interface MissingRow {
   part: 'parameter' | 'values'
   n: number
   group?: number
 }
 
-/** The first required input that is missing: part of a row, or a field by its title; null when complete. */
+/**
+ * The first required input that is missing: part of a condition row, or the title of a field. Null when the draft is
+ * complete.
+ */
 export function missingOf(draft: Draft, form: Form | undefined): MissingRow | { title: string } | null {
   if (!hasConditions(form)) {
     const title = firstMissingField(schemaOf(form), draft)
@@ -85,7 +88,7 @@ function missingRow(items: readonly Condition[], group: number): MissingRow | nu
   return without < 0 ? null : { part: 'values', n: without + 1, ...location }
 }
 
-/** Paths, as used in errors, of the fields that every alert has and of the current rows. */
+/** Paths, spelled as in errors, of the current rows and of the fields that every alert has. */
 export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
   const rows = (path: string, count: number, parts: readonly string[]) =>
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()

@@ -2,7 +2,7 @@ import type { Form } from '#client/types.gen'
 import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 
-/** A condition of the API. In `filters` it selects events; in `conditions` it describes the violation. */
+/** A condition in the API. In `filters` it selects events; in `conditions` it describes the violation. */
 export interface Condition {
   parameter: string
   op: string
@@ -20,7 +20,10 @@ export interface Group {
   items: readonly Condition[]
 }
 
-/** When notifications may be sent: from an hour up to another one (exclusive), in the alert's time zone; 0 is Sunday. */
+/**
+ * Days and hours in which notifications may be sent, in the alert's time zone. The end hour is exclusive. Day 0 is
+ * Sunday.
+ */
 export interface RunWindows {
   hours?: readonly number[] | undefined
   days?: readonly number[]
@@ -33,7 +36,7 @@ export interface Throttle {
   unit: string
 }
 
-/** An alert being edited: the API's `AlertInput`, parts of which may be missing or invalid. */
+/** An alert being edited: the API's `AlertInput`, possibly incomplete or invalid. */
 export interface Draft {
   name: string
   alertType: string
@@ -84,7 +87,7 @@ export const isBlank = ({ parameter, values = [] }: Condition): boolean => param
 
 export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ?? {}) as FormSchema
 
-/** True for types that are judged by conditions, that is, have no fields themselves. */
+/** True for types that use conditions, which are those without fields of their own. */
 export const hasConditions = (form: Form | undefined): boolean => fieldsOf(schemaOf(form)).length === 0
 
 /** The type's own field that names the vendor or event, such as `volume`; null when there is none. */
@@ -178,7 +181,7 @@ export function withType(draft: Draft, forms: readonly Form[], kind: string): Dr
     : placed
 }
 
-/** A name suggested from the rule; empty while the rule names nothing. */
+/** A name suggested from the rule; empty if the rule is still empty. */
 export function suggestedName(draft: Draft, form: Form | undefined, say: (op: string) => string): string {
   const [condition] = hasConditions(form) ? (draft.conditions?.items ?? []) : []
   const what = [vendorOf(draft, form).replace('*', ''), eventOf(draft, form)].filter(Boolean).join(' ')

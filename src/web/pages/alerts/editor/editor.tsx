@@ -34,7 +34,7 @@ interface EditorProps {
   saved: Alert | null
 }
 
-/** The form for an alert, next to a preview of what it would have found. */
+/** The alert form, next to a preview of its findings in past events. */
 export function Editor({ forms, initial, saved }: EditorProps) {
   const [first] = useState(initial)
   const [draft, change] = useState(first)
@@ -144,7 +144,7 @@ function RecentIssues({ alertId }: { alertId: string }) {
 interface JsonEditorProps {
   draft: Draft
   change(draft: Draft): void
-  /** Called with true while the text is not valid JSON; the draft then keeps its last valid value. */
+  /** Called with true when the text becomes invalid JSON; the draft then keeps its last valid value. */
   setBroken(isBroken: boolean): void
 }
 

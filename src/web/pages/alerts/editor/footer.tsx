@@ -45,7 +45,10 @@ export function EditorFooter({ saving, saved }: { saving: Saving; saved: Alert |
   )
 }
 
-/** Asks before changes are lost: in a dialog when leaving the page, by the browser when closing it. */
+/**
+ * Asks for confirmation before changes are lost: with a dialog when leaving the page, with the browser's prompt when
+ * closing it.
+ */
 function LeaveGuard({ mayLose }: { mayLose(): boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),

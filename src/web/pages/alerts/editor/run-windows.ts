@@ -11,11 +11,11 @@ export const isAllDay = ({ hours }: RunWindows): boolean => hours === undefined 
 /** The selected days; empty: every day. */
 export const daysOf = ({ days = [] }: RunWindows): number[] => WEEK.filter((day) => days.includes(day))
 
-/** True when nothing is restricted. */
+/** True when notifications may be sent at any time. */
 export const isAlways = (windows: RunWindows | undefined): boolean =>
   windows === undefined || (isAllDay(windows) && [0, WEEK.length].includes(daysOf(windows).length))
 
-/** True when the hour is active. A window that wraps midnight belongs to the day on which it starts. */
+/** True when the hour is active. A window that spans midnight belongs to the day on which it starts. */
 export function isActive(windows: RunWindows, day: number, hour: number): boolean {
   const days = daysOf(windows)
   const isOn = (one: number) => days.length === 0 || days.includes(one)
@@ -37,7 +37,7 @@ export function intervalsOf(windows: RunWindows, day: number): { from: number; t
   return stretches
 }
 
-/** Consecutive days, from the first day of the week on: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
+/** Ranges of consecutive days, in display order: `[[1, 5], [0, 0]]` for weekdays and Sunday. */
 export function consecutiveDays(days: readonly number[]): [first: number, last: number][] {
   const rows: [number, number][] = []
   for (const [index, day] of WEEK.entries()) {
@@ -49,14 +49,14 @@ export function consecutiveDays(days: readonly number[]): [first: number, last: 
   return rows
 }
 
-/** The windows with this change; undefined when nothing is restricted any longer. */
+/** The active hours with this change; undefined when they no longer restrict anything. */
 export function withWindows(before: RunWindows | undefined, part: Partial<RunWindows>): RunWindows | undefined {
   const { hours, days = [] } = { ...before, ...part }
   const next = { ...(hours && { hours }), ...(days.length > 0 && { days }) }
   return Object.keys(next).length > 0 ? next : undefined
 }
 
-/** `08:00` */
+/** Formats an hour: `08:00`. */
 export const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
 
 // 2026-01-04 was a Sunday.
@@ -67,7 +67,7 @@ const DAY_MS = 86_400_000
 export const dayName = (day: number, length: 'short' | 'long'): string =>
   formatDate(SUNDAY + day * DAY_MS, 'UTC', { weekday: length })
 
-/** `Mon–Fri, Sun` */
+/** Formats days: `Mon–Fri, Sun`. */
 export const formatDays = (days: readonly number[]): string =>
   consecutiveDays(days)
     .map(([first, last]) =>

@@ -1,7 +1,7 @@
 /** A matching event, or an interval that would have fired, as returned by the API. */
 export type Sample = Readonly<Record<string, unknown>>
 
-/** Its time or start; null when unknown. */
+/** The time of an event, or the start of an interval; null when unknown. */
 export const timeOf = ({ receivedAt, ts, from }: Sample): number | null => {
   const [time] = [receivedAt, ts, from].filter((one) => typeof one === 'number')
   return time ?? null
@@ -11,7 +11,7 @@ export const timeOf = ({ receivedAt, ts, from }: Sample): number | null => {
 export const sourceOf = ({ vendor, event, host, path }: Sample): string =>
   [vendor, event, `${host ?? ''}${path ?? ''}`].filter(Boolean).join(' ')
 
-/** The value of a parameter, or of a field of the event (`$host`); an empty string when missing. */
+/** The value of a parameter or of an event field (`$host`); an empty string when missing. */
 export function valueAt(sample: Sample, key: string): unknown {
   const isField = key.startsWith('$') && !key.startsWith('$$')
   const [of, name] = [isField ? sample : (sample.params ?? {}), key.replace(/^\$/, '')]

@@ -105,14 +105,14 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
   )
 }
 
-/** Which domains are monitored: all, one or several. */
+/** Selects the monitored domains: all, one or several. */
 function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: STALE_MS.insight })
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)
   const isMany = wantsMany || ids.length > 1
   const known = data?.domains ?? []
-  // Domains beyond the listed ones, and deleted ones, are shown by their id.
+  // Deleted domains, and domains that were not loaded, are shown by their ids.
   const others = ids.filter((id) => data && !known.some((domain) => domain.id === id)).map((id) => ({ id, name: id }))
   const domains = [...known, ...others]
   const t = messages.alert

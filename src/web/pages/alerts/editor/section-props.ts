@@ -6,7 +6,7 @@ import type { Names } from './use-names.ts'
 export interface SectionProps {
   draft: Draft
   change(draft: Draft): void
-  /** The form of the draft's type; undefined for a type that the server does not know. */
+  /** The form for the draft's type; undefined for a type that the server does not know. */
   form: Form | undefined
   forms: Forms
   /** The server's error for the field at a path of the alert. */

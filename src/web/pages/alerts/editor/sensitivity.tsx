@@ -24,7 +24,9 @@ interface SensitivityProps {
   days: number
 }
 
-/** Number of alerts at each sensitivity; one can be chosen by the acceptable number per week. */
+/**
+ * Number of alerts at each sensitivity. The user can select a sensitivity by the acceptable number of alerts per week.
+ */
 export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
   const [isNone, setNone] = useState(false)
   const field = sensitivityField(form)

@@ -1,15 +1,13 @@
 import type { messages } from '../../../messages.ts'
 
-/*
- * Templates for new alerts. No other file of the pages names alert types.
- */
+/* Templates for new alerts. No other dashboard file refers to alert types by name. */
 
 /** The type of a new alert. */
 export const DEFAULT_TYPE = 'data_validation'
 
 export type Template = keyof typeof messages.alert.templates
 
-/** Templates: the fields that differ from an empty draft. */
+/** The fields of each template that differ from an empty draft. */
 export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
   stopped: {
     alertType: 'volume_threshold',

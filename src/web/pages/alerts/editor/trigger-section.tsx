@@ -25,10 +25,10 @@ import type { RuleSectionProps, SectionProps } from './section-props.ts'
 import { useNames } from './use-names.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
-/** Shown under "What to watch". */
+/** Fields that are shown under "What to watch" instead. */
 const IN_SCOPE = ['vendor', 'event']
 
-/** When an alert fires: its conditions, or the fields of its type. */
+/** The conditions that make an alert fire, or the fields of its type. */
 export function TriggerSection({ draft, change, form, errorOf, paths }: SectionProps) {
   const t = messages.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
@@ -144,7 +144,7 @@ function PeriodChoice({ value }: { value: string }) {
   )
 }
 
-/** The fields that only this type has. A single object of fields is shown without a frame. */
+/** The type's own fields. An object is shown as its fields, without a frame. */
 function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]

@@ -14,7 +14,7 @@ export const PREVIEW_HOURS = 168
 const PREVIEW_PAUSE_MS = 400
 const BACKTEST_PAUSE_MS = 800
 
-/** A result for past events, possibly still that of an older rule. */
+/** A result for past events, possibly for an older version of the rule. */
 export interface BacktestResult<T> {
   data: T | undefined
   error: unknown
@@ -23,13 +23,13 @@ export interface BacktestResult<T> {
   retry(): void
 }
 
-/** Tests the rule on past events shortly after its last change; requests for older rules are aborted. */
+/** Tests the rule on past events shortly after each change. Requests for older versions are aborted. */
 export function useBacktest(
   draft: Draft,
   days: Days,
   { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
 ): { preview: BacktestResult<AlertPreview>; backtest: BacktestResult<AlertBacktest> } {
-  // Compared as text, so that changing only the name sends no request.
+  // Compared as strings, so that changing only the name sends no request.
   const rule = JSON.stringify({ ...toPreviewInput(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)

@@ -9,7 +9,7 @@ export interface Names {
   vendors: readonly string[]
   events: readonly string[]
   parameters: readonly string[]
-  /** True for a parameter that none of these events has: it may be misspelled. */
+  /** True for a parameter that is in none of these events and may be misspelled. */
   isUnseen(parameter: string): boolean
   /** The most frequent values of a parameter. */
   valuesOf(parameter: string): readonly string[]
@@ -17,7 +17,7 @@ export interface Names {
 
 const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account', '$status', '$env', '*']
 
-/** Loads the names of a domain (empty: all), narrowed to a vendor and an event that are known. */
+/** Loads the names seen on a domain (empty: all). A known vendor and event limit the names. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
   const query = { hours: HOURS, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: STALE_MS.dictionary })

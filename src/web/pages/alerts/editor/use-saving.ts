@@ -14,11 +14,11 @@ export interface Saving {
   save(enabled: boolean): void
   isSending: boolean
   errorOf(path: string): string | undefined
-  /** The server's error when it belongs to no visible field. */
+  /** The server's error if it belongs to no visible field. */
   refusal: string | null
   /** True while leaving would lose changes. */
   mayLose(): boolean
-  /** Discards unsaved changes, so that leaving doesn't ask. */
+  /** Discards unsaved changes, so that leaving needs no confirmation. */
   forget(): void
 }
 
@@ -28,7 +28,7 @@ interface SavingOptions {
   saved: Alert | null
   /** Paths of the fields that show errors. */
   paths: readonly string[]
-  /** True when the typed JSON is invalid; then nothing is saved. */
+  /** True while the entered JSON is invalid, which prevents saving. */
   isBroken: boolean
   /** The initial draft. */
   initial: Draft

@@ -32,7 +32,7 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   const sending = useSubmit(['enabled', 'sampleRate.prod', 'sampleRate.dev'], async () => {
     const { data } = await setCapture({ path: { id }, body: given, throwOnError: true })
     queries.setQueryData(getCaptureQueryKey({ path: { id } }), data)
-    // The code of apps contains the rates.
+    // The installation code of apps contains the sampling rates.
     await queries.invalidateQueries({ queryKey: getSnippetQueryKey({ path: { id } }) })
     notices.say(t.saved)
   })

@@ -16,7 +16,7 @@ import { messages } from '../../../messages.ts'
 import { notices } from '../../../shell/notices.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
-/** `/domains/{id}/hostnames`: hosts that send events, to be approved or denied. */
+/** `/domains/{id}/hostnames`: approves or denies hosts that send events. */
 export function DomainHostnamesPage() {
   return <DomainLayout part="hostnames">{() => <Hostnames />}</DomainLayout>
 }

@@ -3,5 +3,5 @@ import type { Domain } from '#client/types.gen'
 /** True for an app, whose code sends events itself and samples by device. */
 export const isApp = ({ system }: Pick<Domain, 'system'>): boolean => system === 'mobile_a' || system === 'mobile_b'
 
-/** True for a website, which sends events by the browser script. */
+/** True for a website, which sends events with the browser script. */
 export const isWeb = (domain: Pick<Domain, 'system'>): boolean => domain.system !== 'server' && !isApp(domain)

@@ -105,7 +105,7 @@ function Token({ domain }: { domain: Domain }) {
   )
 }
 
-/** Requires typing the name, since deleting a domain deletes its data. */
+/** Requires typing the domain's name, since deleting a domain deletes its data. */
 function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
   const queries = useQueryClient()
@@ -138,7 +138,7 @@ function DeleteForm({ domain }: { domain: Domain }) {
   )
 }
 
-/** The endpoint to which the script of a domain sends. */
+/** The endpoint to which a domain's script sends events. */
 function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) {
   const queries = useQueryClient()
   const t = messages.domains.settings

@@ -25,10 +25,10 @@ import { isApp, isWeb } from './platform.ts'
 
 /** Polling interval until the first event arrives. */
 const POLL_INTERVAL_MS = 1000
-/** Delay after which the page shows what may be wrong. */
+/** Delay before troubleshooting hints are shown. */
 const HINT_DELAY_MS = 20_000
 
-/** `/domains/{id}/setup`: how to install Tagwarden on the domain's platform, and whether the first event has arrived. */
+/** `/domains/{id}/setup`: installation instructions for the domain's platform, and the status of the first event. */
 export function DomainSetupPage() {
   return <DomainLayout part="setup">{(domain) => <SetUp domain={domain} />}</DomainLayout>
 }
@@ -48,7 +48,7 @@ function SetUp({ domain }: { domain: Domain }) {
           <RoleNotice needs="member" what={t.restrictedAction} />
         )}
       </Paper>
-      {/* Rendered after the code has loaded, which would push it down. */}
+      {/* Rendered after the code has loaded, because the code would push it down. */}
       {!(may && query.isPending) && (
         <Paper>
           <EventStatus domain={domain} />
@@ -131,7 +131,7 @@ function CodeField({ name, code }: { name: string; code: string }) {
   )
 }
 
-/** Shows that events arrive, or waits for the first one. */
+/** Shows that events are being received, or waits for the first one. */
 function EventStatus({ domain }: { domain: Domain }) {
   const [hadEvents] = useState(Boolean(domain.lastEventAt))
   const t = messages.domains.setup
@@ -147,7 +147,7 @@ function EventStatus({ domain }: { domain: Domain }) {
   )
 }
 
-/** Vendors whose library loads on the pages while none of their events is captured; renders nothing when there are none. */
+/** Vendors whose library loads on the pages but whose events are not captured; renders nothing when there are none. */
 function SilentLibraries({ domain }: { domain: Domain }) {
   const { data } = useQuery(listSilentLibrariesOptions({ path: { id: domain.id } }))
   const t = messages.domains.setup.silent
@@ -190,7 +190,7 @@ function NextSteps({ domain }: { domain: Domain }) {
   )
 }
 
-/** Waits for the first event and shows it when it arrives. */
+/** Waits for the first event, then shows it. */
 function FirstEvent({ domain }: { domain: Domain }) {
   const t = messages.domains.setup
   const { data } = useQuery({
@@ -198,7 +198,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
     refetchInterval: ({ state }) => (state.data?.events.length ? false : POLL_INTERVAL_MS),
   })
   const first = data?.events.at(-1)?.event
-  // The URL is user input; only web pages are linked.
+  // The URL is user input, so only HTTP URLs become links.
   const url = isWeb(domain) ? domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one)) : undefined
   return (
     <Stack gap="md">
@@ -230,7 +230,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
   )
 }
 
-/** Hints shown when no event has arrived for a while. */
+/** Hints shown when no event has been received for a while. */
 function DelayHints({ domain }: { domain: Domain }) {
   const [isLate, late] = useState(false)
   useEffect(() => {

@@ -13,7 +13,7 @@ import { DomainLayout, useDomainId } from './domain-layout.tsx'
 /** The longest time range of the dictionary, in hours. */
 const MAX_HOURS = 168
 
-/** `/domains/{id}/vendors`: vendors to which tags of this domain send. */
+/** `/domains/{id}/vendors`: vendors that receive data from this domain's tags. */
 export function DomainVendorsPage() {
   return <DomainLayout part="vendors">{() => <Vendors />}</DomainLayout>
 }

@@ -12,11 +12,11 @@ import { DICTIONARY, DICTIONARY_HOURS, dictionaryHours, type ExploreParams, expl
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
 import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
 
-/** `/explore/dictionary`: every vendor, event and key, and the share of events that have a key. */
+/** `/explore/dictionary`: every vendor, event and key, with the share of events that have the key. */
 export function DictionaryPage() {
   const [{ q, vendor, event, seen }] = useSearchParams(DICTIONARY)
   const params = { ...useExploreParams(), vendor, event }
-  // Beyond the longest time range there is nothing to compare with.
+  // At the maximum time range there is nothing to compare with.
   const change = dictionaryHours(params) < DICTIONARY_HOURS ? seen : null
   const t = messages.explore
   return (

@@ -131,7 +131,7 @@ export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; p
   )
 }
 
-/** Where a key occurs; the scope of a rule for it. */
+/** Domain, vendor and event of a key: the scope of a rule for it. */
 interface KeyScope {
   domainId?: string
   vendor?: string
@@ -177,7 +177,7 @@ function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyScope }) {
   )
 }
 
-/** Search results: keys with where they occur. */
+/** Search results: keys with their vendor, event and domain. */
 export function SearchResults({
   rows,
   q,

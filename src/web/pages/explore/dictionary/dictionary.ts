@@ -39,8 +39,8 @@ export interface ChangedKeys {
 }
 
 /**
- * Compares a dictionary with one of a longer time range that ends at the same moment and was loaded just before. Where either
- * is truncated, only changes that are certain are returned.
+ * Compares a dictionary with another one for a longer time range, which ends at the same moment and was loaded just
+ * before. If either is truncated, only certain changes are returned.
  */
 export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
   const idOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
@@ -53,7 +53,7 @@ export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): Cha
   }
 }
 
-/** A key as spelled in conditions, where a leading `$` would mean a field of the event. */
+/** A key spelled as in conditions, where a single leading `$` denotes an event field. */
 export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${key}` : key)
 
 /** Keys whose vendor, event, name or values contain the text, ignoring case; largest count first. */

@@ -17,7 +17,7 @@ import { type Transition, transitionsOf } from './transitions.ts'
 
 const MAX_SHOWN = 25
 
-/** `/explore/journeys`: how sessions move from page to page, and which tags fire. */
+/** `/explore/journeys`: the pages that sessions visit in sequence, and the tags that fire on them. */
 export function JourneysPage() {
   const params = useExploreParams()
   const query = useQuery({ ...exploreQueries.flows(params), placeholderData: keepPreviousData })
@@ -52,7 +52,7 @@ export function JourneysPage() {
   )
 }
 
-/** Where most sessions start, and how many end there. */
+/** Text with the most frequent start page, and the share of sessions that end on their first page. */
 function summaryOf(flows: SessionFlows): string {
   const all = flows.sessionsSampled
   const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
@@ -75,7 +75,7 @@ interface FiringProps {
 
 type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
 
-/** Tags that fire on a page in a step; renders nothing for a page that no longer exists. */
+/** Tags that fire on a page in a step; renders nothing if the page no longer exists. */
 function FiringTags({ flows, step, path, close }: FiringProps) {
   const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
   if (!node) return null

@@ -8,11 +8,11 @@ export interface Transition {
   /** Null when the session ended. */
   to: string | null
   sessions: number
-  /** Share of the sessions on `from` in this step, 0 to 1. */
+  /** Share of this step's sessions on `from`, 0 to 1. */
   share: number
 }
 
-/** All transitions, most frequent first. Where sessions went after the last step is unknown. */
+/** All transitions, most frequent first. Transitions from the last step are unknown. */
 export function transitionsOf({ steps, links }: SessionFlows): Transition[] {
   const found: Transition[] = []
   const last = Math.max(-1, ...steps.map(({ index }) => index))

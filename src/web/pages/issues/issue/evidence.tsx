@@ -23,7 +23,10 @@ interface EvidenceProps {
   occurrences: IssueDetail['occurrenceSeries']
 }
 
-/** The evidence of an issue: counts against expectation, violating vs. valid event, occurrences by day, and the run that found it. */
+/**
+ * The evidence for an issue: counts and their expected range, violating vs. valid event, occurrences by day, and the
+ * run that found the issue.
+ */
 export function Evidence({ evidence, occurrences }: EvidenceProps) {
   const { badSample, events, run } = evidence
   return (
@@ -39,7 +42,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <SampleComparison bad={badSample} good={evidence.goodSample} judged={conditionParameters(evidence.alert)} />
         </Paper>
       )}
-      {/* A run's series is already by day. */}
+      {/* Runs already have a daily series. */}
       {occurrences.length > 0 && !run && (
         <Paper>
           <Days occurrences={occurrences} />
@@ -117,7 +120,7 @@ function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
   )
 }
 
-/** The parameters in the conditions of a rule. */
+/** The parameters used in the conditions of a rule. */
 function conditionParameters(alert: IssueEvidence['alert']): string[] {
   const groups = [alert?.conditions, ...(alert?.conditionGroups ?? [])]
   return groups.flatMap((group) => group?.items.map(({ parameter }) => parameter) ?? [])

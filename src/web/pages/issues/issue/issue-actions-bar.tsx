@@ -13,7 +13,7 @@ interface IssueActionsProps {
   setMuting(isMuting: boolean): void
 }
 
-/** Buttons for the status changes that the issue allows, each with its keyboard shortcut. */
+/** Buttons for the status changes allowed for the issue, each with its keyboard shortcut. */
 export function IssueActions({ issue, isMuting, setMuting }: IssueActionsProps) {
   const can = (to: IssueStatus) => canTransition(issue.status, to)
   const become = (to: IssueStatus) => () => {

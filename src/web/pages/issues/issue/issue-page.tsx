@@ -79,7 +79,7 @@ function IssueView({ issue }: { issue: IssueDetail }) {
         {mayChange && <IssueActions issue={issue} isMuting={isMuting} setMuting={setMuting} />}
       </PageHeader>
       <RoleNotice what={messages.issues.restrictedAction} needs="member" />
-      {/* Rendered together, because its parts are next to each other and would move while loading. */}
+      {/* Rendered at once, because adjacent parts would move if they loaded one after the other. */}
       {isFirstAsked ? (
         <QueryState query={evidence} skeleton={<SkeletonLines count={8} />}>
           {() => null}
@@ -206,7 +206,7 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       </Text>
     )
   }
-  // A cause with the issue's own subject explains nothing.
+  // A cause with the same title as the issue explains nothing.
   if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
@@ -215,7 +215,7 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   )
 }
 
-/** How long before the first occurrence the change happened. Within a minute the order is unknown. */
+/** Text for the time between the change and the first occurrence. Within a minute, their order is unknown. */
 function distanceOf(ms: number): string {
   if (Math.abs(ms) < MINUTE_MS) return messages.issue.sameMinute
   return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))

@@ -8,8 +8,8 @@ const MIN_DAYS = 7
 const MAX_DAYS = 90
 
 /**
- * A bar for each UTC day up to today, which is partial: from the first day with an occurrence on, but at least 7 and at most 90
- * days. Days that are not in the series had no occurrences.
+ * One bar for each UTC day, from the first day with an occurrence up to today, which is partial. There are at least 7
+ * and at most 90 bars. Days missing from the series had no occurrences.
  */
 export function daysOf(series: IssueDetail['occurrenceSeries'], now: number): BarPoint[] {
   const counts = new Map(series.map(({ day, count }) => [Date.parse(day), count]))

@@ -12,7 +12,7 @@ import { STEP_MARKS } from '../../tests/status-marks.ts'
 type EvidenceRun = NonNullable<IssueEvidence['run']>
 type Step = EvidenceRun['steps'][number]
 
-/** The run of a flow test or an audit: its steps, with the screenshot of one of them. */
+/** A run of a flow test or audit: its steps, with one screenshot. */
 export function Run({ run: { path, headline, steps, sent } }: { run: EvidenceRun }) {
   const [chosen, choose] = useState<number | null>(null)
   const shown = chosen ?? stepToShow(steps)
@@ -74,7 +74,10 @@ function StepLine({ step, isShown, show }: { step: Step; isShown: boolean; show(
   )
 }
 
-/** Index of the step with the most useful screenshot: the first failed one, or the last before it that has one; -1 without screenshots. */
+/**
+ * Index of the step whose screenshot is shown: the last one with a screenshot, up to the first failed step; -1 without
+ * screenshots.
+ */
 function stepToShow(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): number {
   const failed = steps.findIndex(({ status }) => status === 'failed')
   const until = failed === -1 ? steps : steps.slice(0, failed + 1)
@@ -83,5 +86,8 @@ function stepToShow(steps: readonly Pick<Step, 'status' | 'screenshot'>[]): numb
 
 export const isAudit = ({ path }: Pick<EvidenceRun, 'path'>): boolean => path.startsWith('/v1/audits/')
 
-/** `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` → `/audits/aud_…`. */
+/**
+ * Converts an API path to a page path: `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` →
+ * `/audits/aud_…`.
+ */
 const pageOf = (path: string): string => path.replace(/^\/v1\/flows\/runs\//, '/tests/runs/').replace(/^\/v1\//, '/')

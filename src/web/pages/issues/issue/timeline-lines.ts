@@ -6,7 +6,7 @@ export type Entry = IssueDetail['history'][number]
 export interface Line {
   /** Time of the first entry. */
   at: number
-  /** The last entry. */
+  /** The most recent firing, or the first entry if none fired. */
   entry: Entry
   /** Number of firings; 0 for other entries. */
   fired: number
@@ -37,13 +37,13 @@ export function linesOf(history: readonly Entry[]): Line[] {
   return lines
 }
 
-/** A text in an entry's payload; null when it has none of this name. */
+/** A string from an entry's payload; null when there is none with this name. */
 export function textOf({ payload }: Entry, name: string): string | null {
   const value = payload?.[name]
   return typeof value === 'string' ? value : null
 }
 
-/** The channel in an entry about a message; null when it has none. */
+/** The channel of a notification entry; null for other entries. */
 export function channelOf({ payload }: Entry): { type: string; target: string } | null {
   const { type, target } = Object(payload?.channel) as { type?: unknown; target?: unknown }
   return typeof type === 'string' ? { type, target: typeof target === 'string' ? target : '' } : null

@@ -11,7 +11,7 @@ import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-li
 
 interface TimelineProps {
   history: readonly Entry[]
-  /** Deliveries about the issue, newest first; those that were sent are in the history already. */
+  /** Deliveries for the issue, newest first. Those already sent are also in the history. */
   deliveries: readonly Delivery[]
 }
 

@@ -21,7 +21,7 @@ import { RUN_MARKS } from '../status-marks.ts'
 import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
-/** Polling interval of a running test; the stream does not report single steps. */
+/** Polling interval while a test runs; the change stream does not report individual steps. */
 const POLL_INTERVAL_MS = 1000
 
 /** `/tests/runs/{id}`: the steps, events and findings of a run. */
@@ -114,7 +114,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
   )
 }
 
-/** The result, and the test of the run. */
+/** The result, and a link to the test. */
 function Headline({ run }: { run: RunDetail }) {
   const { summary, status, error, testId, createdAt, durationMs, trigger } = run
   const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))

@@ -22,7 +22,7 @@ interface ShareProps {
   steps?: RunDetail['steps']
 }
 
-/** Creates a public link to a run or an audit, shown once, or revokes all links. */
+/** Creates a public link to a run or an audit, which is shown once, or revokes all its links. */
 export function ShareDialog({
   title,
   isOpen,
@@ -118,7 +118,7 @@ interface SharePicturesProps {
   choose(steps: number[]): void
 }
 
-/** Every screenshot of a run with a checkbox to share it. */
+/** The screenshots of a run, each with a checkbox to share it. */
 function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
   const t = messages.tests
   return (

@@ -9,7 +9,7 @@ import { StatusMark } from '../../../components/status-mark.tsx'
 import { messages } from '../../../messages.ts'
 import { STEP_MARKS } from '../status-marks.ts'
 
-/** The steps of a run; the screenshot of one is shown, at first the last one. */
+/** The steps of a run, with the screenshot of the selected step, which is initially the last one. */
 export function Steps({ run: { id, steps } }: { run: RunDetail }) {
   const lastPictured = steps.findLast(({ screenshot }) => screenshot)?.index ?? null
   const [chosen, choose] = useState<number | null>(null)
