@@ -61,7 +61,7 @@ test('the API reference lists every operation, and can call one with an API key'
   expect(errors).toEqual([])
   expect([...origins]).toEqual([server.url])
 
-  // The policy is enforced, and this test would have noticed violations.
+  // Makes sure that the policy is enforced, and that this test detects violations.
   await page.evaluate(
     `document.head.append(Object.assign(document.createElement('script'), { text: 'report("ran")' }))`,
   )

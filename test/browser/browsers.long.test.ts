@@ -86,7 +86,7 @@ async function run(of: Browsers, options: RunOptions) {
   return { messages, error }
 }
 
-/** Running processes of these tests' browsers, recognised by the folder in their command line. */
+/** Running processes of these tests' browsers, identified by the folder in their command line. */
 function processes(): number[] {
   return pids()
     .filter((pid) => commandOf(pid).includes(inFolder) || commandOf(pid).includes('browsing-task.ts\0browse'))
@@ -117,7 +117,8 @@ describe('browsers', () => {
     const policies: string[] = []
     await runAndInterrupt(() => {
       const [group = 0] = [runner()]
-      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: policy, the 41st field, the 39th behind the name.
+      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the policy is the 41st field, and the 39th after
+      // the name.
       for (const pid of processesOf(group))
         policies.push(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[38] ?? '')
       process.kill(group, 'SIGKILL')
@@ -160,13 +161,13 @@ describe('browsers', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that is ended by %s', async (signal) => {
     const options = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
     const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
-    // Its first line: the browser shows the page.
+    // The server prints its first line when the browser shows the page.
     for await (const _ of server.stdout) break
     expect(browser()).toBeDefined()
     server.kill(signal)
     await server.exited
     await until('the end of all processes', () => processes().length === 0)
-    // The next start removes its files.
+    // The next start removes the files of the previous one.
     browsers()
     expect(existsSync(inFolder)).toBe(false)
   })
@@ -212,7 +213,7 @@ describe('browsers', () => {
       }),
     )
     for (const { error } of await Promise.all(runs)) expect(error).toStartWith('the process of the browser ended')
-    // The organization with less browser time goes first, and these runs take about equally long.
+    // The organization that has used less browser time goes first, and these runs take about equally long.
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })
 
@@ -228,7 +229,7 @@ describe('browsers', () => {
     const paused = run(of, { after: 'pause', orgId: 'a', pauses: true, onMessage })
     await shown.promise
     await run(of, { orgId: 'b', onMessage: (title) => order.push(`b: ${title}`) })
-    // The next one occupies the slot when the pause ends.
+    // The next run occupies the slot when the pause ends.
     const began = Promise.withResolvers<void>()
     const next = run(of, {
       orgId: 'b',

@@ -5,7 +5,10 @@ import { openBrowsing } from '../../src/browser/open-browsing.ts'
 import type { Task } from '../../src/browser/task.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 
-/** Runs instead of the program: opens a page, reports its title, and then does what `after` says. */
+/**
+ * Plan of the task that replaces the program: it opens a page, reports the page's title, and then does what `after`
+ * says.
+ */
 export interface TestPlan {
   browsing: BrowsingOptions
   url: string

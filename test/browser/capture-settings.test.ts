@@ -29,7 +29,7 @@ const send = (page: Page, name: string, count = 1) => {
 /** A page whose clock can be advanced. */
 async function open(name: string): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // As if the five minutes for which browsers cache the configuration had passed.
+  // Stands in for the five minutes for which browsers cache the configuration.
   await page.setCacheEnabled(false)
   await page.evaluateOnNewDocument(`{
     const real = performance.now.bind(performance)
@@ -45,7 +45,7 @@ async function open(name: string): Promise<Page> {
   return page
 }
 
-/** Advances the clock by an hour, after which the next request makes the page reload its configuration. */
+/** Advances the clock by an hour. The next request then makes the page reload its configuration. */
 async function hourLater(page: Page): Promise<void> {
   const configuration = page.waitForResponse((response) => response.url().endsWith('.json'))
   await page.evaluate(`putForward(${60 * 60_000 + 1})`)

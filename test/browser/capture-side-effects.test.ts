@@ -23,14 +23,14 @@ const vendor = (name: string, query = '') =>
 
 async function open(name: string, html = SHOP): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // Otherwise pages would use the cached configuration of the previous one.
+  // Pages would otherwise use the previous page's cached configuration.
   await page.setCacheEnabled(false)
   await page.goto(site.page(name, html))
   await page.waitForFunction(`Symbol.for('tagwarden.installed') in window`)
   return page
 }
 
-/** Batches from the page with this name, without retries. */
+/** Batches sent from the page with this name, without retries. */
 const sentFrom = (name: string) => {
   const mine = site.sent.filter(({ batch }) => batch.page.url.endsWith(`/${name}`))
   return [...new Map(mine.map(({ batchId, batch }) => [batchId, batch])).values()]
@@ -116,7 +116,7 @@ describe('side effects on the page', () => {
     })()`)
     expect(reported).toEqual(['Failed to fetch'])
     for (const name of ['unhandled', 'handled']) {
-      // An immediate refusal can't be distinguished from a request that the browser blocked.
+      // A connection that is refused immediately looks like a request that the browser blocked.
       expect(['failure', 'blocked']).toContain((await site.stored(name))[0]?.status ?? '')
     }
     await page.close()

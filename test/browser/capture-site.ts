@@ -3,7 +3,7 @@ import type { CaptureConfig } from '../../src/capture/capture-config.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 
-/** A request of a browser to the collector. */
+/** A request from a browser to the collector. */
 interface CollectorCall {
   batchId: string
   /** Status of the response; 0 if the connection was cut. */
@@ -12,7 +12,7 @@ interface CollectorCall {
   batch: any
 }
 
-/** Websites on several hosts, all on one port of this machine, with the real program behind one of them. */
+/** Websites on several hosts, all served on one port of this machine. One host forwards to the real program. */
 export interface CaptureSite extends AsyncDisposable {
   port: number
   /** The URL of the program itself. */
@@ -20,13 +20,16 @@ export interface CaptureSite extends AsyncDisposable {
   domainId: string
   token: string
   apiKey: string
-  /** `site.url('shop.test', '/a')`. */
+  /** Example: `site.url('shop.test', '/a')`. */
   url(host: string, path: string): string
   /** Adds a page to `shop.test` and returns its URL; `HEAD` is replaced by the head snippet. */
   page(name: string, html: string, headers?: Record<string, string>): string
   /** The head snippet and the template, as returned by the API. */
   snippet: { head: string; template: string; scriptUrl: string; configUrl: string }
-  /** Intercepts requests to the collector until disposed; null passes a request on to the program. */
+  /**
+   * Intercepts requests to the collector until disposed. If the function returns null, the request is passed on to the
+   * program.
+   */
   interfere(how: (path: string) => Response | null): Disposable
   /** Changes the configuration of the script until disposed. */
   configure(change: Partial<CaptureConfig>): Disposable
@@ -34,16 +37,16 @@ export interface CaptureSite extends AsyncDisposable {
   sent: readonly CollectorCall[]
   /** Requests to vendor hosts, as `POST /path?query`. */
   vendorRequests: readonly string[]
-  /** All stored events of kind event, hit, tag or library, oldest first. */
+  /** All stored events of the kinds event, hit, tag and library, oldest first. */
   events(): Promise<StoredEvent[]>
-  /** The stored events whose parameter `ep.case` or `case` is `name`, once there are `count`. */
+  /** Resolves with the stored events whose parameter `ep.case` or `case` is `name`, once there are at least `count`. */
   stored(name: string, count?: number): Promise<StoredEvent[]>
 }
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const OPEN = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
 
-/** The response of a vendor host, selected by `answer` in the query. */
+/** The response from a vendor host, selected by the query parameter `answer`. */
 async function vendorAnswer(url: URL): Promise<Response> {
   const answer = url.searchParams.get('answer') ?? '204'
   if (answer === 'gif') return new Response(GIF, { headers: { 'content-type': 'image/gif' } })
@@ -64,12 +67,12 @@ async function vendorAnswer(url: URL): Promise<Response> {
   return new Response(null, { status: Number(answer), headers: OPEN })
 }
 
-/** The test case of an event. */
+/** The name of the test case that sent an event. */
 export function caseOf({ params }: StoredEvent): string {
   return params['ep.case'] ?? params.case ?? ''
 }
 
-/** Starts the sites and the program. The browser must map hosts in `.test` to this machine. */
+/** Starts the sites and the program. The browser must map hosts that end with `.test` to this machine. */
 export async function captureSite(): Promise<CaptureSite> {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
@@ -81,12 +84,12 @@ export async function captureSite(): Promise<CaptureSite> {
   let change: Partial<CaptureConfig> | null = null
   let programUrl = ''
 
-  /** The script or the configuration with the changed values. */
+  /** Returns the script or the configuration with the changed values. */
   const changed = async (path: string) => {
     const answer = await fetch(programUrl + path)
     const other = (config: string) => JSON.stringify({ ...JSON.parse(config), ...change })
     const text = await answer.text()
-    // `(function(CONFIG){…})({…});`
+    // The script ends with its configuration: `(function(CONFIG){…})({…});`.
     const at = path.endsWith('.js') ? text.lastIndexOf('})(') + 3 : 0
     const end = at === 0 ? text.length : text.length - 2
     const type = at === 0 ? 'application/json' : 'text/javascript'

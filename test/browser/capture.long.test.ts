@@ -7,7 +7,7 @@ import { startBrowser, type TestBrowser } from './chromium.ts'
 
 let site: CaptureSite
 let chromium: TestBrowser
-/** How many events of each case must be stored in the end. */
+/** Number of events of each test case that must be stored in the end. */
 const expected = new Map<string, number>()
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const vendor = (name: string, query = '') =>
 /** Endpoint of the Adobe Web SDK on a host of the site itself. */
 const INTERACT = '/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666'
 
-/** Waits for the stored events of a case. The last test checks that there are no more. */
+/** Waits for the stored events of a test case. The last test checks that there are no more. */
 async function stored(name: string, count = 1): Promise<StoredEvent[]> {
   expected.set(name, count)
   return site.stored(name, count)
@@ -113,7 +113,7 @@ describe('requests to hosts of the site itself', () => {
     XMLHttpRequest: `const xhr = new XMLHttpRequest(); xhr.open('POST', url); xhr.send(text)`,
     'beacon of a blob': `navigator.sendBeacon(url, new Blob([text]))`,
   }
-  /** Sends the same body with each API, to a vendor and to the shop's own backend. */
+  /** Sends the same body through each API, to a vendor and to the shop's own backend. */
   const sendAll = (when: string) =>
     Object.entries(SENDERS)
       .map(([way, code]) => {
@@ -380,7 +380,7 @@ describe('pages', () => {
     await page.close()
     expect([inside?.host, inside?.path]).toEqual(['shop.test', '/around'])
     expect(inside?.sessionId).toBe(outside?.sessionId ?? '')
-    // The page of a sandboxed frame is unknown, so nothing of it is stored.
+    // The page of a sandboxed frame is unknown, so no events from the frame are stored.
   })
 
   test('that are closed immediately, or send requests while closing', async () => {

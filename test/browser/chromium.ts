@@ -10,7 +10,7 @@ export interface TestBrowser extends AsyncDisposable {
   browser: Browser
 }
 
-/** How long a start, a navigation or a `waitFor…` may take. */
+/** Time limit for a start, a navigation or a `waitFor…` call. */
 const WAIT_MS = 60_000
 
 const ARGS = [
@@ -20,7 +20,7 @@ const ARGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
-/** Starts the Chromium of the npm package. `more` arguments come last, so that they override the defaults. */
+/** Starts the Chromium from the npm package. The arguments in `more` come last, so that they override the defaults. */
 export async function startBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = temporaryFolder()
   try {
@@ -52,16 +52,22 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
 /** An unpacked Chromium. */
 export interface UnpackedChromium {
   executablePath: string
-  /** Folder of the required libraries, for systems that lack them. */
+  /** Folder with the required libraries, for systems that lack them. */
   libraries: string
-  /** A font configuration. Chromium crashes without fonts, and the package's own configuration lists only `/tmp/fonts`. */
+  /**
+   * Path of a font configuration. Chromium crashes without fonts, and the package's own configuration lists only
+   * `/tmp/fonts`.
+   */
   fonts: string
 }
 
-/** Next to the installed packages, so that it is deleted with them. */
+/** Located next to the installed packages, so that it is deleted with them. */
 const FOLDER = resolve(import.meta.dir, `../../node_modules/.cache/chromium-${devDependencies['@sparticuz/chromium']}`)
 
-/** Returns the Chromium of the npm package. It is unpacked once for all processes, which takes seconds and 180 MB. */
+/**
+ * Returns the Chromium from the npm package. It is unpacked once for all processes, which takes several seconds and 180
+ * MB.
+ */
 export async function unpackedChromium(): Promise<UnpackedChromium> {
   if (!existsSync(FOLDER)) await unpack()
   return {
@@ -81,12 +87,12 @@ async function unpack(): Promise<void> {
     renameSync(own, FOLDER)
   } catch (error) {
     rmSync(own, { recursive: true, force: true })
-    // Another process may have been faster.
+    // Another process may have unpacked it first.
     if (!existsSync(FOLDER)) throw error
   }
 }
 
-/** The package unpacks to the temporary folder, and trusts any files that are already there. */
+/** Unpacks into `folder`, because the package uses the temporary folder and trusts any files already there. */
 async function unpackInto(folder: string): Promise<void> {
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
-/** A page that reports the device it sees, and has a link to a new tab. */
+/** A page that reports the device it detects, and has a link that opens a new tab. */
 const PAGE = `<!doctype html><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script>
   fetch('/seen?' + new URLSearchParams({ at: location.pathname, width: innerWidth, touch: navigator.maxTouchPoints, agent: navigator.userAgent }))
 </script><a target="_blank" rel="noopener" href="/new">new</a>`
@@ -10,7 +10,7 @@ const PAGE = `<!doctype html><meta name="viewport" content="width=device-width">
 test('an idle browser sends no requests; a new tab emulates the device too', async () => {
   const seen: Record<string, string>[] = []
   const agents: string[] = []
-  /** `Sec-CH-UA-Mobile` of page requests. */
+  /** Values of `Sec-CH-UA-Mobile` in page requests. */
   const hints: string[] = []
   using site = Bun.serve({
     hostname: '127.0.0.1',

@@ -17,7 +17,7 @@ const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 const publicUrl = 'https://watch.example'
 
-/** A day with unbreakable names. */
+/** Digest data with long names that can't be broken into lines. */
 function longNames(): DigestFacts {
   const long = 'x'.repeat(190)
   const day = aDay({ orgName: long })
@@ -44,7 +44,7 @@ const DAYS: [name: string, facts: DigestFacts, context: string][] = [
   ['long', longNames(), 'developer'],
 ]
 
-/** Folder for screenshots to look at; none by default. */
+/** Folder to which screenshots are saved for visual checks; none by default. */
 const PICTURES = process.env.DIGEST_PICTURES
 
 test('a digest is readable on phones and desktops, light and dark, and loads nothing', async () => {

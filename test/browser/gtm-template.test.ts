@@ -15,11 +15,11 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** The code of the template. */
+/** The code in the template. */
 const code = () => /___SANDBOXED_JS_FOR_WEB_TEMPLATE___\n([\s\S]*?)\n___/.exec(site.snippet.template)?.[1] ?? ''
 
 /**
- * Runs the template like the sandbox of Google Tag Manager, with its documented functions:
+ * Runs the template in an imitation of the Google Tag Manager sandbox, with its documented functions:
  * https://developers.google.com/tag-platform/tag-manager/templates/api
  */
 const sandbox = (data: object) => `<script>

@@ -5,7 +5,10 @@ import { unpackedChromium } from './chromium.ts'
 /** The sandbox requires the zygote process; only root runs without a sandbox. */
 const ZYGOTE = process.getuid?.() === 0 ? '--no-zygote' : ''
 
-/** Returns the path of an executable Chromium as if it were installed: `TEST_CHROMIUM`, else that of the npm package. */
+/**
+ * Returns the path of an executable that acts as an installed Chromium: `TEST_CHROMIUM`, or else the one from the npm
+ * package.
+ */
 export async function installedChromium(): Promise<string> {
   if (process.env.TEST_CHROMIUM) return process.env.TEST_CHROMIUM
   const { executablePath, libraries, fonts } = await unpackedChromium()

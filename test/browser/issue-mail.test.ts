@@ -20,7 +20,7 @@ const at = NOTIFIED_AT
 const long = 'x'.repeat(450)
 const publicUrl = 'https://tags.company.example'
 
-/** Hostile names and values: markup, unbreakable text, right-to-left text, line breaks. */
+/** Hostile names and values: markup, unbreakable strings, right-to-left text, line breaks. */
 const hostile = purchaseMessage({
   issue: {
     ...PURCHASE_FACTS.issue,
@@ -69,7 +69,7 @@ function groupMail(): MailOutbound {
   }
 }
 
-/** Sends the e-mail by SMTP and parses it like a mail client, with images inlined. */
+/** Sends the e-mail through SMTP and parses it as a mail client does, with images inlined. */
 async function received(outbound: MailOutbound): Promise<{ html: string; text: string; pictures: number }> {
   await using box = await mailbox()
   const send = mailTransport({ smtpUrl: `smtp://127.0.0.1:${box.port}`, from: 'Tagwarden <watch@tagwarden.example>' })
@@ -86,7 +86,7 @@ async function received(outbound: MailOutbound): Promise<{ html: string; text: s
   return { html, text: mail.text ?? '', pictures: mail.attachments.length }
 }
 
-/** Layout and contrast faults at this width and in this color scheme. */
+/** Layout and contrast defects at this width and in this color scheme. */
 async function faultsOf(page: Page, html: string, width: number, scheme: 'light' | 'dark'): Promise<string[]> {
   await page.setViewport({ width, height: 700 })
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
@@ -151,7 +151,7 @@ test('e-mails are readable on narrow and wide screens, light and dark, with any 
   }
   expect(loaded).toEqual([])
 
-  // Exactly the differing values are marked.
+  // Only the values that differ are marked.
   await page.setContent((await received(mailOf(purchaseMessage(), { to: ['ann@example.com'] }, 'dlv_1'))).html)
   const marked = await page.$$eval('.pair .bad, .pair .good', (cells) => cells.map(({ textContent }) => textContent))
   expect(marked).toEqual(['empty', '89.90'])

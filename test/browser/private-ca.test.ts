@@ -7,7 +7,10 @@ import { browse } from './browse.ts'
 
 const HOTJAR = 'ws.hotjar.com'
 
-/** True if a Chromium can be given authorities. This requires libnss3, which is not part of the npm package. */
+/**
+ * True if Chromium can be made to trust private authorities. This requires libnss3, which is not part of the npm
+ * package.
+ */
 function canTrust(): boolean {
   using authority = privateAuthority()
   using home = temporaryFolder()

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { recordSdk } from '../record-sdk.ts'
 import { temporaryFolder } from '../run-program.ts'
 
-/** Behaves like an SDK: loads its settings, sends with every API of a browser, and sends the rest when the page closes. */
+/**
+ * Imitates an SDK: loads its settings, sends data through every browser API, and sends the rest when the page closes.
+ */
 const SDK = `
 export async function run() {
   const host = 'https://collect.vendor.example'

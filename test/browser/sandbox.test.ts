@@ -10,12 +10,12 @@ const AS_USER = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-group
 
 const can = (...command: string[]) => Bun.which('setpriv') !== null && Bun.spawnSync([...AS_USER, ...command]).success
 
-/** True if root can switch to another user, who can create the namespaces for the sandbox. */
+/** True if root can switch to another user who is allowed to create the namespaces for the sandbox. */
 const canSandbox = process.getuid?.() === 0 && can('unshare', '--user', 'true') && can(process.execPath, '--version')
 
 interface Process {
   pid: number
-  /** Number of PID namespaces that the process is in. */
+  /** Number of nested PID namespaces that contain the process. */
   depth: number
   isFiltered: boolean
 }

@@ -26,7 +26,7 @@ const SHOWN = [
   `<div ${place(350)}>${encodeURIComponent(`${SECRET}`)}</div>`,
 ]
 
-/** Elements that show personal data, or a secret in groups of digits. */
+/** Elements that show personal data, or a secret whose digits are grouped. */
 const PERSONAL = [
   `<div ${place(0)}>ann.miller@mail.example.com</div>`,
   `<div ${place(50)}><i>ann.miller</i>@<b>mail</b>.example.com</div>`,

@@ -17,7 +17,7 @@ import { FAULTS } from './page-defects.ts'
 const chromium = await startBrowser()
 afterAll(() => chromium[Symbol.asyncDispose]())
 
-/** Folder for screenshots to look at and for `docs/`; none by default. */
+/** Folder to which screenshots are saved for visual checks and for `docs/`; none by default. */
 const PICTURES = process.env.SHARE_PICTURES
 
 const SHOP = `<body style="margin:0;font:18px sans-serif;background:#faf7f2;color:#222"><header style="background:#1f3a5f;color:#fff;padding:22px 40px;font-size:26px">Shirts and Socks</header>
@@ -38,7 +38,7 @@ const long = 'x'.repeat(300)
 const SET_DETAILS_OPEN = (isOpen: boolean) =>
   `for (const one of document.querySelectorAll('details')) one.open = ${isOpen}`
 
-/** An audit of three pages with each kind of problem. */
+/** An audit of three pages, which together have every kind of problem. */
 const audit: AuditReport = {
   kind: 'audit',
   name: 'Shop, weekly',
@@ -101,7 +101,7 @@ const audit: AuditReport = {
   ],
 }
 
-/** Shares a run with findings, optionally with long texts, and returns the path of its page. */
+/** Shares a run that has findings, optionally with long texts, and returns the path of the public page. */
 async function shareIn(program: TestApp, isLong: boolean): Promise<string> {
   const facts = aRun()
   if (isLong) {
@@ -113,7 +113,7 @@ async function shareIn(program: TestApp, isLong: boolean): Promise<string> {
   return new URL(body.url).pathname
 }
 
-/** The pictures of `docs/use/flow-tests.md`: the head of the page, and one step. */
+/** Saves the pictures for `docs/use/flow-tests.md`: the top of the page, and one step. */
 async function guidePictures(page: Page, folder: string): Promise<void> {
   await page.screenshot({ path: join(folder, 'report.png'), clip: { x: 190, y: 10, width: 900, height: 640 } })
   const step = await page.$('.steps li:nth-child(2)')

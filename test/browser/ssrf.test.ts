@@ -10,7 +10,7 @@ const html = (body: string, headers: Record<string, string> = {}) =>
   })
 
 describe('private addresses are not reached by', () => {
-  /** Requests that reached the machine's other address, which is not allowed. */
+  /** Requests received at this machine's other IP address, to which requests are not allowed. */
   const reached: string[] = []
   const connections: string[] = []
   const inner = Bun.serve({
@@ -43,7 +43,9 @@ describe('private addresses are not reached by', () => {
     '/service-worker.js': (to) =>
       `addEventListener('install', (event) => event.waitUntil(fetch('${to}', { mode: 'no-cors' }).catch(() => 0)))`,
   }
-  /** Addresses to which the rebinding name resolves, in sequence; the last one remains. */
+  /**
+   * IP addresses to which the rebinding name resolves, in sequence. The last address is used for all further requests.
+   */
   let rebindings: string[] = []
   const addresses: Record<string, () => string> = {
     'inner.test': () => '127.0.0.2',
@@ -77,7 +79,7 @@ describe('private addresses are not reached by', () => {
     connections.length = 0
     await browsing.page.goto('about:blank')
     await browsing.page.goto(home)
-    // Puppeteer may mistake a late error page for the one it waits for.
+    // Puppeteer may mistake an error page that appears late for the requested page.
     await browsing.page.waitForFunction(`location.href === '${home}' && document.readyState === 'complete'`)
   }
   const untilConnection = (place: string) => until(`a connection to ${place}`, () => connections.includes(place))

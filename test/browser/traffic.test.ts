@@ -7,7 +7,7 @@ import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 
 let browsing: Browsing
-/** Vendor requests that reached a server although the browser should have answered them. */
+/** Vendor requests that reached a server although the browser should have intercepted them. */
 const escaped: string[] = []
 const SECRET = 'pa ss"w/örd&1'
 
@@ -98,7 +98,7 @@ afterAll(async () => {
   await site.stop(true)
 })
 
-/** Waits for events of all these names and for pending requests, and returns the events. */
+/** Waits until events with all these names have occurred and no request is pending. Returns the events. */
 async function events(...names: string[]): Promise<SeenEvent[]> {
   const found = () => browsing.traffic.events.filter(({ event }) => names.includes(event))
   await until(names.join(), () => names.every((name) => found().some(({ event }) => event === name)))
@@ -143,7 +143,7 @@ test('beacons sent while leaving a page belong to it, with their bodies', async 
   await browsing.page.goto(at('/leave'))
   await browsing.page.goto(at('/', 'next.test'))
   const seen = (await events('hide-beacon', 'hide-blob', 'hide-fetch')).map(brief).toSorted()
-  // A blob is in the page's process: Chromium sends it, but exposes its bytes only while that process is alive.
+  // Chromium sends a blob in any case, but exposes its bytes only while the page's process is alive.
   expect(['hide-blob /leave blob', 'hide-blob /leave ']).toContain(seen[1] ?? '')
   expect(seen.toSpliced(1, 1)).toEqual(['hide-beacon /leave text', 'hide-fetch /leave keep'])
 })
@@ -209,7 +209,7 @@ test('recorded data contains no secrets', async () => {
   await browsing.page.goto(at('/secret'))
   const seen = await events('secret-form', 'secret-json', 'secret-url', 'secret-path')
   expect(seen.map(({ params }) => params['ep.typed'] ?? '')).toEqual(['***', '', '', ''])
-  // Parameters with names of credentials are dropped.
+  // Parameters that are named like credentials are dropped.
   expect(seen.filter(({ params }) => 'ep.password' in params || 'ep.secret' in params)).toEqual([])
   const { requests, errors } = browsing.traffic
   const recorded = JSON.stringify({ seen, requests, errors, har: harOf(requests) })

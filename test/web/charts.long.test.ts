@@ -114,7 +114,7 @@ describe('charts', () => {
       wide,
     )
     expect(Number((await drawnIn())?.split(' ')[2])).toBeLessThan(480)
-    // The flow is a list in narrow windows.
+    // In narrow windows, the flow is shown as lists.
     await screen.sees('heading', 'Step 2')
   })
 

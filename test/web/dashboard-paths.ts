@@ -1,6 +1,6 @@
 import { DASHBOARD } from '../../src/http/pages.ts'
 
-/** API lists that provide an id for a path, and the name of the list in the response. */
+/** Maps a path with an id to the API list that provides the id, and to the list's name in the response. */
 const LISTS: Record<string, [path: string, noun: string]> = {
   '/issues': ['/v1/issues', 'issues'],
   '/alerts': ['/v1/alerts', 'alerts'],
@@ -11,16 +11,16 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/audits': ['/v1/audits', 'audits'],
   '/integrations': ['/v1/integrations', 'integrations'],
 }
-/** Paths that have a form for a new item at `/new`. */
+/** Paths that have a form for new items at `/new`. */
 const NEW = ['/alerts', '/domains', '/tests', '/audits', '/integrations']
-/** Pages for people who are not signed in. */
+/** Pages for users who are not signed in. */
 const ENTRANCES = ['/setup', '/login', '/reset', '/invite']
 
 type Get = (path: string) => ReturnType<Response['json']>
 
 /**
- * All paths of the dashboard for signed-in users, with the id of an existing item.
- * `include` decides whether paths without an existing item are left out or have the id `nothing`.
+ * All paths of the dashboard for signed-in users, with ids of existing items. If no item exists, `include` decides
+ * whether the path is omitted or has the id `nothing`.
  */
 export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'existing'): Promise<string[]> {
   const found: string[] = []
@@ -37,7 +37,9 @@ export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'ex
   return found
 }
 
-/** `/domains/{id}/{setup|live}` → one path for each alternative. */
+/**
+ * Returns one path for each alternative: `/domains/{id}/{setup|live}` → `/domains/{id}/setup`, `/domains/{id}/live`.
+ */
 function expand(address: string, id: string): string[] {
   const filled = address.replace('{id}', id)
   const [, before = '', words] = /^(.*)\/\{([^}]*)\}$/.exec(filled) ?? []

@@ -1,6 +1,6 @@
 import { PROGRAM, until } from '../run-program.ts'
 
-/** The demo first imports three weeks of events. */
+/** Time limit for the start: the demo first imports three weeks of events. */
 const START_MS = 300_000
 
 export interface Demo extends AsyncDisposable {
@@ -11,7 +11,7 @@ export interface Demo extends AsyncDisposable {
   link: string
   /** The JSON response to a GET request; null on an error status. */
   get(path: string): ReturnType<Response['json']>
-  /** Everything printed so far. */
+  /** Everything that the process has printed so far. */
   printed(): string
 }
 
@@ -21,8 +21,8 @@ export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
 }
 
 /**
- * Starts the demo as users do, but on a free port. `env` is added to the current environment. Throws with the output of the
- * process if it does not start.
+ * Starts the demo in the same way as a user, but on a free port. `env` is added to the current environment. If the demo
+ * does not start, throws an error with the output of the process.
  */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
   // The program rejects unknown settings, and this one is for tests only.

@@ -10,8 +10,8 @@ import { named, openScreen, type Screen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
 /*
- * Opens every dialog, drawer and menu at phone width with hostile names: each has an accessible name, runs no injected script and
- * fits the window.
+ * Opens every dialog, drawer and menu at phone width with hostile names. Each must have an accessible name, run no
+ * injected script and fit the window.
  */
 
 const PHONE = { width: 360, height: 740 }
@@ -20,9 +20,9 @@ const SOURCES = join(import.meta.dir, '../../src/web')
 interface Opener {
   /** The file in `src/web` that renders the dialog or menu. */
   of: string
-  /** The path or, if it ends with `/` or `_`, a prefix of it. */
+  /** Path of the page. If it ends with `/` or `_`, it is a prefix of the path. */
   at: string
-  /** Selector of the button. */
+  /** Selector of the button that opens the dialog or menu. */
   press: string
 }
 
@@ -54,9 +54,9 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
-/** Opened without a button: by a key, and when a session ends. */
+/** Dialogs that are opened without a button: by a key, or when a session ends. */
 const WITHOUT_BUTTON = ['shell/auth-gate.tsx']
-/** A shared component used by the others. */
+/** A shared component that other dialogs use. */
 const SHARED = ['components/confirm-dialog.tsx']
 
 const here = sharedHostileServer()
@@ -81,7 +81,7 @@ test('every dialog and menu has a name, runs no script and fits a phone, even wi
     const faults = await faultsOfOpen(screen)
     if (faults.length > 0) found[what] = faults
   }
-  // A dialog that is still closing would be mistaken for the next one.
+  // A dialog that is still closing could be mistaken for the next one.
   const close = async () => {
     await page.keyboard.press('Escape')
     await page.waitForFunction(isClosed)
@@ -100,7 +100,7 @@ test('every dialog and menu has a name, runs no script and fits a phone, even wi
   await check('the keys')
   await close()
 
-  // Search results show names from the data.
+  // Search results contain the hostile names.
   await screen.press('Search')
   await page.waitForSelector('[role=dialog]')
   await page.keyboard.type('WWW')
@@ -117,10 +117,10 @@ test('every dialog and menu has a name, runs no script and fits a phone, even wi
 const OPEN = '[role=dialog], [role=menu]'
 const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null
 
-/** Animations start some frames after the element is rendered. */
+/** Number of frames to wait, because animations start some frames after the element is rendered. */
 const STILL_FRAMES = 10
 
-/** Resolves when the element has not moved for this number of frames and no animation runs. */
+/** Resolves when the element has not moved for this number of frames and no animation is running. */
 function untilStill(selector: string, frames: number): Promise<void> {
   return new Promise((done) => {
     let [left, still] = [Number.NaN, 0]
@@ -135,12 +135,12 @@ function untilStill(selector: string, frames: number): Promise<void> {
   })
 }
 
-/** Layout faults, a missing name and console errors of the dialog or menu that opens. */
+/** Layout defects, console errors and a missing name of the dialog or menu that opens. */
 async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.waitForSelector(OPEN, { visible: true })
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
-  // A menu overlaps its page on purpose; dialogs have a fixed position, which the check ignores.
+  // Menus overlap the page on purpose. Dialogs have a fixed position, so the check ignores them.
   const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
   // The test itself causes the 401.
   const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))

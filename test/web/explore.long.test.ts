@@ -21,7 +21,9 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** Ten sessions of a shop: all visit its start page, six continue to a long path, and one of those sends a purchase. */
+/**
+ * Ten sessions in a shop: all visit its start page, six continue to a long path, and one of these six sends a purchase.
+ */
 async function visits(): Promise<void> {
   const { token } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'shop.example' })
   const send = (body: object) => call('POST', `${server.url}/api/v1/events?token=${token}`, { body })
@@ -144,7 +146,7 @@ describe('Explore', () => {
     expect(await screen.has('button', 'Show 30 days')).toBe(false)
     await screen.press('Journeys', 'link')
     await screen.sees('heading', 'Journeys')
-    // The domain and the time range carry over.
+    // The selected domain and time range carry over.
     expect(new URL(screen.page.url()).searchParams.get('domainId')).toBe(id)
     expect(new URL(screen.page.url()).searchParams.get('range')).toBe('30d')
   })

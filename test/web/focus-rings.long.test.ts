@@ -3,7 +3,7 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 
-/** Pages that together have every kind of field. */
+/** Pages that together contain every kind of field. */
 const PAGES = ['/', '/issues', '/alerts/new', '/signals', '/domains/new', '/tests/new', '/settings/organization']
 const MAX_STOPS = 60
 
@@ -34,7 +34,10 @@ test('every focused control shows a ring; the link of a row shows it on the row'
   expect(found).toEqual({})
 })
 
-/** Describes the focused element if neither it, nor its visual replacement, nor its row has an outline of 2 px; otherwise null. */
+/**
+ * Describes the focused element if there is no 2 px outline around the element, its visual replacement or its row;
+ * otherwise null.
+ */
 function focusedWithoutRing(): string | null {
   const focused = document.activeElement
   if (!focused || focused === document.body) return null
@@ -47,7 +50,7 @@ function focusedWithoutRing(): string | null {
   if (isRinged) return null
   return `${focused.tagName} ${focused.getAttribute('aria-label') ?? focused.id} ${focused.className}`.trim()
 
-  /** Native checkboxes and radios are invisible; a sibling is drawn instead. */
+  /** Native checkboxes and radio buttons are invisible; a sibling element is drawn instead. */
   function siblingsOf(element: Element): Element[] {
     const isHidden = element instanceof HTMLInputElement && ['checkbox', 'radio'].includes(element.type)
     return isHidden && element.parentElement ? [...element.parentElement.children] : []

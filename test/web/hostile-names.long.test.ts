@@ -6,9 +6,7 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
-/*
- * Hostile names in every field: no script runs, and nothing moves, overlaps or overflows the window.
- */
+/* Hostile names in every field. No script runs, and nothing moves, overlaps or overflows the window. */
 
 const HEIGHT = 900
 

@@ -21,7 +21,7 @@ const KINDS = {
   unbroken: 'W'.repeat(LONG),
   rightToLeft: 'חנות בגדים ونموذج طويل من الاسم العربي (1) 20%',
   override: '\u202eesrever\u2067 detalosi \u2066 gnihtyna',
-  /** Inherited by every JavaScript object. */
+  /** A property that every JavaScript object inherits. */
   property: 'constructor',
   emoji: '👩‍👩‍👧‍👦🏳️‍🌈🇩🇪👍🏽'.repeat(4),
 }
@@ -34,7 +34,7 @@ function nameOf(kind: NameKind, max = LONG): string {
   return truncate(KINDS[kind], max)
 }
 
-/** All kinds combined, at the maximum length. */
+/** A name that combines several kinds, at the maximum length. */
 const worst = (max = LONG) =>
   truncate(
     `${KINDS.emoji.slice(0, 11)}\u202e<img src=x onerror=document.title=1>"'&{{7*7}}שלום${'W'.repeat(LONG)}`,
@@ -62,7 +62,10 @@ const RUNS = 'javascript:document.documentElement.dataset.ran=1'
 /** A signal requires events on three days. */
 const DAYS = 4
 
-/** All names, cut to one length. The combined one is last: lists show the newest first, and tests open the first item. */
+/**
+ * All names, truncated to one length. The combined name is last: lists show the newest item first, and tests open the
+ * first item.
+ */
 const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
 
 /** A hostile server and a browser, shared by all tests of a file. */
@@ -81,7 +84,7 @@ export function sharedHostileServer(): {
   return here
 }
 
-/** Starts a server on which every free-text field has a hostile value. */
+/** Starts a server on which every free-text field has hostile values. */
 async function startHostileServer(): Promise<TestServer> {
   const server = await startTestServer()
   const { app } = server
@@ -104,7 +107,7 @@ async function startHostileServer(): Promise<TestServer> {
   return server
 }
 
-/** Creates an item one second after the previous one. */
+/** Creates an item, one second after the previous item. */
 function make(app: TestApp, path: string, body: object, method?: 'PATCH') {
   app.clock.advance(SECOND_MS)
   return create(app, path, body, method)
@@ -122,7 +125,7 @@ async function organization(app: TestApp): Promise<void> {
   }
 }
 
-/** Returns the domain with the combined name. */
+/** Creates a domain for each name. Returns the domain with the combined name. */
 async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   const monitoredUrls = [RUNS, `https://${HOST}/${'p'.repeat(40)}`]
   const all = []
@@ -132,7 +135,7 @@ async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   return last
 }
 
-/** Sessions of several pages with events of every name, and rejected batches. */
+/** Creates sessions of several pages with events of every name, and rejected batches. */
 async function traffic(app: TestApp, token: string): Promise<void> {
   const pageStats = { vendors: [{ host: HOST, requests: 2, durMs: [40, 60], bytes: 2000 }] }
   for (const [index, name] of names(200).entries()) {
@@ -150,7 +153,7 @@ async function traffic(app: TestApp, token: string): Promise<void> {
   await app.run('flush')
 }
 
-/** An alert of each name, and an anomaly alert. */
+/** Creates an alert for each name, and an anomaly alert. */
 async function rules(app: TestApp, domainId: string): Promise<void> {
   const channels = [
     { type: 'email', target: `${'e'.repeat(60)}@${HOST.slice(64)}` },
@@ -193,7 +196,7 @@ function people({ app: { db }, clock, owner }: TestApp): void {
   }
 }
 
-/** A run of a test for each name; returns the id of the last one. */
+/** Creates a test run for each name. Returns the id of the last run. */
 function runs(app: TestApp): string {
   let id = ''
   for (const name of names(200)) {
@@ -203,7 +206,7 @@ function runs(app: TestApp): string {
   return id
 }
 
-/** The run with the name in every text that a page or a person controls. */
+/** The run with the name in every string that a page or a person controls. */
 function withName(facts: RunFacts, name: string): RunFacts {
   const tag = { vendor: name, event: name }
   return {
@@ -220,7 +223,7 @@ function withName(facts: RunFacts, name: string): RunFacts {
   }
 }
 
-/** Issues of a week ago, so that they are also in the last report; the first was found by a run. */
+/** Creates issues from a week ago, so that they are also in the last report. The first issue was found by a run. */
 function issuesOf(server: TestServer, domainId: string, runId: string): void {
   const { clock, owner } = server.app
   const times = { firstSeenAt: clock.now() - 7 * DAY_MS, statusAt: clock.now() - 7 * DAY_MS }

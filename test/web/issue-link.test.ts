@@ -39,7 +39,7 @@ test('the link in a notification opens the issue after signing in, and shows hos
   expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
 })
 
-/** A server with an alert for e-mail addresses in events, which notifies a webhook receiver. */
+/** Starts a server with an alert for e-mail addresses in events. The alert notifies a webhook receiver. */
 async function startPiiAlertServer() {
   const folder = temporaryFolder()
   const hooks = receiver()

@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = await startTestServer()
 })
 
-/** Opens a page with this API key, by default the owner's, and runs the steps. */
+/** Opens a page with this API key (by default, the owner's) and runs the steps. */
 async function onPage(
   path: string,
   steps: (screen: Screen, page: Page) => Promise<void>,
@@ -102,7 +102,7 @@ describe('the list of issues', () => {
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
-      // At the end of the loaded rows the focus waits for more.
+      // At the end of the loaded rows, the focus moves on only after more rows have loaded.
       while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
       expect(await rows()).toBeLessThan(MAX_ROWS)
       const rowIndex = () =>
@@ -218,7 +218,7 @@ describe('the page of an issue', () => {
       await screen.reads('Most recent run with this finding')
       await screen.reads('there is no such element')
       await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
-      // One at a time, initially the last one before the failed step.
+      // One screenshot at a time is shown, initially the last one before the failed step.
       await screen.sees('image', 'Screenshot of Click “Buy”')
       await screen.press('Show screenshot of Open shop.example')
       await screen.sees('image', 'Screenshot of Open shop.example')
@@ -263,7 +263,7 @@ test('the palette finds pages, items and actions', async () => {
     await page.keyboard.type('close')
     await page.keyboard.press('Enter')
     await untilStatus('resolved', 'iss_0')
-    // Recent pages other than the current one are offered before anything is typed.
+    // The palette offers recent pages other than the current one before anything is typed.
     await openPalette()
     expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
     await page.keyboard.type('compl')

@@ -1,10 +1,13 @@
 import type { Page } from 'puppeteer-core'
 
-/** Maximum number of checks: the layout may still be adapting to another width. */
+/** Maximum number of checks. The layout may still be adapting to another width. */
 const MAX_CHECKS = 40
 const CHECK_INTERVAL_MS = 50
 
-/** Injected markup, overflow, cut text and overlaps on the page, one per line; empty once there are none. */
+/**
+ * Injected markup, overflow, cut-off text and overlaps on the page, one per line. Repeats the check until there are
+ * none.
+ */
 export async function layoutFaults(page: Page): Promise<string[]> {
   let faults = await faultsNow(page)
   for (let check = 1; check < MAX_CHECKS && faults.length > 0; check++) {
@@ -67,7 +70,10 @@ function faultsNow(page: Page): Promise<string[]> {
     const isVisible = (element: Element) =>
       element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
       !element.closest('svg, option, script, style, .heard, [aria-hidden=true]')
-    /** The part of the box that its clipping ancestors leave visible; null for none and for boxes that float above others. */
+    /**
+     * The part of a box that remains visible after clipping by its ancestors; null if nothing remains, and for boxes
+     * that float above others.
+     */
     const shown = (of: Element, { left, right, top, bottom }: DOMRect, isElement: boolean): Box | null => {
       const box = { of, left, right, top, bottom }
       for (let at: Element | null = isElement ? of.parentElement : of; at; at = at.parentElement) {

@@ -13,12 +13,10 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/*
- * Lists with 0, 1 and 10,000 items: the document stays small and the layout intact.
- */
+/* Lists with 0, 1 and 10,000 items. The document stays small, and the layout has no defects. */
 
 const MANY = 10_000
-/** Fewer events, since their queries are not tested here. */
+/** Number of events; lower than `MANY`, since the queries of events are not tested here. */
 const MANY_EVENTS = 1000
 /** Number of events per request. */
 const BATCH = 100
@@ -29,7 +27,7 @@ let server: TestServer
 let browser: TestBrowser
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
-  // Everything is created and evaluated before the browser's present time.
+  // Everything must be created and evaluated before the browser's current time.
   server.app.clock.set(Date.now() - HOUR_MS)
 })
 afterAll(async () => {
@@ -37,7 +35,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** The lists, with their number of rows on an empty server that has only an owner with an API key. */
+/** Paths of the lists, with their number of rows on a server that has only an owner with an API key. */
 const LISTS: Record<string, number> = {
   '/issues': 0,
   '/alerts': 0,
@@ -56,13 +54,13 @@ const LISTS: Record<string, number> = {
   '/settings/audit-log': 0,
 }
 
-/** Lists of events. */
+/** Paths of lists of events. */
 const EVENT_LISTS = ['/explore/events', '/explore/dictionary']
 
 const rowsOf = (page: Page) =>
   page.$$eval('main tbody tr:not([aria-hidden]), main :is(ol, ul)[aria-label] > li', (rows) => rows.length)
 
-/** Reloads the dashboard and visits these lists. Returns the number of rows and the layout faults of each. */
+/** Reloads the dashboard and visits these lists. Returns each list's number of rows and layout defects. */
 async function visitLists(
   screen: Screen,
   paths: readonly string[],
@@ -77,7 +75,7 @@ async function visitLists(
   return seen
 }
 
-/** Creates one of everything. */
+/** Creates one item of every kind. */
 async function makeOne({ app }: TestServer): Promise<void> {
   const make = (path: string, body: object) => create(app, path, body)
   const { id: domainId, token } = await make('/v1/domains', { name: 'shop.example' })
@@ -99,11 +97,13 @@ async function makeOne({ app }: TestServer): Promise<void> {
   await app.at(app.clock.now() + 20 * MINUTE_MS)
 }
 
-/** Copies the only row of a table until it has 10,000, replacing these values. */
+/**
+ * Copies the only row of a table until there are 10,000 rows. `valuesOf` returns the values to replace in each copy.
+ */
 function copyRows({ app }: TestServer, table: string, valuesOf: (n: number) => object): void {
   const { db } = app.app
   const row = db.prepare(`SELECT * FROM "${table}" LIMIT 1`).get() as object
-  // Generated columns are not listed.
+  // `pragma_table_info` does not list generated columns.
   const columns = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all() as string[]
   const [names, placeholders] = [columns.map((name) => `"${name}"`), columns.map((name) => `@${name}`)]
   const insert = db.prepare(`INSERT INTO "${table}" (${names}) VALUES (${placeholders})`)
@@ -153,7 +153,7 @@ async function sendEvents({ app }: TestServer): Promise<void> {
   await app.run('flush')
 }
 
-/** Expects that scrolling and paging load more rows and remove others from the document. */
+/** Expects that scrolling and paging load more rows, and remove other rows from the document. */
 async function expectMoreRows({ page, ...screen }: Screen): Promise<void> {
   await navigateTo(page, '/issues')
   await page.waitForFunction(() => {

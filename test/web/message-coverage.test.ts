@@ -6,7 +6,10 @@ import { PERMISSIONS } from '../../src/http/permission.ts'
 import { english, messages } from '../../src/web/messages.ts'
 import { testApp } from '../test-app.ts'
 
-/** Actions recorded by explicit code rather than by the router: public routes, routes that affect other users, and commands. */
+/**
+ * Actions recorded by explicit code instead of the router, in public routes, routes that affect other users, and
+ * commands.
+ */
 function explicitActions(): string[] {
   const folder = join(import.meta.dir, '../../src')
   const files = [...new Bun.Glob('**/*.ts').scanSync(folder)].filter(

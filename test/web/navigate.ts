@@ -1,11 +1,12 @@
 import type { Page } from 'puppeteer-core'
 
-/** A page without requests. */
+/** A page that sends no requests. */
 const BLANK_PAGE = '/settings/preferences'
 
 /** Navigates to the path on the client, as links do, and waits until the page has loaded. */
 export async function navigateTo(page: Page, address: string): Promise<void> {
-  // Pages of the same item may share a heading and be indistinguishable, so visit another page in between.
+  // Pages of the same kind of item may share a heading and would be indistinguishable, so another page is visited in
+  // between.
   await pushAndWait(page, BLANK_PAGE)
   await pushAndWait(page, address)
 }

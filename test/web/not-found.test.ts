@@ -16,7 +16,7 @@ const PAGES = [
 test.each(PAGES)('%s says that the %s does not exist and links to the list', async (path, thing, list) => {
   await openAs(here.screen, here.server.app.owner.apiKey, path)
   await here.screen.reads(`There is no such ${thing}`)
-  // While the page re-renders there may be none.
+  // There may be no heading while the page re-renders.
   await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
   await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
   await here.screen.page.waitForFunction(

@@ -16,7 +16,7 @@ test('signs in and out at the OpenID Connect provider, and reports a cancelled s
   behaviour.metadata = { end_session_endpoint: issuer + LOGOUT }
   const listen = `127.0.0.1:${await freePort()}`
   await using server = await startServer(data, {
-    // The redirect URL is derived from the listening address.
+    // The redirect URL is derived from the listen address.
     listen,
     env: {
       TAGWARDEN_OIDC_ISSUER: issuer,

@@ -13,12 +13,10 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/*
- * Secondary features of single pages.
- */
+/* Secondary features of individual pages. */
 
 const tagManager = tagManagerServer({ now: Date.now })
-// The clock is stopped, so the quota must never delay a call.
+// The clock is stopped, so the quota must not delay any call.
 tagManager.behaviour.quota = 10_000
 const SETTINGS = { ...tagManager.operator, TAG_MANAGER_CALLS_PER_MINUTE: '1000', outboundAllow: '127.0.0.0/8' }
 
@@ -76,7 +74,7 @@ const har = {
 }
 
 const HAR_ZIP = join(folder.path, 'visit.har.zip')
-/** The same visit, plus a request whose attachment is missing from the archive. */
+/** The HAR file of the same visit in an archive, plus a request whose attachment is missing. */
 const zippedHar = () => {
   const [first] = har.log.entries
   const request = { ...first?.request, method: 'POST', postData: { mimeType: 'text/plain', text: '', _file: 'a.dat' } }
@@ -215,7 +213,7 @@ test('select options are translated, except for names in the data', async () => 
       options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
     )
   }
-  // The preference is shared by all tests of this browser.
+  // The tests share this browser, so the preference would affect other tests.
   await screen.page.evaluate(() => localStorage.clear())
   expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
 })

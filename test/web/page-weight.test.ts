@@ -5,9 +5,9 @@ import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 import { measureTransfers } from './transfer-size.ts'
 
-/** Maximum transfer size of all scripts, with gzip, until the Overview has its charts. */
+/** Maximum transfer size of all scripts, compressed with gzip, until the Overview shows its charts. */
 const MAX_SCRIPT_BYTES = 280_000
-/** Maximum transfer size on the next visit, without API responses. */
+/** Maximum transfer size of the next visit, without API responses. */
 const MAX_REVISIT_BYTES = 40_000
 
 test('the Overview has a small transfer size, a smaller one on the next visit, and preloads its data', async () => {
@@ -34,12 +34,12 @@ test('the Overview has a small transfer size, a smaller one on the next visit, a
   for (const address of ['/v1/whoami', ...overviewPreloadUrls]) {
     const [first, ...others] = initiators.get(address) ?? []
     expect([address, first]).toEqual([address, expect.stringMatching(/\/before-render-/)])
-    // The stream reloads issues, since it may have missed some.
+    // The stream reloads issues, since it may have missed changes to them.
     if (!address.startsWith('/v1/issues')) expect([address, others]).toEqual([address, []])
   }
 })
 
-/** The scripts that sent each request from now on, by URL. */
+/** Records the scripts that send each request from now on, by URL. */
 function requestInitiators(page: Page, url: string): Map<string, string[]> {
   const scripts = new Map<string, string[]>()
   page.on('request', (request) => {

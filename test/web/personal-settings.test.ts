@@ -5,8 +5,8 @@ import { openScreen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * Settings that every user may change: API keys, digest and name. They can also be changed with a full API key, but not with a
- * read-only one.
+ * Settings that every user is allowed to change: API keys, digest and name. A full API key can also change them; a
+ * read-only key can't.
  */
 
 let server: TestServer

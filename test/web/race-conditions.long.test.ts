@@ -8,8 +8,8 @@ import { keyboardOf } from './tasks/keyboard.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * Users who are faster than the server: they type and click while a request is pending, or right after navigating from one
- * item to another.
+ * Users who are faster than the server. They type and click while a request is pending, or right after navigating from
+ * one item to another.
  */
 
 let browser: TestBrowser
@@ -32,7 +32,7 @@ async function onPage(path: string, steps: (screen: Screen, page: Page) => Promi
   await steps(screen, screen.page)
 }
 
-/** Navigates to another path on the client, directly from the current page. */
+/** Navigates on the client to another path, without visiting a page in between. */
 async function goDirectlyTo(page: Page, address: string) {
   await page.evaluate((to) => {
     history.pushState({}, '', to)

@@ -1,35 +1,35 @@
 import type { BrowserContext, Page } from 'puppeteer-core'
 import { startBrowser } from '../browser/chromium.ts'
 
-/** A page of the dashboard as a user perceives it: elements are found by role and accessible name. */
+/** A dashboard page as a user perceives it. Elements are found by role and accessible name. */
 export interface Screen extends AsyncDisposable {
   page: Page
-  /** Script and console errors, including failed requests that a test provokes. */
+  /** Script and console errors, including failed requests caused by a test. */
   errors: string[]
-  /** Origins that the page sent requests to. */
+  /** Origins to which the page sent requests. */
   origins: Set<string>
-  /** Loads a path, as after following a link from elsewhere. */
+  /** Loads a path, in the same way as a link from another site. */
   open(path: string): Promise<void>
   /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
   /** The role of the field with this name: text, selection or number. */
   roleOfField(name: string): Promise<string>
-  /** Clicks the button, or the element of another role, with this name. */
+  /** Clicks the button with this name, or the element with another role. */
   press(name: string, role?: string): Promise<void>
   /** Waits for an element with this role and name. */
   sees(role: string, name: string): Promise<void>
   /** Waits until the page contains this text. */
   reads(text: string): Promise<void>
-  /** True when there is currently an element with this role and name. */
+  /** Returns whether there is currently an element with this role and name. */
   has(role: string, name: string): Promise<boolean>
 }
 
-/** Puppeteer selector for a role and name. */
+/** Puppeteer selector for an element with this role and name. */
 export const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
 
 const FIELD_ROLES = ['textbox', 'searchbox', 'combobox', 'spinbutton']
 
-/** Waits for the field with this name; returns it with its role. */
+/** Waits for the field with this name. Returns the field and its role. */
 async function fieldOf(page: Page, name: string) {
   const found = new AbortController()
   const { signal } = found
@@ -41,7 +41,7 @@ async function fieldOf(page: Page, name: string) {
   }
 }
 
-/** Opens a tab for the server at `url`, in the given browser or in a new one. */
+/** Opens a tab for the server at `url`, in the given browser or a new one. */
 export async function openScreen(url: string, shared: Pick<BrowserContext, 'newPage'> | null = null): Promise<Screen> {
   const own = shared ? null : await startBrowser()
   const browser = shared ?? own?.browser
@@ -76,7 +76,7 @@ export async function openScreen(url: string, shared: Pick<BrowserContext, 'newP
         try {
           return await found?.click()
         } catch (error) {
-          // Re-rendered since it was found: try again with the new element.
+          // The element was re-rendered after it was found, so the click is repeated on the new element.
           if (!String(error).includes('detached')) throw error
         }
       }

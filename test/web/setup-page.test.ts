@@ -4,7 +4,7 @@ import { until } from '../run-program.ts'
 import { named } from './screen.ts'
 import { openAs, sharedTestServer } from './test-server.ts'
 
-/* The set-up page shows the code, the steps and the sampling of each platform. */
+/* The set-up page shows the code, the steps and the sampling for each platform. */
 
 const here = sharedTestServer()
 let domains = 0
@@ -31,7 +31,7 @@ describe('the set-up page', () => {
     expect(steps).toEqual(guide.steps)
     for (const file of guide.files) {
       if (guide.files.length > 1) {
-        // The radio button is invisible; users click its label.
+        // The radio button itself is invisible; users click its label.
         await screen.page.evaluate((name) => {
           const radio = [...document.querySelectorAll('input')].find(({ value }) => value === name)
           radio?.labels?.[0]?.click()

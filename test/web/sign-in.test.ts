@@ -19,10 +19,10 @@ test('an API key opens the page, which sends requests only to its server', async
   await screen.press('Sign in')
   await screen.sees('heading', 'Issues')
   expect(await screen.page.title()).toBe('Issues · Tagwarden')
-  // The browser itself reports the refused key as an error.
+  // The browser itself logs an error for the rejected key.
   expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
-  // A key stays in its tab and is not shared with others.
+  // A key is stored for its tab only.
   expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
 })
 

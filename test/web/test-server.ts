@@ -8,11 +8,11 @@ import { tx } from '../../src/store/database.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-/** The program behind a URL, in the process of the test, with controllable responses. */
+/** The program, served at a URL from the test's own process, with controllable responses. */
 export interface TestServer extends AsyncDisposable {
   app: TestApp
   url: string
-  /** Stores issues as if evaluations had opened them; the first one was seen most recently. */
+  /** Stores issues as if alerts had opened them. The first issue was seen most recently. */
   openIssues(issues: readonly Partial<IssueRecord>[]): void
   /** Creates a member with this role and returns an API key. */
   keyOf(role: 'viewer' | 'member'): string
@@ -22,21 +22,21 @@ export interface TestServer extends AsyncDisposable {
   streamsOpened(): number
   /** Aborts all streams. */
   endStreams(): void
-  /** Answers requests that start with `METHOD /path` with an error; null: no longer. */
+  /** Responds with an error to requests that start with `METHOD /path`. Null restores normal responses. */
   refuse(path: string | null, status?: number, sentence?: string): void
-  /** Processes requests that start with `METHOD /path`, but holds their responses until released. */
+  /** Processes requests that start with `METHOD /path`, but delays their responses until they are released. */
   hold(path: string): Held
 }
 
-/** Responses being held. */
+/** Delayed responses. */
 interface Held {
-  /** Number of held responses. */
+  /** Number of delayed responses. */
   count(): number
-  /** Releases them and stops holding. */
+  /** Releases the responses and ends the delay. */
   release(): void
 }
 
-/** A server and a page, shared by all tests of a file. */
+/** A server and a page that all tests in a file share. */
 export function sharedTestServer(): { readonly server: TestServer; readonly screen: Screen } {
   const here = {} as { server: TestServer; screen: Screen }
   beforeAll(async () => {
@@ -134,7 +134,7 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
   }
 }
 
-/** Creates an item by the API as the owner and returns it; throws with the server's error. */
+/** Creates an item through the API as the owner and returns it. Throws the server's error. */
 export async function create(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
   const answer = await app.call(method, path, { body })
   if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)

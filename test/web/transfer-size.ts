@@ -5,13 +5,16 @@ export interface TransferSize {
   /** Number of script files. */
   files: number
   scriptBytes: number
-  /** Everything but scripts and responses of `/v1`. */
+  /** Size of everything except scripts and responses from `/v1`. */
   otherBytes: number
 }
 
 const NOTHING: TransferSize = { files: 0, scriptBytes: 0, otherBytes: 0 }
 
-/** Measures all transfers of the page from now on, with gzip. `take` returns the total since its last call. */
+/**
+ * Measures all transfers of the page from now on, compressed with gzip. `take` returns the total since the previous
+ * call.
+ */
 export async function measureTransfers(page: Page): Promise<{ take(): TransferSize }> {
   let sent = { ...NOTHING }
   const cdp = await page.createCDPSession()

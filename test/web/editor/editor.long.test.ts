@@ -14,7 +14,7 @@ let browser: TestBrowser
 let shop: { id: string; token: string }
 let blog: { id: string }
 
-/** A shop with six hours of orders. */
+/** Sets up a shop with six hours of orders. */
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
   const { app } = server
@@ -140,7 +140,7 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   expect(await screen.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(screen.page)).toEqual([])
-  // Nothing was changed, so leaving does not ask.
+  // There are no changes, so leaving needs no confirmation.
   await screen.press('Cancel')
   await screen.sees('heading', 'Alerts')
   await screen.page.goBack()

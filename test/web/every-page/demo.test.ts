@@ -6,7 +6,10 @@ import { type Demo, startDemo, untilIssues } from '../demo.ts'
 import { expectAccessibleNames } from './accessible-names.ts'
 import { expectNoFaults, TEST_MS, type Viewport } from './page-checks.ts'
 
-/** Every width, both themes. Axe runs once per theme, which covers all colours; the rest does not depend on either. */
+/**
+ * Every width in at least one theme. Axe runs once per theme, which covers all colours; its other findings depend on
+ * neither width nor theme.
+ */
 const VIEWPORTS: Viewport[] = [
   { width: 360, theme: 'light', runsAxe: true },
   { width: 360, theme: 'dark', runsAxe: false },

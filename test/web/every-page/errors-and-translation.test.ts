@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const SENTENCE = 'the warehouse is busy with 2 other questions'
 
-/** Pages that render without API data, so that they show no error. */
+/** Pages that show no error because they render without API data. */
 const SILENT = [
   '/domains/new',
   '/explore/orders',
@@ -38,14 +38,14 @@ test('every page shows the error of the server when all requests fail, and recov
     const body = Buffer.from(JSON.stringify({ error: SENTENCE })).toString('base64')
     const responseHeaders = [
       { name: 'content-type', value: 'application/json' },
-      // Longer than any wait here, so that no page recovers before the retry.
+      // Longer than any wait in this test, so that no page recovers before Retry is clicked.
       { name: 'retry-after', value: '3600' },
     ]
     return void cdp
       .send('Fetch.fulfillRequest', { requestId, responseCode: 503, responseHeaders, body })
       .catch(() => {})
   })
-  // Only API requests: intercepting every file would disable the cache.
+  // Intercepts API requests only, because intercepting every file would disable the cache.
   await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*/v1/*' }] })
   const found: Record<string, string> = {}
   for (const address of await dashboardPaths(demo.get)) {

@@ -1,9 +1,10 @@
 /*
- * Roles and names by which people and scripts find elements on each page: `role Name`. A `field` is a text, selection, number or
- * switch. Matching ignores case, and a count may follow a name after a comma.
+ * Roles and names by which people and scripts find elements on each page, written as `role Name`. The role `field`
+ * stands for a text field, select, number field or switch. Matching ignores case. A count may follow a name after a
+ * comma.
  */
 
-/** On every page, for signed-in users in a wide window. */
+/** Elements on every page, for signed-in users in a wide window. */
 export const EVERYWHERE = [
   'banner',
   'navigation Main',
@@ -17,7 +18,7 @@ export const EVERYWHERE = [
   'button Account',
 ]
 
-/** The same in a narrow window. */
+/** Elements on every page in a narrow window. */
 export const ON_PHONES = [
   'banner',
   'main',
@@ -31,7 +32,7 @@ export const ON_PHONES = [
 
 const DOMAIN = ['Set-up', 'Live', 'Hostnames', 'Vendors', 'Sampling', 'Settings'].map(link)
 
-/** The form of an alert. */
+/** Elements of the alert form. */
 const ALERT = [
   ...['Name', 'Type', 'Domain', 'Vendor', 'Event', 'Parameter 1', 'Operator 1', 'Values 1', 'Period'].map(field),
   ...['Severity', 'Value', 'Channel 1', 'Target 1'].map(field),
@@ -41,7 +42,7 @@ const ALERT = [
   'region What would have happened',
 ]
 
-/** By path, with `{id}` for the id of an item. */
+/** Elements by path, where `{id}` stands for the id of an item. */
 export const PAGES: Record<string, readonly string[]> = {
   '/': [
     'heading Overview',

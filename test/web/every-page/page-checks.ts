@@ -5,15 +5,13 @@ import { axeFindings } from '../axe.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { openScreen, type Screen } from '../screen.ts'
 
-/*
- * Checks for every page, used by the tests of this folder on the demo and on an empty server.
- */
+/* Checks that apply to every page. The tests in this folder run them on the demo and on an empty server. */
 
 export const TEST_MS = 600_000
 
 export const HEIGHT = 900
 
-/** A width in px and a theme. Axe findings are mostly independent of both, so it does not run in every viewport. */
+/** A width in px and a theme. Axe does not run in every viewport, because its findings mostly depend on neither. */
 export interface Viewport {
   width: number
   theme: 'light' | 'dark'
@@ -48,7 +46,7 @@ export async function signedIn(browser: Browser, { url, key }: Target, preferenc
   return screen
 }
 
-/** Faults of the current page in each viewport, one per line; empty if there are none. */
+/** Defects of the current page in each viewport, one per line; empty if there are none. */
 async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promise<string[]> {
   const faults: string[] = []
   const { headings, title } = await page.evaluate(() => ({
@@ -59,7 +57,7 @@ async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promi
   if (!title.endsWith(' · Tagwarden')) faults.push(`titled ${title}`)
   for (const { width, theme, runsAxe } of viewports) {
     await page.setViewport({ width, height: HEIGHT })
-    // Without transitions, so that axe does not see intermediate colours.
+    // Disables transitions, so that axe does not see intermediate colours.
     const still = { name: 'prefers-reduced-motion', value: 'reduce' }
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, still])
     await waitForPage(page)
@@ -72,7 +70,7 @@ async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promi
   return faults
 }
 
-/** Opens every page in these viewports; fails with the faults by path, and with any request to another origin. */
+/** Opens every page in these viewports. Fails with the defects by path, and with any request to another origin. */
 export async function expectNoFaults(browser: Browser, target: Target, viewports: readonly Viewport[]) {
   const { url, key } = target
   await using screen = await signedIn(browser, target)

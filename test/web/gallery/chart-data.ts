@@ -5,7 +5,9 @@ import type { Flows } from '../../../src/web/charts/flow-layout.ts'
 const HOUR = 3_600_000
 const BEGIN = Date.UTC(2026, 2, 9, 8)
 
-/** 82 hours with nights. The tag stops 9 hours before the end; the last hour is partial. */
+/**
+ * 82 hours of counts that are lower at night. The tag stops sending 9 hours before the end; the last hour is partial.
+ */
 export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour) => {
   const at = BEGIN + hour * HOUR
   const day = Math.max(0, Math.sin(((((at / HOUR) % 24) - 6) / 16) * Math.PI))
@@ -20,7 +22,7 @@ export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour)
   }
 })
 
-/** Without an expected range; two hours are unknown, one is missing. */
+/** Counts without an expected range. Two hours are unknown, and one is missing. */
 export const PARTIAL: readonly BandPoint[] = SERIES.slice(0, 30)
   .map((point, index) => ({
     ...point,

@@ -23,9 +23,9 @@ const parse = parser(SettingsSchema)
 
 const NUMBER = /^\d{4}$/
 
-/** A fictional provider of pagers: a channel by number, an integration by team. */
+/** A fictional pager provider. A channel is a pager number, and an integration is a team. */
 export const pager = provider<Settings>({
-  // Not part of the program's type.
+  // The program's type does not include this provider.
   type: 'pager' as never,
   title: 'Pager',
   help: 'Rings pagers.',

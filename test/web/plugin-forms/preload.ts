@@ -2,10 +2,11 @@ import { plugin } from 'bun'
 import '../../alerts/add-alert-type.ts'
 
 /*
- * Loaded before the program: adds an alert type, a provider that is both channel and integration, and an insight to its lists.
+ * Loaded before the program. Adds an alert type, an insight, and a provider that is both a channel and an integration,
+ * to the program's lists.
  */
 
-/** The files with the lists, the position in them, and the text to insert there. */
+/** The files that contain the lists, the position in each file, and the code to insert there. */
 const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: string, module?: string][] = [
   [/\/src\/integrations\/integration\.ts$/, /(?<='email_digest')(?=\] as const)/, ", 'pager'"],
   [/\/src\/alerts\/alert\.ts$/, /(?<='issue_tracker')(?=\] as const)/, ", 'pager'"],

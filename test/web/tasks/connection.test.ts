@@ -10,14 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Opens an issue whose title starts with this name. */
+/** Opens an issue with a title that starts with this name. */
 async function breakRule(name: string): Promise<void> {
   const event = name.toLowerCase().replaceAll(' ', '_')
   await env.createAlert(name, event)
   await shop.send(event, { order_id: '' })
 }
 
-/** Marks the document, to detect a reload. */
+/** Marks the document, to detect whether it is reloaded later. */
 const mark = ({ page }: Person) => page.evaluate(() => void document.documentElement.setAttribute('data-marked', ''))
 const isMarked = ({ page }: Person) => page.evaluate(() => document.documentElement.hasAttribute('data-marked'))
 
@@ -45,11 +45,11 @@ test('offline and back: content stays, failed actions are reported, and everythi
   await waitUntilLive(person)
   await press('Retry')
   await reads('1 issue acknowledged.')
-  // Rows do not move while one is focused; moving to the button has ended that.
+  // Rows don't move while one is focused. The focus has moved to the button, so they can move again.
   await reads('Meanwhile: ')
   expect(await isMarked(person)).toBe(true)
 
-  // A page that was never loaded shows an error, and loads once online.
+  // A page that has never been loaded shows an error. It loads once the browser is online.
   await page.setOfflineMode(true)
   await keys('g', 'd')
   await sees('heading', 'The page could not be loaded')
@@ -80,7 +80,7 @@ test('the pages reconnect to a restarted server without a reload, and keep unsav
   for (const one of [person, list]) expect(await isMarked(one)).toBe(true)
 })
 
-/** Maximum delay in ms until a violation is shown. */
+/** Maximum delay in ms before a violation is shown. */
 const MAX_DELAY_MS = 3000
 const TIMES = 5
 
@@ -111,6 +111,6 @@ test('a violation appears in list, verdict and badge without a reload', async ()
     took.push(Math.round(performance.now() - at))
   }
   console.log(`a violation was shown after ${took.join(', ')} ms`)
-  // Tests of the sources run on busy machines.
+  // Checked only for the executable, because tests of the sources also run on busy machines.
   if (BINARY !== null) expect(Math.min(...took)).toBeLessThan(MAX_DELAY_MS)
 })

@@ -6,7 +6,7 @@ import { type Keyboard, keyboardOf } from './keyboard.ts'
 
 export const OWNER = { email: 'a@example.com', password: 'correct horse battery' }
 
-/** A server, run from the sources or the executable, with browsers for its users. Stopped when disposed. */
+/** A server, run from the sources or the executable, with browsers for its users. Disposing it stops the server. */
 export interface TestEnvironment extends AsyncDisposable {
   url: string
   /** The owner's API key. */
@@ -15,20 +15,23 @@ export interface TestEnvironment extends AsyncDisposable {
   call(method: string, path: string, body?: object): ReturnType<typeof ask>
   /** Creates a session of the owner and returns its token. */
   session(): Promise<string>
-  /** Creates a domain, to send events to. */
+  /** Creates a domain that events can be sent to. */
   createShop(name?: string): Promise<Shop>
-  /** Creates an alert that fires when this event has no order id. */
+  /** Creates an alert that fires when this event is sent without an order id. */
   createAlert(name: string, event: string, more?: object): Promise<void>
-  /** A user with a separate browser, signed in with the credential (null: not signed in), by default the owner's API key. */
+  /**
+   * Opens a separate browser for a user, signed in with the credential. By default, this is the owner's API key; null
+   * means not signed in.
+   */
   person(path: string, credential?: string | null): Promise<Person>
-  /** Stops the server by signal, and starts it again on the same address. */
+  /** Stops the server with a signal, and starts it again at the same address. */
   restart(meanwhile?: () => unknown): Promise<void>
 }
 
 export interface Shop {
   id: string
   token: string
-  /** Sends one event with these parameters, from a page of the shop. */
+  /** Sends one event with these parameters from a page of the shop. */
   send(event: string, params: Readonly<Record<string, string>>): Promise<void>
 }
 
@@ -108,7 +111,7 @@ export async function startEnvironment(around: Surroundings = {}): Promise<TestE
   }
 }
 
-/** Stores the credential as the pages do: a key for one tab, a session for all tabs. */
+/** Stores the credential in the same way as the dashboard: a key for one tab, a session for all tabs. */
 async function signIn({ page, open }: Screen, credential: string): Promise<void> {
   await open('/')
   await page.evaluate((credential) => {

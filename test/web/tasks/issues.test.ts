@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Names of the alerts of the listed issues, in order. */
+/** Alert names of the listed issues, in order. */
 const listed = ({ page }: Screen) =>
   page.$$eval('tbody tr[data-id] [data-row-link]', (links) =>
     links.map(({ textContent }) => /^\w+/.exec(textContent ?? '')?.[0]),

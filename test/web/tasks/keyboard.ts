@@ -1,25 +1,25 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { named, type Screen } from '../screen.ts'
 
-/** Uses a page by keyboard alone: elements are reached with Tab, by role and name. */
+/** Operates a page with the keyboard alone. Elements are reached with Tab, by role and name. */
 export interface Keyboard {
   /** Presses keys in sequence: `'g', 'i'`, `'Shift+j'`, `'Control+Enter'`. */
   keys(...names: string[]): Promise<void>
-  /** Presses Tab or Shift+Tab until the element is focused; it must then be visible. */
+  /** Presses Tab or Shift+Tab until the element is focused, and expects it to be visible. */
   reach(role: string, name: string): Promise<void>
-  /** Moves to a button, or an element of another role, and presses it. */
+  /** Moves the focus to a button, or an element with another role, and presses it. */
   press(name: string, role?: string): Promise<void>
   /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
-  /** Selects the option with this name by arrow keys. */
+  /** Selects the option with this name, using the arrow keys. */
   choose(name: string, option: string): Promise<void>
-  /** Adds an option in a multi-select field. */
+  /** Adds an option to a multi-select field. */
   pick(name: string, option: string): Promise<void>
 }
 
-/** More than the number of tab stops on any page. */
+/** Maximum number of key presses, more than the number of tab stops on any page. */
 const MAX_PRESSES = 400
-/** Roles that are activated by Space, not Enter. */
+/** Roles that are activated with Space instead of Enter. */
 const BY_SPACE = ['checkbox', 'switch', 'radio']
 
 export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
@@ -75,7 +75,10 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
   }
 }
 
-/** Number of options between the selected one and the one with this name, in the focused list; negative if it is above. */
+/**
+ * Distance in options from the selected one to the one with this name, in the focused list; negative if the latter is
+ * above.
+ */
 function optionDistance(name: string): number {
   const { options, selectedIndex } = document.activeElement as HTMLSelectElement
   const index = [...options].findIndex(({ text }) => text === name)
@@ -83,7 +86,7 @@ function optionDistance(name: string): number {
   return index - selectedIndex
 }
 
-/** The position of the element relative to the focus. */
+/** The position of the element in relation to the focused one. */
 const positionOf = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 'behind'> =>
   thing.evaluate((element) => {
     const active = document.activeElement ?? document.body
@@ -92,12 +95,12 @@ const positionOf = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 
     return isBefore && active !== document.body && !active.contains(element) ? 'before' : 'behind'
   })
 
-/** Waits until the focused element is in the window and nothing covers it. */
+/** Waits until the focused element is inside the window and uncovered. */
 async function waitUntilVisible(thing: ElementHandle<Element>): Promise<void> {
   const isSeen = (element: Element) => {
     const { left, top, width, height } = element.getBoundingClientRect()
     const shown = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20))
-    // A control may be drawn by its label or by an element around it.
+    // The visible part of a control may be its label or an element around it.
     return shown !== null && (element.contains(shown) || shown.contains(element) || shown.closest('label') !== null)
   }
   await thing.frame.page().waitForFunction(isSeen, { polling: 50 }, thing)

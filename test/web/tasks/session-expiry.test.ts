@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Signs in with the dialog over the page. */
+/** Signs in through the dialog over the page. */
 async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promise<void> {
   await sees('dialog', 'Sign in')
   await type('E-mail address', OWNER.email)
@@ -107,7 +107,7 @@ describe('when a session ends, unsaved input is kept in', () => {
     await using other = await person.openTab('/settings/organization')
     await other.sees('heading', 'Organization')
     await ask('POST', `${env.url}/v1/auth/logout`, session)
-    // The stream ends with the session, so the tab notices without a request.
+    // The stream ends with the session, so the tab notices the expiry without sending a request.
     await other.sees('dialog', 'Sign in')
     await person.page.bringToFront()
     await person.sees('dialog', 'Sign in')

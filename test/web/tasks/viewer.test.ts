@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Creates one of everything, and returns the session of a viewer. */
+/** Creates one item of every kind, and returns a viewer's session. */
 async function createItems({ call, createShop: makeShop, url }: TestEnvironment): Promise<string> {
   const { inviteUrl } = await call('POST', '/v1/org/members', { email: 'ben@example.com', role: 'viewer' })
   const invited = { token: new URL(inviteUrl).hash.replace('#invite=', ''), password: 'battery staple horse' }
@@ -52,7 +52,7 @@ async function goTo({ page }: Person, address: string): Promise<void> {
   await page.waitForFunction(isLoaded, { polling: 50 })
 }
 
-/** Names of the enabled controls on the page, except filters and help. */
+/** Names of the enabled controls on the page, other than filters and help. */
 const controlsOf = ({ page }: Person): Promise<string[]> =>
   page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -68,10 +68,10 @@ const controlsOf = ({ page }: Person): Promise<string[]> =>
     return [...new Set([...all].filter(isMeant).map((element) => nameOf(element) ?? ''))]
   })
 
-/** Pages with personal settings, which everybody may change. */
+/** Pages with personal settings, which every user is allowed to change. */
 const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
-/** Controls that change only the view. */
+/** Controls that only change the view. */
 const HARMLESS = [
   'Copy link',
   'Copy as Markdown',
@@ -103,7 +103,7 @@ interface Seen {
   saysReadOnly: boolean
 }
 
-/** The controls that a user finds on each page. */
+/** The controls that this user sees on each page. */
 async function seenOn(addresses: readonly string[], credential: string): Promise<Map<string, Seen>> {
   await using person = await env.person(addresses.at(-1) ?? '/', credential)
   const { page } = person
@@ -116,7 +116,7 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
     )
     seen.set(address, { controls: await controlsOf(person), saysReadOnly })
   }
-  // Some paths have the id of a missing item.
+  // Some paths contain the id of a missing item.
   expect(person.errors.filter((line) => !line.includes('404'))).toEqual([])
   return seen
 }
@@ -136,6 +136,6 @@ test('viewers can change nothing on any page, and see which role can', async () 
     else if (others.length > 0 && !seen.saysReadOnly) found[address] = `does not say which role can: ${others}`
   }
   expect(found).toEqual({})
-  // Makes sure that the comparison found editing controls at all.
+  // Makes sure that editing controls were found at all.
   expect(changes).toBeGreaterThan(20)
 })
