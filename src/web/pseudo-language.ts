@@ -4,7 +4,7 @@ import type { Messages } from './messages.ts'
 const LONGER = 0.4
 const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', A: 'Á', E: 'É', O: 'Ó' }
 
-/** `Save` → `[Sávé~~]`: reveals untranslated texts and layouts that cut longer ones. */
+/** Converts `Save` to `[Sávé~~]`, which reveals untranslated texts and layouts that cut off longer ones. */
 export function pseudoText(text: string): string {
   if (text.trim() === '') return text
   const accented = text.replace(/[aeiouAEO]/g, (letter) => ACCENTS[letter] ?? letter)

@@ -161,7 +161,7 @@ describe('browsers', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that is ended by %s', async (signal) => {
     const options = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
     const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
-    // The server prints its first line when the browser shows the page.
+    // The first line of output means that the browser shows the page.
     for await (const _ of server.stdout) break
     expect(browser()).toBeDefined()
     server.kill(signal)

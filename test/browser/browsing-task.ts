@@ -6,7 +6,7 @@ import type { Task } from '../../src/browser/task.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 
 /**
- * Plan of the task that replaces the program: it opens a page, reports the page's title, and then does what `after`
+ * Plan of the task that replaces the program. It opens a page, reports the page's title, and then does what `after`
  * says.
  */
 export interface TestPlan {

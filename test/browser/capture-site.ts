@@ -185,5 +185,5 @@ export async function captureSite(): Promise<CaptureSite> {
   }
 }
 
-/** Chromium argument that maps all hosts of the site to this machine. */
+/** Chromium argument that maps all hosts of the sites to this machine. */
 export const SITE_HOSTS = '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'

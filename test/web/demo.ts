@@ -25,7 +25,7 @@ export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
  * does not start, throws an error with the output of the process.
  */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
-  // The program rejects unknown settings, and this one is for tests only.
+  // The program rejects unknown settings, and this setting is for tests only.
   const { TAGWARDEN_BINARY: _, ...environment } = process.env
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
     stdout: 'pipe',

@@ -31,7 +31,7 @@ test('the link in a notification opens the issue after signing in, and shows hos
   expect(screen.errors).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
 
-  // The session is kept.
+  // The user is still signed in.
   await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
   await screen.reads('There is no such issue')
   await screen.press('Back to issues', 'link')

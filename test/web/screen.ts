@@ -12,7 +12,7 @@ export interface Screen extends AsyncDisposable {
   open(path: string): Promise<void>
   /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
-  /** The role of the field with this name: text, selection or number. */
+  /** The role of the field with this name: text field, select or number field. */
   roleOfField(name: string): Promise<string>
   /** Clicks the button with this name, or the element with another role. */
   press(name: string, role?: string): Promise<void>

@@ -14,19 +14,22 @@ export class ApiError extends Error {
   }
 }
 
-/** True for errors that a retry may resolve: no response, 429 and 5xx. */
+/** True for errors that may disappear on a retry: no response, 429 and 5xx. */
 export const isTransient = ({ status }: ApiError): boolean => status === 0 || status === 429 || status >= 500
 
 /** Returns the message to show for any thrown value. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** An error message and the form field that it starts with; null when it names none of the fields. */
+/**
+ * An error message without its field prefix, and the name of that field; null when the message starts with no form
+ * field.
+ */
 export interface FieldError {
   field: string | null
   sentence: string
 }
 
-/** Finds the field of a message by its prefix: `email: …` or the path `conditions.items[0].values: …`. */
+/** Separates a message from the form field that it starts with: `email: …` or `conditions.items[0].values: …`. */
 export function fieldErrorFor(fields: readonly string[], sentence: string): FieldError {
   const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
   const field = fields.find((name) => name === path) ?? fields.find((name) => path.startsWith(`${name}[`)) ?? null

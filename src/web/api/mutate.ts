@@ -18,7 +18,7 @@ export interface Mutation<Answer> {
   send(): Promise<Answer>
   /** Applied before the response, and reverted if the request fails. */
   optimistic?: readonly CacheUpdate[]
-  /** Other queries to refetch; those of `optimistic` are always refetched. */
+  /** Additional queries to refetch; the queries in `optimistic` are always refetched. */
   invalidates?: readonly QueryKey[]
   /** Success message; null for none. */
   message?: string | ((answer: Answer) => string | null)

@@ -32,7 +32,7 @@ export const queries = new QueryClient({
   },
 })
 
-/** Maximum page size of the API. */
+/** Maximum page size that the API allows. */
 const MOST = 200
 
 /** Queries that several pages share, with the same key. */

@@ -24,7 +24,7 @@ interface FrameProps extends ChartProps {
   legend?: ReactNode
   /** The data as a table. Without it there is no table view. */
   table?: () => ChartTable
-  /** True if the content may exceed `height`. */
+  /** True if the content can be taller than `height`. */
   isHeightFree?: boolean
   /** Renders the plot for a width in pixels. */
   children: (width: number) => ReactNode

@@ -12,7 +12,7 @@ interface FlowColumnsProps {
   press(node: FlowNode): void
 }
 
-/** Session paths on narrow screens: each step as a ranked list with bars. */
+/** Session paths on narrow screens. Each step is a ranked list with bars. */
 export function FlowColumns({ graph: { nodes }, all, chosenId, press }: FlowColumnsProps) {
   const steps = [...new Set(nodes.map(({ step }) => step))]
   return (

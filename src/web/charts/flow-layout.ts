@@ -11,7 +11,7 @@ export interface FlowNode {
   /** Unique within the flow. */
   id: string
   step: number
-  /** `others`: pages with fewer sessions, merged. `left`: sessions that ended. */
+  /** `others`: merged pages with fewer sessions. `left`: sessions that ended. */
   kind: 'page' | 'others' | 'left'
   /** Path of a page; null for other kinds. */
   path: string | null
@@ -35,7 +35,10 @@ export interface FlowGraph {
 const OTHER = '(other)'
 const KINDS = ['page', 'others', 'left'] as const
 
-/** Builds the graph: at most `perStep` pages per step, a node for other pages, and one for sessions that ended. */
+/**
+ * Builds the graph. Each step has at most `perStep` pages, a node for all other pages, and a node for sessions that
+ * ended.
+ */
 export function flowGraph({ steps, links }: Flows, perStep = 5): FlowGraph {
   const nodes = new Map<string, FlowNode>()
   const idOf = new Map<string, string>()

@@ -33,7 +33,7 @@ function tickStep(top: number): number {
 export function countAxis(highest: number, topPx: number, bottomPx: number): CountAxis {
   let top = Math.max(1, highest)
   let step = tickStep(top)
-  // Rounding up may require a larger step.
+  // A maximum that was rounded up may require a larger step.
   while (top % step !== 0) {
     top = Math.ceil(top / step) * step
     step = tickStep(top)

@@ -49,7 +49,7 @@ export function usePage<T>(
   pages: PagedQuery | null = null,
 ): Place & { shown: readonly T[] } {
   const [wanted, show] = useState(0)
-  // Rows may have been removed.
+  // Rows may have been removed since the page was selected.
   const first = Math.min(wanted, Math.max(0, Math.ceil(rows.length / size) - 1) * size)
   const hasMore = pages?.hasNextPage ?? false
   const shown = rows.slice(first, first + size)

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { type Role, useHasRole, useWhoami } from '../api/whoami.ts'
 import { messages } from '../messages.ts'
 
-/** Tells users who lack a role that it is required. `what` starts the sentence, such as "Changing alerts". */
+/** Notice for users without the required role. `what` starts the sentence, such as "Changing alerts". */
 export function RoleNotice({ needs, what }: { needs: Role; what: string }) {
   const who = useWhoami()
   const may = useHasRole(needs)

@@ -10,7 +10,7 @@ import {
 import type { ComponentType } from 'react'
 import classes from './marks.module.css'
 
-/** Status icons; several statuses of the API may share one. */
+/** Status icons. Several API statuses may share an icon. */
 const ICONS = {
   open: { icon: IconCircleDot, tone: null },
   acknowledged: { icon: IconEyeCheck, tone: null },

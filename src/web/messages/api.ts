@@ -1,4 +1,4 @@
-/** Display names of API values, and texts that all pages share. */
+/** Display names of API values, and texts shared by all pages. */
 export const api = {
   severities: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' },
   statuses: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', muted: 'Muted' },

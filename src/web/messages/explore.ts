@@ -1,4 +1,4 @@
-/** The Explore pages: stored events, session paths, the cost of tags. */
+/** The Explore pages: stored events, session paths and the performance cost of tags. */
 export const explore = {
   nav: 'Explore',
   pages: {

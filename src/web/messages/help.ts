@@ -1,4 +1,4 @@
-/** Explanations of terms, in one or two sentences each. */
+/** Explanations of terms. Each has one or two sentences. */
 export const help = {
   sensitivity: {
     term: 'Sensitivity',

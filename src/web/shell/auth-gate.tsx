@@ -25,7 +25,7 @@ function useOwnAnswers(state: SessionState): void {
   }, [credential, queries])
 }
 
-/** Renders the page for signed-in users, and the sign-in form at the same URL for others. */
+/** Renders the page for signed-in users, and the sign-in form at the same URL for all other users. */
 export function AuthGate() {
   const state = useSessionState()
   const { failure } = useLinkParams()

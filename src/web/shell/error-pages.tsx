@@ -20,7 +20,7 @@ export function NotFound() {
   )
 }
 
-/** Shown when a page throws while rendering or its code can't be loaded. */
+/** Shown when a page throws while rendering, or when its code can't be loaded. */
 export function PageError({ error }: ErrorComponentProps) {
   if (error instanceof ApiError) return <Unreachable refusal={error} />
   return (

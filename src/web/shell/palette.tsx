@@ -198,7 +198,7 @@ function recentItems(go: (path: string) => () => void): Item[] {
   }))
 }
 
-/** Search results of the server. */
+/** Search results from the server. */
 function useFound(typed: string) {
   const { history } = useRouter()
   const [q] = useDebouncedValue(typed, PAUSE_MS)

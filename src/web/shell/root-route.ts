@@ -7,7 +7,7 @@ import { NotFound, PageError } from './error-pages.tsx'
 /** The root of all routes. */
 export const root = createRootRoute({ component: AuthGate, notFoundComponent: NotFound, errorComponent: PageError })
 
-/** Options that each page's route shares. */
+/** Options shared by the routes of all pages. */
 export const underRoot = { getParentRoute: () => root }
 
 /** Loads the pages of a folder when one of them is first opened. */

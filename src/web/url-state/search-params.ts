@@ -29,7 +29,7 @@ export function readSearch<F extends ParamTypes>(fields: F, raw: Readonly<Record
   for (const [name, given] of Object.entries(raw)) {
     if (given === undefined) continue
     const field = Object.hasOwn(fields, name) ? (fields[name] as ParamType<unknown>) : null
-    // Links within the dashboard pass values; the address bar passes strings.
+    // Links within the dashboard contain values; URLs in the address bar contain strings.
     const written = typeof given === 'string' ? given : field?.write(given)
     const { value, left } = partOf(field, written)
     if (field && value !== undefined && field.write(value) !== field.write(field.fallback)) search[name] = value

@@ -76,8 +76,8 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
 }
 
 /**
- * Distance in options from the selected one to the one with this name, in the focused list; negative if the latter is
- * above.
+ * Number of options between the selected option and the option with this name, in the focused list; negative if the
+ * latter is above.
  */
 function optionDistance(name: string): number {
   const { options, selectedIndex } = document.activeElement as HTMLSelectElement

@@ -57,7 +57,7 @@ export function Findings({ title, query, none }: FindingsProps) {
   )
 }
 
-/** Looks up own properties only, because a kind or key may be named like an inherited one. */
+/** Looks up own properties only, because a kind or key may have the name of an inherited property. */
 const ownEntry = (known: Readonly<Record<string, string>>, name: string): string | null =>
   Object.hasOwn(known, name) ? (known[name] ?? null) : null
 

@@ -7,7 +7,7 @@ import { messages } from '../../messages.ts'
 const STATUS_MARKS: Record<Domain['status'], StatusIcon> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
 const HOUR_MS = 3_600_000
 
-/** The status of a domain. An active one without events for an hour is shown as quiet. */
+/** The status of a domain. An active domain without events for an hour is shown as quiet. */
 export function DomainStatus({ status, lastEventAt }: Domain) {
   const now = useNow()
   const quietMs = status === 'active' && lastEventAt ? now - lastEventAt : 0

@@ -51,7 +51,7 @@ export const exploreParams = ({ project, range, from, domainId, vendor, event }:
 
 const HOUR_MS = 3_600_000
 
-/** Maximum time range of the API, in hours. */
+/** Maximum time range that the API allows, in hours. */
 const MAX_HOURS = 744
 
 /** The time range in hours. API responses always cover the time up to now. */

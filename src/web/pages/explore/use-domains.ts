@@ -4,10 +4,10 @@ import { STALE_MS } from '../../api/queries.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { EXPLORE } from './queries.ts'
 
-/** Maximum page size of the API. */
+/** Maximum page size that the API allows. */
 const MAX_PAGE_SIZE = 200
 
-/** The domains of the selected project, or all. */
+/** The domains of the selected project, or of all projects. */
 export function useDomains() {
   const [{ project }] = useSharedParams()
   const query = { limit: MAX_PAGE_SIZE, ...(project && { projectId: project }) }

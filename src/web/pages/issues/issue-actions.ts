@@ -10,7 +10,7 @@ export type IssueStatus = Issue['status']
 /** The fields that lists and the issue page share. */
 type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
 
-/** The statuses from which a person can set each status; the server rejects others. */
+/** The statuses from which a person can set each status. The server rejects all other changes. */
 const ALLOWED_FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   open: ['acknowledged', 'resolved', 'muted'],
   acknowledged: ['open'],

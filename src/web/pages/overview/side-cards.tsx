@@ -13,7 +13,7 @@ import { CHANGE_MARKS } from '../changes/status-marks.ts'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
 
-/** The page that explains each score. */
+/** Path of the page that explains each score. */
 const SCORES = { availability: '/signals', accuracy: '/issues', compliance: '/compliance' } as const
 const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 

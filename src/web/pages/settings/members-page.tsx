@@ -21,7 +21,7 @@ import { messages } from '../../messages.ts'
 import { notices } from '../../shell/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
-/** The display name of a member: name, else e-mail address, else id. */
+/** The display name of a member: the name, or else the e-mail address, or else the id. */
 const displayName = ({ name, email, id }: Member) => name ?? email ?? id
 
 /** `/settings/members`: members of the organization and their roles. */

@@ -138,7 +138,7 @@ function HoursSummary({ draft: { runWindows, timezone } }: { draft: Draft }) {
   )
 }
 
-/** The active hours of a week as a chart. The section's heading says the same as text. */
+/** The active hours of a week as a chart. The section's heading contains the same information as text. */
 function Week({ windows }: { windows: RunWindows }) {
   return (
     <div aria-hidden>

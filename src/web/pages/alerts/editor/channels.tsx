@@ -152,7 +152,7 @@ interface ChannelFieldProps {
   error: string | undefined
 }
 
-/** The target of a channel: one of the matching integrations, or an address. */
+/** The target of a channel: a matching integration, or an address. */
 function ChannelField({ name, schema, index, integrations, value, change, error }: ChannelFieldProps) {
   const t = messages.alert
   const fitting = integrations.filter(({ provider }) => provider === schema['x-integration'])

@@ -75,7 +75,7 @@ export const EMPTY: Draft = {
 const NEEDS_NO_VALUES = ['is_blank', 'not_blank', 'contains_email', 'contains_phone']
 export const needsValues = (op: string): boolean => !NEEDS_NO_VALUES.includes(op)
 
-/** The condition with another operator; values are dropped when the operator takes none. */
+/** The condition with another operator. If the operator takes no values, they are dropped. */
 export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
   parameter,
   op,
@@ -154,7 +154,7 @@ export function withEvent(draft: Draft, form: Form | undefined, event: string): 
   return withFilters(draft, index < 0 ? [filter, ...filters] : filters.with(index, filter))
 }
 
-/** The filters other than the one for the event name. */
+/** All filters except the one for the event name. */
 export function filtersOf({ filters = [] }: Draft): readonly Condition[] {
   const index = filters.findIndex(isEventFilter)
   return index < 0 ? filters : filters.toSpliced(index, 1)

@@ -16,7 +16,7 @@ import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 type LiveEvent = LiveEvents['events'][number]
 
-/** Polling interval. Polling keeps live capture running on the server. */
+/** Polling interval. The server keeps live capture enabled while it is polled. */
 const POLL_INTERVAL_MS = 1000
 const SHOWN = 100
 const REFUSED_SHOWN = 20
