@@ -92,7 +92,7 @@ import type { Streams } from './stream/streams.ts'
 import { useOf } from './warehouse/disk-share.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
-/** When jobs last succeeded; null: not yet since the start. */
+/** Time of the last successful run of each job; null if it has not succeeded since startup. */
 export interface LastRuns {
   flushAt: Instant | null
   evaluationAt: Instant | null
@@ -103,13 +103,13 @@ export interface ApiParts {
   box: SecretBox
   clock: Clock
   config: Config
-  /** Public address of the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   guard: AddressGuard
   dispatcher: Dispatcher
   composer: DigestComposer
   transport: Transport
-  /** True when mail can be sent. */
+  /** True when the server can send mail. */
   mailConfigured: boolean
   enqueue: Enqueue
   rules: ActiveRules
@@ -133,7 +133,7 @@ export interface ApiParts {
   report(error: unknown, where: string): void
 }
 
-/** All routes but sending events, and what handles their requests. */
+/** All routes except the collector's, and the function that handles their requests. */
 export interface Api {
   routes: readonly Route[]
   handle(request: Request): Promise<Response>
@@ -160,7 +160,7 @@ export function openApi(parts: ApiParts): Api {
 
 type Answer = (request: Request) => Promise<Response>
 
-/** Opens what answers at its first request: who never asks does not wait for it at the start, nor keep it in memory. */
+/** Opens a request handler on its first request, so an unused handler does not slow down startup or occupy memory. */
 function openedAtFirst(open: () => Promise<Answer>): Answer {
   let opened: Promise<Answer> | undefined
   return async (request) => {
@@ -284,7 +284,7 @@ function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Rou
   ]
 }
 
-/** Returns what throws for a channel that can't deliver. */
+/** Returns a function that throws when a channel can't deliver. */
 function channelCheck(db: Db, guard: AddressGuard) {
   return (channels: readonly Channel[], orgId: string) =>
     checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
@@ -313,7 +313,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
   ]
 }
 
-/** Returns what sign-in through the company needs. */
+/** Returns the dependencies of single sign-on (OpenID Connect). */
 function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, limits: SignInLimits): OidcParts {
   const settings = oidcSettings(config)
   return {

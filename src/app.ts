@@ -45,37 +45,37 @@ import { WATCHED } from './stream/watched-tables.ts'
 
 export type { AppOptions, Log } from './app/base.ts'
 
-/** The whole program without its listening sockets: everything is built here, and only here. */
+/** The whole program without its listening sockets. `openApp` is the only place that builds it. */
 export interface App {
-  /** Public address of the server, as configured or else on this machine. */
+  /** Public URL of the server: the configured one, or else its URL on this machine. */
   publicUrl: string
   /** Handles requests for everything but the collector. */
   fetch(request: Request): Promise<Response>
-  /** Address at which the first owner is created; a secret, valid until it was used. Null when there is an owner. */
+  /** URL for creating the first owner. It is secret and can be used once. Null when there is an owner. */
   setupUrl: string | null
   /** The routes of `fetch`, without pages. */
   routes: readonly Route[]
   collector: Collector
-  /** Batches that are still to be judged. */
+  /** Batches that have not been validated against the rules yet. */
   late: LateBatches
   db: Db
   box: SecretBox
   /** The jobs to schedule; tests run them by name. */
   jobs: readonly Job[]
-  /** Makes ready to answer questions about the history; reports when none can be answered. */
+  /** Prepares the event history for queries and reports an error when it can't be queried. */
   warm(): Promise<void>
   /**
-   * Aborts waiting for other machines and for the warehouse: deliveries under way are sent again after the next start,
-   * and queries fail. To be called until the jobs have ended, which may continue with another query.
+   * Aborts requests to other machines and queries to the warehouse. Interrupted deliveries are sent again after the
+   * next start, and queries fail. Call it repeatedly until the jobs have ended, because a job may start another query.
    */
   abort(): void
-  /** Ends the streams of changes, for which a stop would wait otherwise, and opens no more. */
+  /** Ends the change streams, which would otherwise delay shutdown, and accepts no new ones. */
   endStreams(): void
-  /** Resolves when no delivery and no run is under way. */
+  /** Resolves when no delivery and no run is active. */
   idle(): Promise<void>
   /**
-   * Writes what is in memory, loads the spool for up to a second, and releases the data folder. To be called after
-   * `abort` and the end of the jobs. The next start loads the rest.
+   * Writes in-memory data to disk, loads the spool for up to one second, and releases the data folder. Call it after
+   * `abort`, once the jobs have ended. The rest of the spool is loaded after the next start.
    */
   close(): Promise<void>
 }
@@ -175,7 +175,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** Returns what messages say of the changes that may have caused an issue. */
+/** Returns a function that lists the changes that may have caused an issue, as shown in messages. */
 function changesOfIn(db: Db): NonNullable<NotifierDeps['changesOf']> {
   return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
@@ -188,7 +188,7 @@ function diskBudgetOf({ config, clock, log, notifyOperator }: Base, stores: Stor
   })
 }
 
-/** Opens the dispatcher; deliveries that were under way at a kill are sent again. */
+/** Opens the dispatcher. Deliveries interrupted by a kill are sent again. */
 function openDispatcher(
   { jitter }: AppOptions,
   base: Base,
@@ -215,7 +215,7 @@ function openDispatcher(
   )
 }
 
-/** Returns what completes messages with what the event history knows. */
+/** Returns an enricher that adds data from the event history to messages. */
 function historyAskerOf({ clock, config, report }: Base, stores: Stores, { seriesMonitor }: Watching): MessageEnricher {
   const { db, warehouse, spool } = stores
   const watermark = () => spool.watermark()
@@ -230,7 +230,7 @@ function historyAskerOf({ clock, config, report }: Base, stores: Stores, { serie
   return new MessageEnricher({ db, clock, fetchHistory: ask, report })
 }
 
-/** Tells callers of what changes, once it is published. */
+/** Opens the streams that notify callers of changes once they are committed. */
 function streamsOf({ clock }: Base, { db }: Stores, { gaps }: Watching, { counts }: Collecting): Streams {
   return new Streams({
     clock,

@@ -8,7 +8,7 @@ import { type Transport, transport as transportOf } from '../integrations/transp
 import { webSockets } from '../integrations/transport/web-socket.ts'
 import { ownUrlOf } from './own-url.ts'
 
-/** Receives what is a bug or needs an operator. */
+/** Log for bugs and for problems that need an operator. */
 export interface Log {
   info(message: string): void
   warn(message: string): void
@@ -21,7 +21,7 @@ export interface AppOptions {
   log: Log
   /** Outgoing requests and mail; by default HTTP and SMTP as configured. */
   transport?: Transport
-  /** number => Returns 0 to below 1; spreads retries. */
+  /** Returns a number from 0 up to but not including 1, used to spread retries. */
   jitter?: () => number
 }
 
@@ -34,9 +34,9 @@ export interface Base {
   report(error: unknown, where: string): void
   guard: AddressGuard
   transport: Transport
-  /** Notifies the operator of the server: in the log, and by mail where that is configured. */
+  /** Notifies the server's operator in the log, and by mail if configured. */
   notifyOperator(notice: { subject: string; text: string }): void
-  /** Public address of the server, without a slash at its end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl: string
 }
 

@@ -14,7 +14,7 @@ import { membersOf } from '../labels/store.ts'
 import type { Base } from './base.ts'
 import type { Collecting } from './collecting.ts'
 
-/** The parts that walk and crawl in browsers. */
+/** The components that run flow tests and audits in browsers. */
 export interface Browsing {
   browsers: Browsers
   runFiles: RunFiles
@@ -30,7 +30,7 @@ interface Needs {
   runFiles: RunFiles
 }
 
-/** Opens it; runs that a stop or a kill cut off are failed. */
+/** Opens the browsers, flow tests and audits. Runs interrupted by a stop or kill are marked as failed. */
 export function openBrowsing({ config, clock, report }: Base, needs: Needs): Browsing {
   const { stores, collecting, enqueue, privacyOf, runFiles } = needs
   const { db, box } = stores
@@ -53,7 +53,7 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
   return { browsers, runFiles, flowRuns, audits }
 }
 
-/** Null when it was deleted meanwhile. */
+/** Returns the alert with its labels resolved; null if it has been deleted. */
 function alertWithLabels({ db }: Stores, key: { orgId: string; id: string }) {
   try {
     return resolveLabels(findAlert(db, key), membersOf(db, key.orgId))

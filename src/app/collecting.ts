@@ -20,20 +20,23 @@ import { SeenBatches } from '../ingest/seen-batches.ts'
 import type { GapDetector } from '../signals/gap-detector.ts'
 import type { Base } from './base.ts'
 
-/** The parts that receive events and judge them on arrival. */
+/** The components that receive events and validate them on arrival. */
 export interface Collecting {
   collector: Collector
   domains: DomainDirectory
   rules: ActiveRules
   batches: SeenBatches
   live: LiveBuffer
-  /** Of the events that were stored. */
+  /** Counts of stored events. */
   counts: IngestRates
-  /** Batches that are still to be judged. */
+  /** Batches that have not been validated against the rules yet. */
   late: LateBatches
-  /** Returns for each event the ids of the alerts in force that it breaks; null for one that took too long to judge. */
+  /**
+   * Returns, for each event, the ids of the active alerts whose rules it violates; null for an event whose evaluation
+   * timed out.
+   */
   judgeEvents(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
-  /** Ends the judging of late batches; pending ones are judged after the next start. */
+  /** Stops validating late batches. Pending batches are validated after the next start. */
   close(): Promise<void>
 }
 
@@ -45,7 +48,7 @@ interface Needs {
   privacyOf(orgId: string): Privacy
 }
 
-/** Opens the collector; late batches of an earlier run are judged from now on. */
+/** Opens the collector and starts validating late batches left over from an earlier run. */
 export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, privacyOf }: Needs): Collecting {
   const { config, clock, report } = base
   const { db, spool } = stores
@@ -85,7 +88,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   }
 }
 
-/** Returns the files that browsers load; each domain's pages send to the address of its routing. */
+/** Returns the scripts that browsers load. Each domain's script sends events to that domain's collection endpoint. */
 function scriptFilesOf({ clock, config, publicUrl }: Base, { db }: Stores, domains: DomainDirectory): ScriptFiles {
   const addresses = { collectUrl: config.collectUrl || publicUrl, publicUrl }
   const legacyHost = new URL(publicUrl).host

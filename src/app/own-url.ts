@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 const EVERYWHERE = new Set(['0.0.0.0', '::'])
 
 /**
- * Returns the address of a server that listens here, as seen from this machine; for one that listens on all addresses,
- * with the machine's own name.
+ * Returns the URL of a server with this listen address, as seen from this machine. A server that listens on all
+ * addresses gets the machine's hostname.
  */
 export function ownUrlOf(listen: Config['listen']): string {
   const { hostname, port } = listen ?? { hostname: '127.0.0.1', port: 0 }

@@ -9,7 +9,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { forSignals } from '../warehouse/warehouse.ts'
 import type { Base } from './base.ts'
 
-/** The parts that monitor the counts of tags and detect gaps in collection. */
+/** The components that monitor event counts and detect gaps in collection. */
 export interface Watching {
   clockWatch: ClockWatch
   gaps: GapDetector

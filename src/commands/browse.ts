@@ -2,7 +2,7 @@ import { browseForParent } from '../browser/browsing-process.ts'
 import type { Task } from '../browser/task.ts'
 import { type Command, UsageError } from './command.ts'
 
-/** Runs a browser for a flow test or an audit; started by the server, which communicates with it through a pipe. */
+/** Runs a browser for a flow test or an audit. Started by the server, which communicates with it through a pipe. */
 export const browse: Command = {
   name: 'browse',
   isInternal: true,

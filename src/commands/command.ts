@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util'
 /** One flag of a command. */
 export interface Flag {
   type: 'string' | 'boolean'
-  /** For a string: the placeholder for its value in the help. */
+  /** Placeholder for the value in the help text; only for string flags. */
   value?: string
   meaning: string
 }
 
-/** The arguments of a command. Flags that were not given are left out. */
+/** Parsed arguments of a command. Flags that were not given are omitted. */
 export interface Invocation {
   flags: Record<string, string | boolean | undefined>
   /** The positional arguments. */
@@ -20,22 +20,22 @@ export interface Invocation {
 export interface Command {
   /** One or two words: `serve`, `import har`. */
   name: string
-  /** The text after the name in the usage line. */
+  /** Text after the command name in the usage line. */
   operands?: string
   summary: string
-  /** Started only by the program itself, so left out of the help. */
+  /** True for a command that only the program itself starts; omitted from the help. */
   isInternal?: true
   flags: Record<string, Flag>
-  /** Returns the exit code. Fails with `UsageError` for wrong arguments. */
+  /** Returns the exit code. Rejects with `UsageError` for invalid arguments. */
   run(invocation: Invocation): Promise<number>
 }
 
-/** Wrong use of a command: one line on stderr and exit code 2. */
+/** Incorrect use of a command, reported as one line on stderr with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Parses the arguments after the command's name. Fails with `UsageError`. */
+/** Parses the arguments after the command name. Throws `UsageError`. */
 export function readInvocation(command: Command, args: string[], env: NodeJS.ProcessEnv): Invocation {
   const options = Object.fromEntries(Object.entries(command.flags).map(([name, { type }]) => [name, { type }]))
   try {
@@ -45,13 +45,13 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
     }
     return { flags: values as Invocation['flags'], names: positionals, env }
   } catch (error) {
-    // The first sentence of the message says what is wrong; the others give advice.
+    // Only the first sentence of the message describes the error; the others give advice.
     if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message.split(/\.\s/, 1)[0]}`)
     throw error
   }
 }
 
-/** Returns a string flag. Fails with `UsageError` when it was not given. */
+/** Returns the value of a string flag. Throws `UsageError` when it was not given. */
 export function required(command: Command, { flags }: Invocation, name: string): string {
   const value = flags[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`${command.name}: --${name} is missing`)

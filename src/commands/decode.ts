@@ -8,7 +8,7 @@ import { readHar } from './har.ts'
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
 type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string | null }
 
-/** Returns why a value is no request; null when it is one. */
+/** Returns why a value is not a valid request; null when it is valid. */
 function faultOf(value: unknown): string | null {
   const fields = (value ?? {}) as Record<string, unknown>
   if (typeof fields.url !== 'string') return 'url: is missing'
@@ -18,7 +18,7 @@ function faultOf(value: unknown): string | null {
 
 const nothing = (error: string) => ({ vendor: null, kind: null, account: null, events: [], error })
 
-/** Returns the output for one request. Never throws; for a value that is no request it returns the fault. */
+/** Returns the output for one request, or an error for an invalid one. Never throws. */
 export function decodeLine(value: unknown) {
   const fault = faultOf(value)
   if (fault !== null) return nothing(fault)
@@ -28,7 +28,7 @@ export function decodeLine(value: unknown) {
   if (body.error !== null) return nothing(`body: ${body.error}`)
   const hit = { url: request.url, method: (request.method ?? 'GET').toUpperCase(), body: body.text }
   const { vendor, kind, account, events, error } = decodeHit(hit)
-  // The load of a library is a request of the vendor, but no event.
+  // Loading a vendor's library is a request to that vendor, but not an event.
   const shown = events.filter((event) => event.kind === 'event')
   return {
     vendor,
@@ -39,14 +39,14 @@ export function decodeLine(value: unknown) {
   }
 }
 
-/** Like `decodeLine`, for a request of a recording. Without its body only the vendor is known, from the URL. */
+/** Like `decodeLine`, for a recorded request. If its body is missing, only the vendor is known, from the URL. */
 export function decodeRecorded({ missingBody, ...hit }: RecordedHit) {
   if (!missingBody) return decodeLine(hit)
   const { vendor } = decodeHit({ url: hit.url, method: hit.method.toUpperCase(), body: null })
   return { ...nothing(`body: ${missingBody.reason}`), vendor }
 }
 
-/** Like `decodeLine`, for the text of a line. */
+/** Like `decodeLine`, for a line of JSON. */
 export function decodeText(line: string) {
   try {
     return decodeLine(JSON.parse(line))
@@ -57,8 +57,8 @@ export function decodeText(line: string) {
 }
 
 /**
- * Yields the texts between line feeds, those of one piece of the stream together, because waiting for each line costs as
- * much as decoding it. `readline` would also split at U+2028, which JSON may contain unescaped.
+ * Yields lines in groups, one group per chunk of the stream, because awaiting each line would cost as much as decoding
+ * it. `readline` would also split at U+2028, which JSON may contain unescaped.
  */
 export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
@@ -72,12 +72,14 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   if (rest !== '') yield [rest]
 }
 
-/** Prints a line of JSON for each value: as many in one write as are there, so that who types a line sees its answer. */
+/**
+ * Prints each value as a line of JSON. Values are written together, so a user who types a line sees its result at once.
+ */
 function print(values: readonly unknown[]): void {
   console.log(values.map((value) => JSON.stringify(value)).join('\n'))
 }
 
-/** Requests of a file that are printed in one write. */
+/** Number of requests from a file that are printed in one write. */
 const AT_ONCE = 1000
 
 export const decode: Command = {

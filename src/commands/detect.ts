@@ -9,14 +9,16 @@ const HEADER = 'timestamp,value,expected,score,anomaly'
 const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 const WHOLE_NUMBER = /^-?\d{1,17}$/
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-/** Scores are truncated, not rounded: one just below the sensitivity must not look like an anomaly. */
+/**
+ * Scores are truncated instead of rounded, so that a score just below the sensitivity does not look like an anomaly.
+ */
 const SCORE_DIGITS = 1e6
 const EXPECTED_DIGITS = 1e3
 
 /**
- * Parses a number in the unit that its size allows (`parseTimestamp`), otherwise as milliseconds, or an ISO 8601 date
- * with or without a time, which may follow a space instead of `T`; UTC without an offset. Null for anything else, such
- * as February 30.
+ * Parses a number, or an ISO 8601 date with an optional time, which may follow a space instead of `T`. The unit of a
+ * number is derived from its magnitude (`parseTimestamp`), by default milliseconds. A time without an offset is in UTC.
+ * Returns null for anything else, such as February 30.
  */
 export function parseTime(text: string): Instant | null {
   if (WHOLE_NUMBER.test(text)) return parseTimestamp(Number(text)) ?? Number(text)
@@ -25,7 +27,7 @@ export function parseTime(text: string): Instant | null {
   if (matched === undefined) return null
   const [h, m, s] = [Number(hour), Number(minute), Number(second)]
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // `Date` would turn a day that a month does not have into one of the next month.
+  // `Date` would accept a nonexistent day and turn it into a day of the next month.
   if (h > 23 || m > 59 || s > 59 || new Date(date).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return null
   const [, sign = '+', zoneHours = '0', zoneMinutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? []
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
@@ -55,19 +57,19 @@ function readLine(
   return { t, time, value: text === '' ? null : Number(text), written }
 }
 
-/** Judges the lines of a CSV one by one; the output for a line never depends on later lines. */
+/** Scores the lines of a CSV one by one. The output for a line never depends on later lines. */
 export class LineDetector {
   private readonly detector: InferredStepDetector
   private number = 0
   private last = Number.NEGATIVE_INFINITY
-  /** True for a series that begins with a number that is no time in any unit: all of it is in milliseconds. */
+  /** True for a series whose first number is not a timestamp in any known unit: the whole series is in milliseconds. */
   private inMs = false
 
   constructor(sensitivity: number) {
     this.detector = new InferredStepDetector({ sensitivity })
   }
 
-  /** Returns the line to print; null when there is nothing to judge. Throws `UsageError` that names the line. */
+  /** Returns the line to print; null when there is nothing to score. Throws a `UsageError` that names the line. */
   judge(line: string): string | null {
     this.number += 1
     const row = readLine(line, this.number, this.inMs)
@@ -103,7 +105,7 @@ export const detect: Command = {
   },
   async run({ flags }) {
     const detector = new LineDetector(sensitivityOf(flags.sensitivity))
-    // The reader of the pipe may close it, as `head` does.
+    // The program reading the pipe may close it, as `head` does.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
       process.exit(0)

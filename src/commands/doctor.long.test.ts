@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/killed-folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 
-/** The lines that the doctor prints for a folder, with its exit code. */
+/** Returns the doctor's output lines for a folder, and its exit code. */
 async function check(data: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', data, ...flags])
   return { code, stderr, lines: stdout.trimEnd().split('\n') }
 }
 
-/** Checksums of all files, except those that exist only while SQLite reads. */
+/** Returns checksums of all files, except those that exist only while SQLite reads. */
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
@@ -20,7 +20,7 @@ test('a sound folder: a line for each check, and nothing in it is changed', asyn
   const before = stored(path)
   const { code, stderr, lines } = await check(path)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  // Chromium depends on the machine.
+  // The result for Chromium depends on the machine.
   expect(lines.at(-1)).toContain('flow tests and audits')
   expect(lines.slice(0, -1).map((line) => /^(ok|note|WRONG) +(\w+): ./.exec(line)?.slice(1))).toEqual([
     ['ok', 'folder'],
@@ -110,7 +110,7 @@ test.each([
     code: expected,
     last: line,
   })
-  // Only root has no sandbox.
+  // Only root runs without a sandbox.
   const isUnsafe = expected === 0 && process.getuid?.() === 0
   expect(stdout.includes('Chromium runs without its sandbox')).toBe(isUnsafe)
 })

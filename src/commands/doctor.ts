@@ -58,7 +58,8 @@ export const doctor: Command = {
 function chromiumFinding(setting: string): Finding {
   const path = findChromium(setting)
   if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits run in ${path}` }
-  // A server without flow tests needs no Chromium; one with the setting does.
+  // A missing Chromium is an error only when the setting is given, because a server without flow tests does not need
+  // it.
   const state = setting === '' ? 'note' : 'wrong'
   return { check: 'settings', state, says: `flow tests and audits can't run: ${howToGetChromium(setting)}` }
 }
@@ -66,8 +67,8 @@ function chromiumFinding(setting: string): Finding {
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
 
 /**
- * Locks the folder, and returns the release. Returns null while a server runs on it, or fails with `FolderInUse` for a
- * change.
+ * Locks the folder and returns a function that releases it. Returns null when a running server uses the folder. For a
+ * change, throws `FolderInUse` instead.
  */
 function lockUnlessRunning({ folder }: FolderPaths, isChange: boolean): (() => void) | null {
   try {
@@ -113,7 +114,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   ]
 }
 
-/** The note on what a rebuild can't restore. */
+/** Note about data that a rebuild can't restore. */
 const OWNERS_TO_BE =
   'The person who opens the link shown at the next start, or runs "tagwarden init", owns them. Each domain has a new token, which pages and apps must use; denied hostnames, alerts and users must be created again'
 

@@ -6,7 +6,7 @@ import { type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
 import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
 
-/** The system's error codes for unreadable files, in words. */
+/** Descriptions of the system's error codes for unreadable files. */
 const FILE_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
@@ -19,9 +19,9 @@ const ARCHIVE: ArchiveLimits = { harBytes: 256 * 1024 * 1024, attachmentBytes: 2
 const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
 
 /**
- * Returns the requests of a HAR file, to any URL (http://www.softwareishard.com/blog/har-12-spec/), or of the HAR in a ZIP
- * archive. Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR.
- * Fails with `UsageError` when it is neither.
+ * Returns all requests of a HAR file (http://www.softwareishard.com/blog/har-12-spec/) or of the HAR in a ZIP archive.
+ * Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR. Rejects with `UsageError`
+ * when the file is neither.
  */
 export async function readHar(path: string): Promise<RecordedHit[]> {
   try {
@@ -36,7 +36,7 @@ export async function readHar(path: string): Promise<RecordedHit[]> {
   }
 }
 
-/** Returns the requests of a HAR's text; error messages use `name`. */
+/** Returns the requests of a HAR given as a string. `name` identifies it in error messages. */
 export function parseHar(text: string, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
   // Some recorders write a byte order mark.
   return hitsOf(JSON.parse(text.replace(/^\uFEFF/, '')), name, attachmentOf)
@@ -49,8 +49,8 @@ function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): 
 }
 
 /**
- * Reads attachments in the folder of a HAR. Other folders, links that lead out of it and hidden files are left alone, because
- * a HAR from elsewhere can name any file, whose content would be sent to the collector.
+ * Reads attachments in the folder of a HAR. Other folders, links out of the folder and hidden files are never read,
+ * because a HAR from a third party can name any file, and its content would be sent to the collector.
  */
 function attachmentsNextTo(path: string): AttachmentReader {
   return (name) => {

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
 import type { Imported } from '../data-folder/import-events.ts'
 
-/** A data folder with a domain, whose server is stopped. */
+/** Creates a data folder with a domain, without a running server. */
 async function stoppedFolder() {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
@@ -113,7 +113,7 @@ test('is imported completely and once when the import is killed at any moment an
   )
   const started = performance.now()
   let killed = 0
-  // Each run is longer than the previous one, so that the kills hit all of its phases.
+  // Each run lasts longer than the previous one, so that kills occur in every phase.
   for (let lifeMs = 100; ; lifeMs += 250) {
     const child = Bun.spawn([...PROGRAM, 'import', 'events', file, '--data', folder.data, '--json'], { stdout: 'pipe' })
     const timer = setTimeout(() => child.kill('SIGKILL'), lifeMs)
@@ -122,7 +122,7 @@ test('is imported completely and once when the import is killed at any moment an
     clearTimeout(timer)
     if (printed !== '') {
       const { imported } = JSON.parse(printed) as Imported
-      // It may have been killed after its work but before its report.
+      // The process may have been killed after finishing its work but before reporting it.
       expect([0, rows]).toContain(imported)
       break
     }

@@ -3,28 +3,28 @@ import type { RecordedHit } from '../browser/har-requests.ts'
 import { type Command, required, UsageError } from './command.ts'
 import { readHar } from './har.ts'
 
-/** Other requests in a recording (`data:`, `blob:`) were not sent to a server. */
+/** Matches requests to a web server. Others in a recording (`data:`, `blob:`) were not sent to one. */
 const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
-/** Batches under way at a time: the collector stores those that wait together. */
+/** Maximum number of concurrent batches. The collector stores waiting batches together. */
 const AT_ONCE = 4
 const PROGRESS_AFTER_MS = 2000
-/** Requests without their body that are printed, each with its reason. */
+/** Maximum number of requests with missing bodies that are listed, each with the reason. */
 const MAX_LISTED = 20
 
-/** Hits of one page, each as JSON; the page is null when it is not known. */
+/** Hits on one page, each as JSON. The page is null when unknown. */
 interface Batch {
   page: string | null
   hits: string[]
 }
 
-/** Groups hits by page into batches that fit the collector's limits, one after the other as they are asked for. */
+/** Groups hits by page into batches that fit the collector's limits. Batches are generated on demand. */
 export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
   let batch: Batch | null = null
   let bytes = 0
   for (const one of hits) {
-    // A field without a value is left out, and to copy the others takes longer.
+    // Setting fields to undefined omits them from the JSON and is faster than copying the others.
     const hit = JSON.stringify({ ...one, pageUrl: undefined, ts: undefined })
     const size = Buffer.byteLength(hit)
     if (batch && batch.page === one.pageUrl && batch.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES)
@@ -39,7 +39,7 @@ export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
   if (batch) yield batch
 }
 
-/** The body of a request, of hits that are JSON already. */
+/** Returns the body of a collector request from hits that are already JSON. */
 function bodyOf({ page, hits }: Batch): string {
   const frame = { batchId: randomUUID(), ...(page === null ? {} : { page: { url: page } }) }
   return `${JSON.stringify(frame).slice(0, -1)},"hits":[${hits.join(',')}]}`
@@ -51,7 +51,8 @@ export interface Imported {
 }
 
 /**
- * Sends hits to a collector; one that is too large counts as refused. Fails when a batch is refused for another reason.
+ * Sends hits to a collector. A hit that is too large counts as rejected. Rejects when a batch is rejected for another
+ * reason.
  */
 export async function sendHits(
   hits: readonly RecordedHit[],
@@ -76,10 +77,10 @@ export async function sendHits(
     sent += hits.length
     progress(sent)
   }
-  // A generator ends for all senders when one of them fails.
+  // When one sender fails, the shared generator also stops the other senders.
   const batches = batchesOf(hits)
   const { value: first } = batches.next()
-  // Alone, because a wrong address or token is to be refused once.
+  // The first batch is sent alone, so that a wrong URL or token causes only one error.
   if (first) await send(first)
   const sendRest = async () => {
     for (const batch of batches) await send(batch)
@@ -96,12 +97,12 @@ async function answerOf(response: Response): Promise<Imported> {
   throw new UsageError(`import har: the collector answered ${response.status}: ${reason}`)
 }
 
-/** A request that was not sent, because its body is missing from the recording. */
+/** A request that was not sent because its body is missing from the recording. */
 interface WithoutBody {
   file: string
   /** Index in `log.entries`, from 0. */
   entry: number
-  /** Without its query, which may have credentials. */
+  /** URL without its query, which may contain credentials. */
   url: string
   reason: string
 }

@@ -22,7 +22,7 @@ export const init: Command = {
     const { flags } = invocation
     const password = flags['password-stdin'] ? (await Bun.stdin.text()).replace(/\r?\n$/, '') : null
     const { data } = configOf(invocation)
-    // Checked first, so that a refused input does not leave a data folder behind.
+    // Checked first, so that invalid input does not leave a data folder behind.
     checkName(orgName, 'orgName')
     checkEmail(email)
     if (password !== null) checkPassword(password)

@@ -1,7 +1,7 @@
 import { judgeForParent } from '../alerts/late-judge.ts'
 import { type Command, UsageError } from './command.ts'
 
-/** Judges late batches; started by the server, which communicates with it through a pipe. */
+/** Validates late batches. Started by the server, which communicates with it through a pipe. */
 export const judge: Command = {
   name: 'judge',
   isInternal: true,

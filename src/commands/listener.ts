@@ -12,9 +12,9 @@ import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** Timeouts and intervals of a server. */
 export interface ServerTimeouts {
-  /** A request that takes longer is answered 503. */
+  /** Time limit for a response. Slower requests are answered with 503. */
   answerMs: number
-  /** At a stop, requests that are still running after this time are cut off. */
+  /** Maximum time that running requests have to finish during shutdown before their connections are closed. */
   stopMs: number
   /** Interval at which connections are counted. */
   countMs: number
@@ -26,7 +26,7 @@ type Answer = (request: Request, path: string) => Promise<Response> | Response
 
 export interface Listening {
   at: { hostname: string; port: number }
-  /** Receives batches at `EVENTS_PATH` directly; null when this listener does not receive them. */
+  /** Handles batches at `EVENTS_PATH` directly; null when this listener does not receive batches. */
   collector: App['collector'] | null
   answer: Answer
 }
@@ -34,9 +34,9 @@ export interface Listening {
 export type Server = Bun.Server<undefined>
 
 /**
- * Longer than proxies keep idle connections, which is 60 s for many: otherwise a proxy could send a request on a
- * connection that is being closed. Bun requires 16 KiB a second of a body over this time, and allows 10 s for the first
- * request header of a connection.
+ * Longer than the idle timeout of many proxies, 60 s. Otherwise a proxy could send a request on a connection that is
+ * being closed. Bun requires 16 KiB/s of a body over this time and allows 10 s for the first request header of a
+ * connection.
  */
 const IDLE_TIMEOUT_S = 65
 const RETRY_AFTER_S = 1
@@ -45,7 +45,10 @@ const NO_HOST = new AppError('invalid', 'host: is no name of a host')
 const TWO_HOSTS = new AppError('invalid', 'host: is there more than once')
 const BUSY = new AppError('unavailable', 'the server has too many requests at work', RETRY_AFTER_S)
 
-/** Listens, and answers every request as the settings and `timeouts` allow. Throws when the port is taken. */
+/**
+ * Starts listening and answers requests within the limits of the settings and `timeouts`. Throws when the port is in
+ * use.
+ */
 export function serve(
   { at, collector, answer }: Listening,
   config: Config,
@@ -56,7 +59,7 @@ export function serve(
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
-    // A monitor that gets no answer from `/healthz` would restart a process that is only busy.
+    // If `/healthz` did not respond, a monitor would restart a process that is only busy.
     if (isBusy(server) && path !== '/healthz') return errorResponse(BUSY)
     try {
       return await inTime(request, answer(request, path), timeouts.answerMs)
@@ -71,12 +74,12 @@ export function serve(
   return Bun.serve({
     ...at,
     development: false,
-    // With `true` two servers could share a port unnoticed, and the kernel would distribute requests between them.
+    // With `true`, two servers could share a port unnoticed, and the kernel would distribute requests between them.
     reusePort: false,
     idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(timeouts.answerMs / SECOND_MS) + 15),
-    // Body size is checked while reading, because Bun's own refusal is not JSON.
+    // Body size is checked while reading, because Bun's own error response is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // A separate route, because it gets thousands of requests a second.
+    // A separate route, because it receives thousands of requests per second.
     ...(collector ? { routes: { [EVENTS_PATH]: eventsRoute(collector, isBusy, isSecure) } } : {}),
     async fetch(original, server) {
       const request = withPlainUrl(original)
@@ -84,7 +87,7 @@ export function serve(
       if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
       noteCaller(request, server.requestIP(original), callerOf)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
-      // Otherwise an event stream would be closed like an idle connection.
+      // Without this, an event stream would be closed like an idle connection.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
       return response
     },
@@ -101,17 +104,17 @@ function eventsRoute(collector: App['collector'], isBusy: (server: Server) => bo
 }
 
 /**
- * True when there are two `Host` headers, which Bun joins with a comma; a proxy may have used the other one.
- * https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
+ * True when there are two `Host` headers, which Bun joins with a comma. Such a request is rejected with 400, because a
+ * proxy may have used the other header: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
  */
 function hasTwoHosts({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? false
 }
 
 /**
- * Returns the request with a URL in which Elysia finds the path: without a `Host`, as in HTTP/1.0, Bun sets only the
- * path, and Elysia 1.4 searches the path from the eleventh character, which misses a host of three characters. Null
- * when the request makes no valid URL.
+ * Returns the request with a complete URL, so that Elysia finds the path. For a request without `Host`, as in HTTP/1.0,
+ * Bun's URL contains only the path. Elysia 1.4 searches for the path from the eleventh character, which fails for a
+ * host of three characters. Null when no valid URL can be built.
  */
 function withPlainUrl(request: Request): Request | null {
   const { url } = request
@@ -127,7 +130,10 @@ function noteCaller(request: Request, peer: { address: string } | null, callerOf
   if (address !== null) noteAddress(request, address)
 }
 
-/** Returns the response, or a 503 after the time limit; while the body still arrives, its own limits apply. */
+/**
+ * Returns the response, or 503 after the time limit. While the request body is still being received, the limits on
+ * reading it apply instead.
+ */
 async function inTime(request: Request, answer: Promise<Response> | Response, limitMs: number): Promise<Response> {
   if (!(answer instanceof Promise)) return answer
   const late = Promise.withResolvers<Response>()
@@ -135,7 +141,7 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
     if (isArriving(request)) timer = setTimeout(giveUp, limitMs)
     else {
       late.resolve(errorResponse(tooLate(request, limitMs)))
-      // Stops the work, whose answer is no longer needed.
+      // Aborts the work, because its response is no longer needed.
       abortRequest(request)
     }
   }
@@ -170,8 +176,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * Closes idle connections while there are more than `config.maxConnections`, estimated by the number of open files,
- * which Linux reports since 6.2; elsewhere nothing happens. Returns a function that stops it.
+ * Closes idle connections while there are more than `config.maxConnections`. The number is estimated from the open
+ * files, which Linux reports since 6.2; on other systems nothing is closed. Returns a function that stops the checks.
  */
 export function limitConnections(servers: readonly Server[], config: Config, log: Log, everyMs: number): () => void {
   let toldAt = Number.NEGATIVE_INFINITY
@@ -191,8 +197,8 @@ function openFiles(): number {
 }
 
 /**
- * Waits for running requests, and closes connections. After `withinMs` it cuts off the rest; connections without a
- * complete request are not waited for.
+ * Waits for running requests and closes connections. After `withinMs`, closes the remaining ones. Does not wait for
+ * connections without a complete request.
  */
 export async function stopServer(server: Server, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs

@@ -1,7 +1,7 @@
 import pino from 'pino'
 import type { Log } from '../app.ts'
 
-/** Makes a log of JSON lines on stderr; stdout is for the output of commands. */
+/** Creates a log that writes JSON lines to stderr; stdout is for the output of commands. */
 export function logTo(level: string): Log {
   const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
   return {

@@ -71,7 +71,7 @@ describe('a server', () => {
     using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('mine') })
     using folder = temporaryFolder()
     await expect(startServer(configOf(folder.path, settings(String(other.port))), quiet)).rejects.toThrow(/port/)
-    // The folder is free again, so no job can be at work on it.
+    // The folder can be opened again, so no job is still using it.
     await (await startServer(configOf(folder.path), quiet)).stop()
   })
 

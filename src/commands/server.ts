@@ -16,18 +16,18 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Answers additional requests in the demo; returns null for those of the program. */
+/** Answers additional requests in the demo; returns null for requests that the program handles. */
 export type Extra = (request: Request) => Promise<Response> | null
 
 /**
- * Together with the rest of the stop, less than the 10 s after which a container is killed:
+ * Time limit for running requests. The whole shutdown must take less than 10 s, after which Docker kills a container:
  * https://docs.docker.com/reference/cli/docker/container/stop/
  */
 const STOP_MS = 1.5 * SECOND_MS
-/** Interval at which queries are aborted, because jobs may start another one before they notice the stop. */
+/** Interval at which queries are aborted, because jobs may start another one before they notice the shutdown. */
 const ABORT_MS = 50
 
-/** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and fails. */
+/** Opens the data folder, listens and starts jobs. If it can't listen, it closes the folder and rejects. */
 export async function startServer(
   config: Config,
   log: Log,
@@ -92,16 +92,14 @@ function listen(app: App, config: Config, extra: Extra, open: (listening: Listen
   }
 }
 
-/** The system's error codes of `listen`, in words. */
+/** Descriptions of the system's error codes for `listen`. */
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: 'another program uses this port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
   EACCES: 'this user may not use the port; ports below 1024 require additional privileges',
 }
 
-/**
- * Returns what `open` returns. Fails with a sentence that names the address and the reason when it can't listen.
- */
+/** Returns the result of `open`. When it can't listen, throws an error that names the address and the reason. */
 function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
   try {
     return open()
@@ -121,7 +119,7 @@ function urlOf(server: { hostname: string | undefined; port: number | undefined 
   return `http://${host}:${server.port}`
 }
 
-/** Resolves at SIGINT, SIGTERM, or when the terminal is closed (SIGHUP). */
+/** Resolves on SIGINT, SIGTERM, or when the terminal is closed (SIGHUP). */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())

@@ -1,7 +1,7 @@
 import { type Config, readConfig, SettingError, type SettingName } from '../config.ts'
 import { type Flag, type Invocation, UsageError } from './command.ts'
 
-/** Flags of the commands that open a data folder or listen. */
+/** Flags shared by the commands that open a data folder or listen. */
 export const DATA_FLAG = {
   data: { type: 'string', value: 'DIR', meaning: 'Data folder (default ./data)' },
 } as const satisfies Record<string, Flag>
@@ -12,7 +12,7 @@ export const LISTEN_FLAGS = {
 
 const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }
 
-/** Returns the settings that the flags of this invocation set. */
+/** Returns the settings given by the flags. */
 export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, string>> {
   const given = Object.entries(flags).flatMap(([flag, value]) => {
     const setting = BY_FLAG[flag]
@@ -21,7 +21,7 @@ export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, s
   return Object.fromEntries(given)
 }
 
-/** Returns all settings. Fails with `UsageError` for a bad one. */
+/** Returns all settings. Throws `UsageError` for an invalid one. */
 export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
   try {
     return readConfig({ ...settingsOf(invocation), ...more }, invocation.env)

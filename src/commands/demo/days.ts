@@ -6,7 +6,7 @@ import { MIN_GAP_MS } from '../../signals/gap.ts'
 import { tx } from '../../store/database.ts'
 import type { SentBatch } from './sent.ts'
 
-/** Shows a time of the past, and the present one as soon as it is let go. */
+/** A clock set to a time in the past. After `letGo`, it follows the system clock. */
 export class PastClock implements Clock {
   private at: Instant | null
 
@@ -27,10 +27,10 @@ export class PastClock implements Clock {
   }
 }
 
-/** Asks the API. Fails with what it answered when that is no success. */
+/** Calls the API and returns the response. Rejects with the response's error unless the call succeeds. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
 
-/** Days in the life of the program: all of it but its sockets, with a clock that is moved by hand. */
+/** Runs the whole program, except for its sockets, with a clock that is advanced manually. */
 export class Days {
   private constructor(
     private readonly app: App,
@@ -42,7 +42,7 @@ export class Days {
     return new Days(await openApp({ config, clock, log }), clock)
   }
 
-  /** Lets time pass. The heart beats on, or the time would count as one in which nothing could be collected. */
+  /** Advances the clock. Heartbeats continue meanwhile; otherwise the time would be recorded as a gap in collection. */
   until(at: Instant): void {
     const { app, clock } = this
     tx(app.db, () => {
@@ -51,13 +51,16 @@ export class Days {
     })
   }
 
-  /** Advances the clock to the present, however long the days took to generate, and continues with the system clock. */
+  /**
+   * Advances the clock to the present, which includes the time spent generating events, and then follows the system
+   * clock.
+   */
   reachPresent(): void {
     this.until(systemClock.now())
     this.clock.letGo()
   }
 
-  /** Runs jobs, one after the other, and waits until nothing is under way. */
+  /** Runs jobs one after the other and waits until no delivery or run is active. */
   async run(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.job(name).run()
     await this.app.idle()
@@ -68,7 +71,7 @@ export class Days {
     return callOf(this.app, apiKey)
   }
 
-  /** Sends batches to the collector, together. `tokens`: of the domains, by host. */
+  /** Sends batches to the collector concurrently. `tokens`: property tokens by host. */
   async collect(sent: readonly SentBatch[], tokens: Record<string, string>): Promise<void> {
     const url = 'http://127.0.0.1/api/v1/events?token='
     const requests = sent.map(({ host, batch }) => {

@@ -6,7 +6,7 @@ export const demo: Command = {
   summary: 'A server with a sample organization, replayed real traffic, alerts and a built-in inbox.',
   flags: { listen: LISTEN_FLAGS.listen },
   async run(invocation) {
-    // Imported only here, so that a server does not load the demo's mail server and recordings.
+    // Imported here so that a server does not load the demo's mail server and recordings.
     const { runDemo } = await import('./run.ts')
     return runDemo(invocation)
   },

@@ -12,11 +12,11 @@ export interface InboxMessage {
   text: string
 }
 
-/** A real mail server and a real webhook receiver on loopback, which keep the received messages. */
+/** A real mail server and webhook receiver on loopback that store the messages they receive. */
 export interface Inbox {
   smtpUrl: string
   webhookUrl: string
-  /** Latest first, at most 100. */
+  /** Newest first, at most 100. */
   messages(): readonly InboxMessage[]
   close(): Promise<void>
 }

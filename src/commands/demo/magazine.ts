@@ -2,12 +2,12 @@ import { type Choice, Site, type Visit } from './site.ts'
 import { GA4, PLAUSIBLE } from './vendors.ts'
 
 const STORIES = ['linen-in-summer', 'a-coat-for-life', 'how-dye-works', 'mending', 'the-tailor'] as const
-/** The player of this story, which another company makes, does not tell what is watched. */
+/** The third-party video player of this story does not report video titles. */
 const UNTITLED = 'the-tailor'
-/** Shares of visitors who read another story, and who watch its video. */
+/** Share of visitors who read another story, and share who watch its video. */
 const [READS_ON, WATCHES] = [0.45, 0.2]
 
-/** A magazine about clothes: stories, some with a video. */
+/** A fashion magazine with stories, some of which have a video. */
 export class Magazine extends Site {
   protected override titleOf(path: string): string {
     return path === '/' ? 'The Magazine' : path.slice('/stories/'.length).replaceAll('-', ' ')

@@ -7,16 +7,16 @@ import { createKey } from '../../org/key-store.ts'
 import { addMember, createUser, initialize } from '../../org/store.ts'
 import { HOSTS } from './sites.ts'
 
-/** The sample organization, who is in it, and its domains by host. */
+/** The sample organization with its members and its domains by host. */
 export interface Sample {
   owner: { email: string; password: string; key: string }
-  /** API keys of those who act in its past. */
+  /** API keys of the members who act in the simulated past. */
   keys: { mara: string; jonas: string }
   domainIds: Record<string, string>
   tokens: Record<string, string>
 }
 
-/** Makes the sample organization in an empty data folder, as `tagwarden init` does. */
+/** Creates the sample organization in an empty data folder, as `tagwarden init` does. */
 export async function makeSample(folder: string, clock: Clock): Promise<Sample> {
   const { db, box } = openStores(folder)
   try {

@@ -77,8 +77,9 @@ interface Past {
 }
 
 /**
- * The organization has a past, and each part of it came in as anybody's does: weeks by an import, what broke a rule and the
- * last days through the collector, on the program's own jobs and routes. Returns its flow tests, which have not run yet.
+ * Generates the organization's history the way real data arrives. Most events are imported. Events that violate rules
+ * and those of the last days go through the collector, with the program's own jobs and routes. Returns the flow tests,
+ * which have not run yet.
  */
 async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<MadeTests> {
   const { events, orders } = sites.until(plot.collectedAt)
@@ -123,7 +124,7 @@ async function importPast(
   }
 }
 
-/** Sends continuous traffic of visitors, some with recorded requests. Returns a function that stops it. */
+/** Sends continuous visitor traffic, part of it from recorded requests. Returns a function that stops it. */
 function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
   const [google = [], ...others] = recordings.map((har, index) => parseHar(har, `recording ${index}`).map(withoutTime))
   const startedAt = systemClock.now()
@@ -153,7 +154,7 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
   return hit
 }
 
-/** Flow tests and an audit, after the start and while somebody looks; without a browser none. */
+/** Runs flow tests and an audit in the background after startup. Does nothing without a browser. */
 function walkInBackground(
   { app }: Running,
   { owner, domainIds }: Sample,
@@ -205,7 +206,7 @@ function greet(
   )
 }
 
-/** Messages are printed from the greeting on; those of the past only wait in the inbox. */
+/** Announces messages received after the greeting. Earlier messages are only stored in the inbox. */
 function announcer() {
   let hasBegun = false
   return {

@@ -6,7 +6,10 @@ export const CART_WITHOUT_CURRENCY = 'Cart without a currency'
 
 const MARKETING = { type: 'email', target: 'marketing@shop.example' } as const
 
-/** Returns the alerts that the sample organization made on its first day, each about something of its past. `onCall`: a webhook. */
+/**
+ * Returns the alerts that the sample organization created on its first day, each related to an event in its history.
+ * `onCall`: a webhook.
+ */
 export function firstAlerts(domains: { shop: string; magazine: string }, onCall: string): AlertInput[] {
   const shared = {
     ...{ alertType: 'data_validation', vendors: ['Google Analytics 4'], period: '1d' },
@@ -42,7 +45,7 @@ export function firstAlerts(domains: { shop: string; magazine: string }, onCall:
   ]
 }
 
-/** Returns the alerts of today, one of each type. `onCall`: a webhook. */
+/** Returns the current alerts, one of each type. `onCall`: a webhook. */
 export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
   const channels: AlertInput['channels'] = [MARKETING, { type: 'webhook', target: onCall }]
   const shared = { domainIds: [domainId], channels }

@@ -5,7 +5,7 @@ import { GTM } from './vendors.ts'
 
 type PageStats = NonNullable<Batch['pageStats']>
 
-/** A batch in the collector's format, and the host that sends it. */
+/** A batch in the collector's format and the host that sends it. */
 export interface SentBatch {
   host: string
   batch: {
@@ -20,7 +20,7 @@ export interface SentBatch {
   }
 }
 
-/** Returns events as browsers send them: a batch for each page of a visit. */
+/** Returns events as browsers send them: one batch for each page of a visit. */
 export function batchesOf(events: readonly SiteEvent[], sentAt: Instant): SentBatch[] {
   const pages = Map.groupBy(events, ({ sessionId, path, version }) => `${sessionId} ${path} ${version}`)
   return [...pages.values()].flatMap((own) => {
@@ -44,12 +44,12 @@ function tagOf({ at, of, event, status, durMs, params }: SiteEvent): TagItem[] {
   return [{ ts: at, container: of.account, tagId, name, event, status, execMs: durMs }]
 }
 
-/** One browser in five does not tell for how long code blocks. */
+/** One in this many browsers does not report how long code blocks the page. */
 const SILENT_BROWSERS = 5n
-/** Milliseconds of a request on a page of middling speed. */
+/** Duration of a request on a page of average speed, in milliseconds. */
 const MIDDLING_MS = 90
 
-/** Returns the browser's measurements of the vendors' code, for pages seen from their beginning. */
+/** Returns the browser's measurements of the vendors' code, for pages whose load is among the events. */
 function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
   const [first] = own
   if (!first || !own.some(({ of }) => of === GTM)) return {}
@@ -64,7 +64,7 @@ function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
   return { pageStats: { ts: first.at, loaf, vendors } }
 }
 
-/** Returns an event as a line of `tagwarden import events`. */
+/** Returns an event as an input line for `tagwarden import events`. */
 export function importLine({ at, of, event, status, durMs, ...rest }: SiteEvent, domainId: string): string {
   const { vendor, account, kind, request } = of
   const lasted = request ? { durMs } : { execMs: durMs }

@@ -5,9 +5,9 @@ import { ADS, GA4, META, type SampleVendor, TIKTOK } from './vendors.ts'
 export interface ShopOptions extends SiteOptions {
   /** Prefix of its order ids: `A` for `A-10000`. */
   orders: string
-  /** Since then carts of Google Analytics 4 have no currency. */
+  /** Time from which Google Analytics 4 cart events lack a currency. */
   lostCurrencyAt?: Instant
-  /** Then a form put the address of its user into a parameter, for two days. */
+  /** Start of the two days in which a form leaks the user's e-mail address in a parameter. */
   leakedAt?: Instant
   /** True when Meta also receives events of visitors who refused consent. */
   tellsRefusers?: true
@@ -25,13 +25,13 @@ const TITLES: Record<string, string> = {
   '/thank-you': 'Thank you',
 }
 
-/** Shares of visits that continue from step to step. */
+/** Share of visits that continue to each step. */
 const GOES_ON = { product: 0.72, cart: 0.34, checkout: 0.62, purchase: 0.71, newsletter: 0.04 }
 export const LEAK_DAYS = 2
 const LEAKED = 'jane.doe@example.com'
 
 /**
- * A clothes shop that sells mostly in the evening and at weekends. One purchase in forty is not reported to any vendor.
+ * A clothes shop whose sales peak in the evening and at weekends. One in forty purchases is not reported to any vendor.
  */
 export class Shop extends Site {
   private orders = 0

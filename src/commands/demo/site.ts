@@ -14,7 +14,7 @@ export interface SiteEvent {
   status: 'ok' | 'failure'
   durMs: number
   version: number
-  /** As the decoder of the vendor reads them. */
+  /** Parameters as returned by the vendor's decoder. */
   params: Record<string, string>
 }
 
@@ -38,23 +38,23 @@ export interface Visit {
 
 export interface SiteOptions {
   host: string
-  /** Visits of an ordinary day. */
+  /** Number of visits on an average day. */
   visits: number
   seed: number
-  /** The vendors that it tells; absent: all that it could. */
+  /** The vendors that receive events; absent: all vendors the site supports. */
   tells?: readonly SampleVendor[]
-  /** From then on nobody comes any more. */
+  /** Time from which the site sends no more events. */
   until?: Instant
-  /** The version that the site has then. */
+  /** Returns the container version at this time. */
   version(at: Instant): number
 }
 
-/** Shares of visits by the hour (UTC) and weekday (0 = Sunday). */
+/** Share of visits by hour (UTC) and weekday (0 = Sunday). */
 const BY_HOUR = [7, 5, 5, 5, 5, 6, 7, 8, 9, 11, 12, 13, 13, 12, 12, 12, 13, 14, 16, 18, 17, 13, 10, 8]
 const BY_WEEKDAY = [1.25, 0.95, 0.9, 0.9, 0.95, 1, 1.2]
 const HOUR_SUM = BY_HOUR.reduce((sum, share) => sum + share, 0)
 
-/** The banner: shares of visitors who agree, and who refuse; the others don't answer. */
+/** Share of visitors who accept the banner, and share who refuse. The others don't answer. */
 const [AGREE, REFUSE] = [0.72, 0.16]
 const CONSENT = {
   granted: withWords({ gcs: 'G111', gcd: '13r3r3r3r5' }),
@@ -63,13 +63,16 @@ const CONSENT = {
 }
 export type Choice = keyof typeof CONSENT
 
-/** Adds the collector's consent parameters to those of Google's requests. */
+/** Adds the consent parameters that the collector derives from Google's requests. */
 function withWords(sent: Record<string, string>): Record<string, string> {
   addConsent(sent)
   return sent
 }
 
-/** Numbers from 0 to 1, the same for the same seed: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Returns a generator of numbers from 0 to 1, reproducible for the same seed:
+ * https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function randomOf(seed: number): () => number {
   let state = seed % 2_147_483_647 || 1
   return () => {
@@ -78,7 +81,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** A site with visitors who come by the hour of the day and the day of the week; the same for the same seed. */
+/** A site whose traffic follows the hour of the day and the day of the week, reproducible for the same seed. */
 export abstract class Site {
   protected readonly random: () => number
   private events: SiteEvent[] = []
@@ -89,12 +92,13 @@ export abstract class Site {
     this.random = randomOf(options.seed)
   }
 
-  /** Makes the visits that begin within an hour. */
+  /** Generates the visits that begin within an hour. */
   hour(from: Instant): void {
     const at = new Date(from)
     const share = (BY_HOUR[at.getUTCHours()] ?? 0) / HOUR_SUM
     const expected = this.options.visits * share * (BY_WEEKDAY[at.getUTCDay()] ?? 1)
-    // Steadier than chance: a visit sends a dozen events, so an hour without one would be a silence.
+    // Varies less than a random distribution would. A visit sends a dozen events, so an hour without visits would look
+    // like an outage.
     const chance = this.random() + this.random() + this.random() - 1.5
     const count = Math.round(expected + Math.min(Math.sqrt(expected), expected / 4) * chance)
     for (let n = 0; n < count; n++) {
@@ -102,7 +106,7 @@ export abstract class Site {
     }
   }
 
-  /** Hands out what happened before then, in no order. */
+  /** Removes and returns the events and orders before this time, unsorted. */
   take(before: Instant): { events: SiteEvent[]; orders: Order[] } {
     const { events, sold } = this
     this.events = events.filter(({ at }) => at >= before)
@@ -113,7 +117,7 @@ export abstract class Site {
   /** Simulates the actions of a visitor. */
   protected abstract visit(visit: Visit, choice: Choice): void
 
-  /** The title of a page. */
+  /** Returns the title of a page. */
   protected abstract titleOf(path: string): string
 
   protected page(visit: Visit, path: string): void {
@@ -122,7 +126,10 @@ export abstract class Site {
     this.tell(visit, GTM, 'gtm.load')
   }
 
-  /** Sends an event to vendors. Advertising vendors receive only those of visitors who consented, unless `anyway`. */
+  /**
+   * Sends an event to a vendor. Advertising vendors receive events only from visitors who consented, unless `anyway` is
+   * true.
+   */
   protected tell(
     visit: Visit,
     of: SampleVendor,
@@ -133,7 +140,8 @@ export abstract class Site {
     const { host, version, until, tells } = this.options
     if (tells && !tells.includes(of)) return
     if (of.advertises && visit.choice !== 'granted' && !anyway) return
-    // In sequence: Google receives the answer to the banner before the others receive the page view.
+    // Events are sent one after another, so Google receives the banner choice before the other vendors receive the page
+    // view.
     visit.at += 1 + Math.floor(this.random() * 90)
     if (until !== undefined && visit.at >= until) return
     const title = this.titleOf(visit.path)
@@ -159,5 +167,5 @@ export abstract class Site {
   }
 }
 
-/** True for `days` days from then. */
+/** True for `days` days starting at `from`. */
 export const lasts = (at: Instant, from: Instant, days: number) => at >= from && at < from + days * DAY_MS

@@ -95,10 +95,13 @@ test('sends events to every vendor of the shop', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
 })
 
-/** Number of missing events at which an hourly series counts as silent, at the sensitivity of automatic signals. */
+/** Number of missing events at which an hourly series is considered silent, at the sensitivity of automatic signals. */
 const SILENT = 22.6
 
-/** Largest number of events expected in a gap of the last day, by the mean of the hour in which the gap begins. */
+/**
+ * Returns the largest number of events expected during a gap in the last day, based on the mean of the hour in which
+ * the gap begins.
+ */
 function worstGap(own: readonly SiteEvent[], from: number, until: number): number {
   const hourOf = (at: number) => new Date(at).getUTCHours()
   const perHour = Array.from({ length: 24 }, (_, hour) => own.filter(({ at }) => hourOf(at) === hour).length)

@@ -7,23 +7,23 @@ import { GA4, GTM, META } from './vendors.ts'
 /** The sites of the sample organization, by host. */
 export const HOSTS = { shop: 'shop.example', outlet: 'outlet.example', magazine: 'magazine.example' } as const
 
-/** Events in the history of the sample organization, with their times. */
+/** Times of the main events in the sample organization's history. */
 export interface Plot {
-  /** The first event; those before `collectedAt` come by an import. */
+  /** Time of the first event. Events before `collectedAt` are imported. */
   from: Instant
-  /** The organization begins to use Tagwarden. */
+  /** The organization starts using Tagwarden. */
   joinedAt: Instant
-  /** A container that did no harm goes live. */
+  /** A harmless container version goes live. */
   harmlessAt: Instant
-  /** A player without titles is noticed, and muted. */
+  /** A video player without titles is noticed and its alert is muted. */
   untitledAt: Instant
-  /** A form puts an address into a parameter, for two days. */
+  /** A form starts leaking an e-mail address in a parameter, for two days. */
   leakedAt: Instant
-  /** A container goes live after which carts have no currency. */
+  /** A container version goes live after which cart events lack a currency. */
   harmfulAt: Instant
-  /** From then on everything comes through the collector. */
+  /** All events from this time on are received by the collector. */
   collectedAt: Instant
-  /** The outlet falls silent. */
+  /** The outlet stops sending events. */
   silentAt: Instant
   now: Instant
 }
@@ -39,7 +39,7 @@ export function plotOf(now: Instant): Plot {
   }
 }
 
-/** Everything that happened in a time span, in order. */
+/** All events and orders in a time span, in chronological order. */
 export interface Happened {
   events: SiteEvent[]
   orders: Order[]
@@ -48,15 +48,15 @@ export interface Happened {
 /**
  * A shop, its outlet and its magazine with about 4,000 events a day, reproducible for the same plot and seed.
  *
- * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible receive page views, products, carts, purchases
- * and videos; Google Tag Manager reports its tags. Visitors answer a banner: Google's requests carry the answer (`gcs`,
- * `gcd`), and the others are sent only with consent, except at the outlet, where Meta also receives visitors who
- * refused. One purchase in forty is not reported, a few are sent to Google twice; every purchase has a `transaction_id`
- * and a value.
+ * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible receive events for page views, products,
+ * carts, purchases and videos; Google Tag Manager reports on its own tags. Visitors answer a consent banner. Google's
+ * requests carry the answer (`gcs`, `gcd`). Other vendors receive events only with consent, except at the outlet, where
+ * Meta also receives events from visitors who refused. One purchase in forty is not reported, and a few are sent to
+ * Google twice. Every purchase has a `transaction_id` and a value.
  */
 export class Sites {
   private readonly all: readonly (Shop | Magazine)[]
-  /** Hours before this were made. */
+  /** Visits have been generated up to this hour. */
   private madeTo: Instant
 
   constructor(plot: Plot, seed = 1) {
@@ -74,7 +74,7 @@ export class Sites {
     ]
   }
 
-  /** Returns what happened before then and was not handed out yet. */
+  /** Returns the events and orders before this time that have not been returned yet. */
   until(at: Instant): Happened {
     for (; this.madeTo < at; this.madeTo += HOUR_MS) for (const site of this.all) site.hour(this.madeTo)
     const taken = this.all.map((site) => site.take(at))

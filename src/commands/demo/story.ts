@@ -9,18 +9,18 @@ import type { Order, SiteEvent } from './site.ts'
 import { HOSTS, type Plot, type Sites, VERSIONS } from './sites.ts'
 import { type MadeTests, makeTests } from './walks.ts'
 
-/** Something that was done in the past, and when. */
+/** An action in the simulated past, with its time. */
 interface Act {
   at: Instant
   do(): Promise<unknown>
-  /** The jobs that find out what follows from it; left out: nothing follows. */
+  /** The jobs to run afterwards; absent: none. */
   jobs?: readonly string[]
 }
 
-/** A rule of the first weeks that was broken, and what people did about it. */
+/** A rule that was violated in the first weeks, and how people responded. */
 interface Trouble {
   alert: string
-  /** Events that break it in this time are judged on arrival. */
+  /** Events that violate the rule between `from` and `to` are validated on arrival. */
   from: Instant
   to: Instant
   isBrokenBy(event: SiteEvent): boolean
@@ -30,9 +30,9 @@ interface Trouble {
 /** Maximum number of orders per request. */
 const ORDERS_AT_ONCE = 1000
 const STEP_MS = 2 * MINUTE_MS
-/** Time after which a pipeline reports a release that its first visitors have seen. */
+/** Delay before a pipeline reports a release; by then, the first visitors have seen it. */
 const TOLD_MS = 6 * MINUTE_MS
-/** Time after which the silence of the outlet is discovered. */
+/** Delay before the outage of the outlet is noticed. */
 const FOUND_AFTER_MS = 4 * HOUR_MS
 
 function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
@@ -71,7 +71,10 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
   ]
 }
 
-/** Returns events that break a rule of the first weeks, and the others: what is imported opens no issue. */
+/**
+ * Separates the events that violate a rule in the first weeks from the others. The others can be imported, because
+ * imported events open no issues.
+ */
 export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: SiteEvent[]; others: SiteEvent[] } {
   const troubles = troublesOf(plot)
   const isNoticed = (event: SiteEvent) =>
@@ -80,9 +83,7 @@ export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: 
   return { noticed, others }
 }
 
-/**
- * Simulates the time between the day on which the organization joined and the last days. `noticed`: see `noticedOf`.
- */
+/** Simulates the time from the day the organization joined until the last days. `noticed`: see `noticedOf`. */
 export async function liveFirstWeeks(
   days: Days,
   sample: Sample,
@@ -101,7 +102,7 @@ export async function liveFirstWeeks(
     days.until(at)
     await act()
     if (!jobs) continue
-    // Events received in this millisecond are judged in the next one.
+    // Events received in this millisecond are evaluated in the next one.
     days.until(at + SECOND_MS)
     await days.run(...jobs)
   }
@@ -112,9 +113,9 @@ export async function liveFirstWeeks(
 
 /** Objects that the organization created on its first day. */
 export interface SetUp {
-  /** By name. */
+  /** Alert ids by name. */
   alertIds: ReadonlyMap<string, string>
-  /** The integration that tells who is on call. */
+  /** Id of the integration that notifies the person on call. */
   onCall: string
 }
 
@@ -164,7 +165,7 @@ async function makeAlerts(owner: Call, alerts: readonly AlertInput[]): Promise<M
   return ids
 }
 
-/** Actions of people and their pipelines. */
+/** Returns the actions of the members and their deployment pipelines. */
 function actsOf(
   days: Days,
   { keys, domainIds }: Sample,
@@ -203,15 +204,15 @@ async function changeIssue(call: Call, alertId: string, patch: { status: string;
 
 interface LastDays {
   sites: Sites
-  /** Earlier orders. */
+  /** Orders placed before the last days. */
   sold: readonly Order[]
   made: SetUp
-  /** Of the storefront. */
+  /** Origin of the storefront. */
   origin: string
 }
 
 /**
- * Simulates the last days through the collector. At their end the organization creates its other alerts and its flow
+ * Simulates the last days through the collector. At the end, the organization creates its remaining alerts and its flow
  * tests, which are returned.
  */
 export async function liveLastDays(
@@ -224,7 +225,7 @@ export async function liveLastDays(
   const { events, orders } = sites.until(plot.now)
   const foundAt = plot.silentAt + FOUND_AFTER_MS
   let isFound = false
-  // In short steps, because silences are measured in minutes.
+  // Time advances in short steps because silences are measured in minutes.
   for (const [step, own] of Map.groupBy(events, ({ at }) => Math.ceil(at / STEP_MS))) {
     const at = Math.min(step * STEP_MS, plot.now)
     if (at >= foundAt && !isFound) {

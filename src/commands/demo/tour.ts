@@ -1,4 +1,4 @@
-/** First requests for a newcomer, with what each shows. */
+/** Returns paths of API requests for a new user to try, each with a description of its result. */
 export function questions(domainId: string): [path: string, sees: string][] {
   return [
     ['/v1/issues', 'what is wrong now'],

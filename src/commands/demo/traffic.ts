@@ -5,7 +5,7 @@ import type { SiteEvent } from './site.ts'
 import { HOSTS, VERSIONS } from './sites.ts'
 import { GA4, GTM } from './vendors.ts'
 
-/** A recorded request without the time and page of its recording. */
+/** A recorded request without its time and page. */
 export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
 /** Requests sent by vendors' own code in a real browser. */
@@ -14,23 +14,29 @@ export interface Recorded {
   others: readonly (readonly Replayed[])[]
 }
 
-/** The container that goes live while somebody watches: its purchases have no transaction id. */
+/** The container version that goes live during the demo. Its purchases have no transaction id. */
 const FAULTY_VERSION = VERSIONS.harmful + 1
 export const FAULTY_AFTER_MS = 12 * SECOND_MS
 
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']
-/** Seconds of recorded visitors: some at first, so that there is something to see, then few, so that they change no count. */
+/**
+ * Timing of recorded visitors in seconds. They are frequent at first, so that data appears quickly, and then too rare
+ * to affect counts.
+ */
 const [AT_FIRST, AT_FIRST_EVERY, THEN_EVERY] = [45, 14, 600]
-/** These visitors agreed to everything: https://developers.google.com/tag-platform/security/concepts/consent-mode */
+/**
+ * Consent parameters of a visitor who accepted everything:
+ * https://developers.google.com/tag-platform/security/concepts/consent-mode
+ */
 const AGREED = { gcs: 'G111', gcd: '13r3r3r3r5' }
 
-/** Returns true in those seconds of the demo in which a recorded visitor comes. */
+/** True in the seconds of the demo in which a recorded visitor sends events. */
 export const isRecordedAt = (second: number) =>
   second < AT_FIRST ? second % AT_FIRST_EVERY === 0 : second % THEN_EVERY === 0
 
 /**
- * Returns what a visitor sends whose requests were recorded, on one page of the shop: those of Google Analytics 4, and those
- * of one other vendor in turn.
+ * Returns the batch of a recorded visitor for one page of the shop. It contains the requests to Google Analytics 4 and
+ * to one other vendor, each vendor in turn.
  */
 export function recordedVisit({ google, others }: Recorded, second: number, now: Instant): SentBatch {
   const isFaulty = second * SECOND_MS >= FAULTY_AFTER_MS
@@ -49,14 +55,14 @@ export function recordedVisit({ google, others }: Recorded, second: number, now:
   }
 }
 
-/** Returns an event of the shop as the faulty container sends it. */
+/** Returns an event of the shop as sent by the faulty container. */
 export function faulty(event: SiteEvent): SiteEvent {
   if (event.host !== HOSTS.shop) return event
   const { 'ep.transaction_id': id, ...params } = event.params
   return { ...event, version: FAULTY_VERSION, params: event.of === GA4 ? params : event.params }
 }
 
-/** The recordings were made without a banner; Google's requests say how the visitor answered it. */
+/** Adds consent to Google's requests, because the recordings were made without a banner. */
 function withConsent(hit: Replayed): Replayed {
   const url = new URL(hit.url)
   if (!url.pathname.endsWith('/g/collect')) return hit

@@ -4,7 +4,7 @@ import type { HitItem } from '../../ingest/batch.ts'
 interface OnPage {
   url: string
   title: string
-  /** The visitor, as Google's cookie names it. */
+  /** Visitor id from Google's cookie. */
   client: string
 }
 
@@ -14,19 +14,19 @@ export interface SampleVendor {
   account: string
   /** `tag`: reports of a tag manager about its own tags. */
   kind: 'event' | 'tag'
-  /** True when its requests say how the visitor answered the banner. */
+  /** True when its requests report the visitor's banner choice. */
   saysConsent?: true
-  /** True when it receives only events of visitors who consented. */
+  /** True when it receives events only from visitors who consented. */
   advertises?: true
-  /** Where its code comes from, its bytes, and for how long it blocks a page of middling speed, in milliseconds. */
+  /** Host and size in bytes of its code, and how long that code blocks a page of average speed, in milliseconds. */
   code: { host: string; bytes: number; blockMs: number }
-  /** The parameters that each of its events has, spelled as its decoder spells them. */
+  /** Returns the parameters that all of its events have, named as by its decoder. */
   base(event: string, page: OnPage): Record<string, string>
-  /** Its request with these parameters; absent: the container reports the event. */
+  /** Returns its request with these parameters; absent: the container reports the event. */
   request?(params: Record<string, string>): Pick<HitItem, 'url' | 'method' | 'body'>
 }
 
-/** Parameters that the decoders add to what was sent. */
+/** Prefix of parameters that the decoders add to the sent ones. */
 const ADDED = 'consent.'
 const fieldsOf = (params: Record<string, string>) =>
   new URLSearchParams(Object.entries(params).filter(([key]) => !key.startsWith(ADDED)))
@@ -81,7 +81,7 @@ export const GTM: SampleVendor = {
   base: () => ({ tagId: '7', name: 'GA4 configuration' }),
 }
 
-/** `a.b` becomes `{a: {b}}`. */
+/** Turns `a.b` into `{a: {b}}`. */
 function nested(params: Record<string, string>): Record<string, unknown> {
   const whole: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(params)) {

@@ -11,17 +11,17 @@ export interface MadeTests {
   joining: string
 }
 
-/** Delay that leaves the processor to the pages at first: a browser takes a core. */
+/** Initial delay that leaves the processor to the web pages, because a browser occupies a core. */
 const BEGIN_MS = 4 * SECOND_MS
 const ASK_EVERY_MS = SECOND_MS
-/** A busy machine is no fault of the shop. */
+/** Generous timeout, so that a busy machine does not make the shop look faulty. */
 const STEP_MS = MINUTE_MS
 const MOST_RUNS = 3
 const GA4 = 'Google Analytics 4'
 const clickOn = (id: string) => ({ type: 'click', selectors: [`#${id}`], offsetX: 8, offsetY: 8 })
 const NAVIGATES = { assertedEvents: [{ type: 'navigation' }] }
 
-/** Makes the flow tests, which have not run yet. */
+/** Creates the flow tests without running them. */
 export async function makeTests(call: Call, origin: string, domainId: string): Promise<MadeTests> {
   const shared = {
     ...{ domainId, retries: 0, severity: 'medium', timeoutS: 300 },
@@ -75,8 +75,8 @@ const auditOf = (origin: string, domainId: string): AuditInput => ({
 })
 
 /**
- * Runs both flow tests, which pass; releases a version of the shop, by which one of them fails with a step that was healed;
- * and audits what is live then. Ends early when `stopping` is aborted.
+ * Runs both flow tests, which pass, and then releases a new version of the shop. After the release, it runs one flow
+ * test again, which heals a step and fails, and audits the shop. Ends early when `stopping` is aborted.
  */
 export async function walkAll(
   call: Call,
@@ -95,7 +95,7 @@ export async function walkAll(
   }
   await pause(BEGIN_MS)
   for (const testId of [tests.joining, tests.buying]) {
-    // A machine that is too busy to start a browser may do so the next time.
+    // Starting a browser may fail on a busy machine, so a failed run is repeated.
     for (let n = 0; n < MOST_RUNS && !stopping.aborted; n++) if ((await run(testId)) === 'passed') break
   }
   storefront.release()

@@ -3,5 +3,7 @@ import ga4 from './ga4_minimal.har' with { type: 'text' }
 import mixpanel from './mixpanel.har' with { type: 'text' }
 import plausible from './plausible.har' with { type: 'text' }
 
-/** Requests that vendors' own SDKs sent from Chromium on a test page, as HAR texts; Google's first. */
+/**
+ * HAR files, as strings, of requests that vendors' own SDKs sent from Chromium on a test page. Google's comes first.
+ */
 export const recordings: readonly string[] = [ga4, mixpanel, plausible, amplitude]
