@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ActiveRuns } from './active-runs.ts'
 
-/** Work that continues until it is stopped or ended by hand. */
+/** Creates runs that continue until they are stopped or the test ends them. */
 function world() {
   const underWay = new ActiveRuns<{ id: string }>()
   const log: string[] = []

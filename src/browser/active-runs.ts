@@ -1,16 +1,18 @@
-/** Active runs in browsers: each at most once at a time, until it ends, is cancelled, or the server stops. */
+/**
+ * Active runs in browsers. A run is active at most once at a time, until it ends, is cancelled, or the server stops.
+ */
 export class ActiveRuns<Run extends { id: string }> {
   private readonly stop = new AbortController()
   private readonly runs = new Map<string, { run: Run; cancel: AbortController; ended: Promise<void> }>()
 
-  /** True after `close`: nothing is started any more. */
+  /** True after `close`; no further run starts. */
   get isClosed(): boolean {
     return this.stop.signal.aborted
   }
 
   /**
-   * Starts a run unless it is active or the server is stopping. `work` must end soon after `stopping` is aborted and
-   * must not reject.
+   * Starts a run unless it is already active or the server is stopping. `work` must end soon after `stopping` is
+   * aborted and must not reject.
    */
   begin(run: Run, work: (stopping: AbortSignal) => Promise<void>): void {
     if (this.isClosed || this.runs.has(run.id)) return
@@ -19,7 +21,7 @@ export class ActiveRuns<Run extends { id: string }> {
     this.runs.set(run.id, { run, cancel, ended })
   }
 
-  /** Cancels the runs selected by `which`. */
+  /** Cancels the runs for which `which` returns true. */
   cancel(which: (run: Run) => boolean): void {
     for (const { run, cancel } of this.runs.values()) if (which(run)) cancel.abort()
   }
@@ -29,7 +31,7 @@ export class ActiveRuns<Run extends { id: string }> {
     while (this.runs.size > 0) await Promise.all([...this.runs.values()].map(({ ended }) => ended))
   }
 
-  /** Stops active runs; nothing is started afterwards. */
+  /** Stops active runs and prevents further ones from starting. */
   async close(): Promise<void> {
     this.stop.abort()
     await this.idle()

@@ -2,9 +2,9 @@ import { atField } from '../core/error.ts'
 import { addressGuard } from '../integrations/transport/address-guard.ts'
 
 /**
- * Throws `invalid`, naming the field, when a browser may not open the address: its host is a literal private address
- * that `TAGWARDEN_OUTBOUND_ALLOW` does not list or this machine, or its port is reserved. Host names are resolved only
- * during the run.
+ * Throws `invalid`, naming the field, when a browser may not open the URL. Blocked are reserved ports, this machine,
+ * and literal private addresses that `TAGWARDEN_OUTBOUND_ALLOW` does not list. Host names are resolved only during the
+ * run.
  */
 export type CheckAddress = (address: string, field: string) => void
 

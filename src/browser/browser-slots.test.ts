@@ -5,10 +5,10 @@ import { type BrowserSlot, BrowserSlots, BrowserTime } from './browser-slots.ts'
 
 const MAX_PAUSED = 4
 const never = () => new AbortController().signal
-/** Resolves when all work that needs no timer is done. */
+/** Resolves when all pending work that does not wait for a timer is done. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** A task, reduced to its use of slots. */
+/** A task that only uses its slot. */
 interface Task {
   place: BrowserSlot
   stopping: AbortController
@@ -56,7 +56,7 @@ test('any tasks together use all slots, and few browsers are open without a slot
           await settled()
           expect(has('in')).toBeLessThanOrEqual(concurrency)
           expect(has('paused')).toBeLessThanOrEqual(MAX_PAUSED)
-          // No slot is free while a task waits for it.
+          // While a task waits, all slots are occupied.
           if (has('waiting') > 0) expect(has('in')).toBe(concurrency)
         }
         for (const task of tasks) if (task.state !== 'new') end(task)
@@ -126,7 +126,7 @@ test('an organization with long runs gets no more time than one with short runs'
           async () => {
             const end = time.begin(name)
             now += ms
-            // The difference is compared while both have waiting work.
+            // Totals are compared only while both organizations have waiting tasks.
             if (now <= 200_000) total[name] += ms
             end()
           },

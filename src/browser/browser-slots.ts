@@ -1,12 +1,14 @@
 import { FairQueue } from '../core/fair-queue.ts'
 
-/** Maximum number of open browsers without a slot: 120 to 280 MB each. */
+/** Maximum number of open browsers without a slot. Each occupies 120 to 280 MB. */
 const MAX_PAUSED = 4
-/** Maximum number of tasks of one organization that may pause, unless there are more slots. */
+/**
+ * Maximum number of concurrent tasks per organization that may pause; with more slots than this, the number of slots.
+ */
 const PAUSING_BY_ORG = 2
 const UNLIMITED = Number.POSITIVE_INFINITY
 
-/** Slots for concurrently running browsers. Organizations take turns by the browser time that each has used. */
+/** Slots for concurrently running browsers. The organization that has used the least browser time is next. */
 export class BrowserSlots {
   private readonly queue: FairQueue
   private readonly pausing = new FairQueue(UNLIMITED)
@@ -17,7 +19,9 @@ export class BrowserSlots {
     this.queue = new FairQueue(concurrency, undefined, (orgId) => this.time.usedBy(orgId))
   }
 
-  /** Returns a slot to be entered. When `stopping` aborts, waiting ends and the slot is freed at once. */
+  /**
+   * Returns a slot for one task. When `stopping` is aborted, the task stops waiting and its slot is freed immediately.
+   */
   of(orgId: string, stopping: AbortSignal): BrowserSlot {
     const mayPause = (): (() => void) | null => {
       if (this.paused >= MAX_PAUSED) return null
@@ -28,14 +32,15 @@ export class BrowserSlots {
   }
 
   /**
-   * Runs work that may pause, when the organization has few enough of it. Throws like `work`, or when `signal` aborts.
+   * Runs work that may pause, once the organization has fewer such tasks than allowed. Rejects like `work`, or when
+   * `signal` is aborted.
    */
   runPausing<T>(orgId: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const atOnce = Math.max(PAUSING_BY_ORG, this.concurrency)
     return this.pausing.run(work, { shares: [{ name: orgId, maxRunning: atOnce, maxWaiting: UNLIMITED }], signal })
   }
 
-  /** Waits for a slot. Returns a function that frees it. Throws when the signal aborts. */
+  /** Waits for a slot. Returns a function that frees it. Rejects when the signal is aborted. */
   private take(orgId: string, signal: AbortSignal): Promise<() => void> {
     const taken = Promise.withResolvers<() => void>()
     const left = Promise.withResolvers<void>()
@@ -68,7 +73,7 @@ export class BrowserSlot {
     this.signal = AbortSignal.any([stopping, this.over.signal])
   }
 
-  /** Resolves when the task has a slot. Rejects when it is stopped or ended before. */
+  /** Resolves when the task has a slot. Rejects when the task is stopped or ended first. */
   async enter(): Promise<void> {
     try {
       this.giveUp ??= await this.take(this.signal)
@@ -79,14 +84,14 @@ export class BrowserSlot {
     if (this.over.signal.aborted) this.end()
   }
 
-  /** Gives up the slot until the task enters again; keeps it when too many browsers are open without one. */
+  /** Frees the slot until the task enters again. Does nothing when too many browsers are open without a slot. */
   pause(): void {
     if (this.giveUp === null || this.over.signal.aborted) return
     this.endPause = this.mayPause()
     if (this.endPause !== null) this.leave()
   }
 
-  /** Gives up the slot for good. */
+  /** Frees the slot permanently. */
   end(): void {
     this.over.abort()
     this.stopPause()
@@ -104,30 +109,32 @@ export class BrowserSlot {
   }
 }
 
-/** Time after which used browser time counts half, in milliseconds. */
+/** Time in milliseconds after which used browser time is weighted by half. */
 const HALF_LIFE_MS = 60 * 60 * 1000
 
 interface Use {
-  /** Milliseconds used until `at`; older ones count less. */
+  /** Weighted milliseconds used until `at`; earlier time has less weight. */
   usedMs: number
   at: number
   running: number
 }
 
-/** Recent browser time of each organization. Time used an hour ago counts half, two hours ago a quarter. */
+/**
+ * Recent browser time of each organization. Time used an hour ago is weighted by a half, two hours ago by a quarter.
+ */
 export class BrowserTime {
   private readonly uses = new Map<string, Use>()
 
   /** `now` returns monotonic milliseconds. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Returns milliseconds including running browsers; 0 for an organization without any. */
+  /** Returns the weighted milliseconds, including those of running browsers; 0 for an organization without any. */
   usedBy(orgId: string): number {
     const use = this.uses.get(orgId)
     return use ? this.usedUntilNow(use) : 0
   }
 
-  /** Starts counting a browser of the organization. Returns a function that stops it. */
+  /** Starts counting the time of a browser. Returns a function that stops counting. */
   begin(orgId: string): () => void {
     const change = (by: 1 | -1) => {
       const use = this.uses.get(orgId) ?? { usedMs: 0, at: this.now(), running: 0 }

@@ -11,27 +11,27 @@ import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
 import { memoryOf, processesOf } from './process-memory.ts'
 
-/** Error of a run that failed because of an internal error, whose details are in the log. */
+/** Error of a run that failed because of an internal error. The details are in the log. */
 export const INTERNAL_FAULT = 'the server could not execute it; see its log for the reason'
 
-/** Options of the server that are the same for every browser. */
+/** Server options shared by all browsers. */
 export type ServerBrowsing = Pick<
   BrowsingOptions,
   'chromium' | 'folder' | 'outboundAllow' | 'outboundProxy' | 'outboundCa'
 >
 
 export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
-  /** `TAGWARDEN_CHROMIUM`. */
+  /** Value of `TAGWARDEN_CHROMIUM`. */
   chromium: string
-  /** Folder for the browsers' folders. Leftovers of a kill are removed at start. */
+  /** Parent folder of the browsers' folders. Folders left over after a kill are removed at startup. */
   folder: string
-  /** `TAGWARDEN_FLOW_CONCURRENCY`: concurrent browsers. */
+  /** Value of `TAGWARDEN_FLOW_CONCURRENCY`: maximum number of concurrent browsers. */
   concurrency: number
-  /** Maximum memory of a browser with all its processes; default 2 GiB. */
+  /** Maximum memory of a browser with all its processes, in bytes; default 2 GiB. */
   memoryBytes?: number
-  /** Maximum size of its profile with caches, stored data and temporary files; default 1 GiB. */
+  /** Maximum size of a browser's profile in bytes, including caches, stored data and temporary files; default 1 GiB. */
   diskBytes?: number
-  /** Starts this program; replaced in tests. */
+  /** Command that starts this program; replaced in tests. */
   command?: readonly string[]
 }
 
@@ -40,9 +40,9 @@ export interface Asked<Plan, Message> {
   task: TaskName
   /** Called when there is a free slot. */
   plan: (own: ServerBrowsing) => Plan
-  /** Maximum running time of the browser, including pauses but not the wait for a slot. */
+  /** Maximum running time of the browser in milliseconds. Pauses are included, the wait for a slot is not. */
   limitMs: number
-  /** True when the task gives up its slot while it waits. Limited per organization. */
+  /** True when the task frees its slot while it waits. The number of such tasks is limited per organization. */
   pauses?: boolean
   /** Stops the run, or its wait for a slot. */
   stopping: AbortSignal
@@ -62,8 +62,9 @@ const GONE_MS = 10 * SECOND_MS
 const GONE_POLL_MS = 10
 
 /**
- * Browsers of a server: each runs in a separate process, a few at once, and organizations take turns. A task that waits
- * gives up its slot: its browser stays open and continues when there is a free slot.
+ * The browsers of a server. Each runs in a separate process, with a limited number at once, and organizations take
+ * turns. While a task waits, its slot is free for others; its browser stays open and continues when a slot is free
+ * again.
  */
 export class Browsers {
   private readonly places: BrowserSlots
@@ -74,16 +75,16 @@ export class Browsers {
     rmSync(options.folder, { recursive: true, force: true })
   }
 
-  /** Returns why no browser can run and what to do, without a full stop; null when one can. */
+  /** Returns why no browser can run and how to fix it, without a full stop; null when browsers can run. */
   fault(): string | null {
     const { chromium } = this.options
     return findChromium(chromium) === null ? howToGetChromium(chromium) : null
   }
 
   /**
-   * Runs a task in a new browser when there is a free slot. Returns the reason for an early end, without a full stop,
-   * or null. Never throws because of a browser or a page; throws like `onStart`, `plan` and `onMessage`. When it
-   * returns, the browser and its files are gone.
+   * Runs a task in a new browser once a slot is free. Returns the reason for an early end, without a full stop, or
+   * null. Never rejects because of a browser or a page, but rejects with errors thrown by `onStart`, `plan` and
+   * `onMessage`. When it returns, the browser has exited and its files are deleted.
    */
   async run<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
     const { orgId, stopping, pauses = false } = asked
@@ -127,7 +128,8 @@ export class Browsers {
     const { command = programCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
-      // The process group, with which the browser can be found and stopped too, is created here or by the process.
+      // Either this option or the process itself creates a process group, through which the browser can be found and
+      // stopped, too.
       detached: !createsProcessGroup,
       env: workerEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -156,7 +158,7 @@ export class Browsers {
     let isOver = false
     const enter = async () => {
       limit.stop()
-      // A rejection means that the task is stopped.
+      // `enter` rejects when the task is stopped.
       const isIn = await place.enter().then(
         () => true,
         () => false,
@@ -177,14 +179,14 @@ export class Browsers {
       limit.stop()
       unwatch()
       asked.stopping.removeEventListener('abort', onStop)
-      // It may not have created its group yet.
+      // The process may not have created its group yet.
       child.kill('SIGKILL')
       await endGroup(child.pid)
       await child.exited
     }
   }
 
-  /** Calls `stop` with a reason when a browser exceeds a limit. Returns a function that ends the watch. */
+  /** Calls `stop` with a reason when a browser exceeds a limit. Returns a function that stops the checks. */
   private watchUse(group: number, folder: string, stop: (why: string) => void): () => void {
     const { memoryBytes = MEMORY_BYTES, diskBytes = DISK_BYTES } = this.options
     const sentence = (bytes: number, what: string) => `the browser took more than ${bytes / 2 ** 20} MiB of ${what}`
@@ -232,7 +234,7 @@ async function endGroup(group: number): Promise<void> {
   try {
     process.kill(-group, 'SIGKILL')
   } catch {
-    // They have already exited.
+    // The processes have already exited.
     return
   }
   const end = performance.now() + GONE_MS
@@ -241,9 +243,7 @@ async function endGroup(group: number): Promise<void> {
 
 const BLOCK_BYTES = 512
 
-/**
- * Returns the disk space used below a folder in bytes; 0 when it does not exist. Files removed meanwhile do not count.
- */
+/** Returns the disk usage of a folder in bytes; 0 when it does not exist. Files removed meanwhile are ignored. */
 async function diskUseOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   let bytes = 0

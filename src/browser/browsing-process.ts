@@ -4,11 +4,12 @@ import type { Slot, Task } from './task.ts'
 
 export type TaskName = 'walk' | 'crawl'
 
-/** Messages of the server to the process of a browser. `entered` answers `enter`. */
+/** Messages from the server to the browser process. `entered` is the response to `enter`. */
 export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
 /**
- * Messages of the process. `leave` and `enter` are those of its slot. After `ended` it waits for the pipe to be closed.
+ * Messages from the browser process to the server. `leave` and `enter` free and request its slot. After `ended`, the
+ * process waits until the pipe is closed.
  */
 export type FromBrowsing =
   | { kind: 'message'; message: unknown }
@@ -17,10 +18,10 @@ export type FromBrowsing =
   | { kind: 'ended'; error: string | null }
 
 /**
- * Main function of a browser's process: executes the task it receives and exits when the pipe closes; yields the
- * processor to other programs. Never resolves.
+ * Entry point of the browser process. It executes the task it receives, at low priority, and exits when the pipe
+ * closes. Never resolves.
  *
- * @param tasks loaded when they start
+ * @param tasks functions that load each task on demand
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
   createProcessGroup()
@@ -51,13 +52,14 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
       )
   })
   process.once('disconnect', () => {
-    // Ends the browser in case it does not notice the end of this process.
+    // Stops the browser in case it does not notice that this process ends.
     stopping.abort(new Error('the server has disconnected'))
     process.exit()
   })
-  // The server ends this process by closing the pipe. A signal to the whole group would lose the reason.
+  // Signals are ignored, because the server stops this process by closing the pipe. A signal sent to the whole group
+  // would hide the reason.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  // Puppeteer rejects promises of closed tabs, some of which nothing awaits.
+  // Puppeteer rejects promises of closed tabs, and not all of them are awaited.
   process.on('unhandledRejection', () => undefined)
   return new Promise(() => {})
 }

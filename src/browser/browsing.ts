@@ -5,53 +5,60 @@ import type { Traffic } from './traffic.ts'
 /** `desktop` is 1,280 × 800, `mobile` a phone of 390 × 844 with touch and its user agent. */
 export type Device = 'desktop' | 'mobile' | { width: number; height: number; mobile?: boolean }
 
-/** `answer`: requests known to a decoder are answered inside the browser and do not leave; `send`: they leave. */
+/**
+ * `answer`: requests recognised by a decoder are answered inside the browser and never sent to the vendor; `send`: they
+ * are sent.
+ */
 export type VendorRequests = 'answer' | 'send'
 
-/** Options for opening a browser. Plain data, because it is sent through a pipe. */
+/** Options for opening a browser. They are plain data because they are sent through a pipe. */
 export interface BrowsingOptions {
   /** Path of the Chromium executable. */
   chromium: string
-  /** An empty folder for the profile, downloads and temporary files; the caller removes it when the browser is gone. */
+  /**
+   * An empty folder for the profile, downloads and temporary files. The caller removes it after the browser has exited.
+   */
   folder: string
   device: Device
   vendorRequests: VendorRequests
-  /** Texts that must not appear in any stored or displayed text. */
+  /** Secrets that must not appear in any stored or displayed text. */
   secrets: readonly string[]
-  /** Personal data in displayed texts, which is covered in screenshots. */
+  /** Privacy settings that determine the personal data covered in screenshots. */
   privacy: Privacy
-  /** `TAGWARDEN_OUTBOUND_ALLOW`. */
+  /** Value of `TAGWARDEN_OUTBOUND_ALLOW`. */
   outboundAllow: readonly string[]
-  /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
+  /** Value of `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
   outboundProxy: string
-  /** `TAGWARDEN_OUTBOUND_CA`: additional authorities that the browser trusts, as PEM; empty: none. */
+  /**
+   * Value of `TAGWARDEN_OUTBOUND_CA`: additional certificate authorities that the browser trusts, as PEM; empty: none.
+   */
   outboundCa: string
   /** Appended to the browser's user agent after a space; empty: nothing. */
   userAgentSuffix: string
 }
 
-/** A separate Chromium whose requests are all watched and judged by the guard. */
+/** A separate Chromium whose requests are all recorded and checked by the guard. */
 export interface Browsing extends AsyncDisposable {
   browser: Browser
-  /** The first tab: blank, with the device set. */
+  /** The first tab: blank, with the device emulated. */
   page: Page
   traffic: Traffic
-  /** Address of the guard's proxy, for requests made outside the browser: `http://127.0.0.1:<port>`. */
+  /** URL of the guard's proxy, for requests made outside the browser: `http://127.0.0.1:<port>`. */
   proxy: string
   /**
    * Returns why the last connection to the URL's host and port failed, without a full stop; null when it succeeded or
    * was never attempted.
    */
   faultOf(url: string): string | null
-  /** Open tabs, oldest first. A tab opened by a page is included once it is ready, with the device set. */
+  /** Open tabs, oldest first. A tab opened by a page is included once the device is emulated in it. */
   tabs(): readonly Page[]
-  /** Texts with secrets masked: `***`. */
+  /** Returns the text with secrets replaced by `***`. */
   mask(text: string): string
   /**
    * Returns a PNG of the page's viewport, with secrets and personal data in texts and fields covered. Rejects when the
    * page hangs.
    */
   screenshot(page: Page): Promise<Uint8Array>
-  /** Resolves with the reason when the browser has crashed or was killed; otherwise never. */
+  /** Resolves with the reason when the browser crashes or is killed; otherwise never. */
   readonly gone: Promise<string>
 }

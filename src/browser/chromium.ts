@@ -1,7 +1,7 @@
 import { childEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 
-/** Names of the executable, the leanest first. */
+/** Names of the executable, those with the lowest resource usage first. */
 const NAMES = [
   'chrome-headless-shell',
   'chromium-headless-shell',
@@ -13,7 +13,7 @@ const NAMES = [
   'google-chrome-beta',
 ]
 
-/** Folders of programs, also for services started with a short `PATH`. */
+/** Folders searched in addition to `PATH`, which may be short for services. */
 const FOLDERS = [
   ...['/usr/local/bin', '/usr/bin', '/bin', '/snap/bin', '/usr/lib/chromium', '/usr/lib/chromium-browser'],
   ...['/opt/google/chrome', '/opt/chromium'],
@@ -25,10 +25,10 @@ const MAC_APPS = [
 ]
 
 /**
- * Returns the path of Chromium's executable; null when there is none.
+ * Returns the path of the Chromium executable; null when there is none.
  *
- * @param setting `TAGWARDEN_CHROMIUM`: the only path or name in `PATH` to use. Empty: search `PATH` and the usual
- * folders for the usual names.
+ * @param setting value of `TAGWARDEN_CHROMIUM`: the only path, or name in `PATH`, to use. If empty, the usual names are
+ * searched for in `PATH` and the usual folders.
  */
 export function findChromium(setting: string): string | null {
   const folders = [process.env.PATH ?? '', ...FOLDERS].filter(Boolean).join(':')
@@ -40,7 +40,7 @@ export function findChromium(setting: string): string | null {
   return null
 }
 
-/** Timeout for printing its version. */
+/** Timeout for printing the version. */
 const VERSION_MS = 5 * SECOND_MS
 
 /** Returns the version printed by an executable, such as `153.0.8010.0`; null when it prints none. */
@@ -54,7 +54,7 @@ export async function versionOf(executable: string): Promise<string | null> {
     })
     return versionIn(await new Response(said.stdout).text())
   } catch {
-    // It can't be started, which is reported when the browser starts.
+    // The executable can't be started, which is reported when the browser is opened.
     return null
   }
 }
@@ -62,12 +62,12 @@ export async function versionOf(executable: string): Promise<string | null> {
 /** Returns the version in a browser's name: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
 export const versionIn = (said: string): string | null => /\d+(?:\.\d+){3}/.exec(said)?.[0] ?? null
 
-/** Returns what to do so that `findChromium` finds one, without a full stop. */
+/** Returns instructions for making Chromium available to `findChromium`, without a full stop. */
 export function howToGetChromium(setting: string): string {
   return setting === ''
     ? 'there is no Chromium on this server: install it (package "chromium" or "chromium-headless-shell"), or set TAGWARDEN_CHROMIUM to its executable'
     : `TAGWARDEN_CHROMIUM is ${setting}, which is not an executable file: set it to one, or leave it empty`
 }
 
-/** False for root, as whom Chromium does not start with its sandbox. */
+/** False for root, because Chromium does not start with its sandbox as root. */
 export const hasSandbox = (): boolean => process.getuid?.() !== 0

@@ -1,9 +1,9 @@
-/** Buttons of a widely used consent banner: CSS selectors, which are also searched for in shadow trees and frames. */
+/** Buttons of a widely used consent banner, as CSS selectors, which are also matched inside shadow trees and frames. */
 export interface KnownBanner {
   name: string
   accept: readonly string[]
   deny: readonly string[]
-  /** Clicked when there is no button to deny, to reach one of `deny`. */
+  /** Buttons that open the options. Clicked when none of `deny` is visible yet. */
   options?: readonly string[]
 }
 
@@ -109,8 +109,8 @@ export const KNOWN_BANNERS: readonly KnownBanner[] = [
 ]
 
 /**
- * Texts of banner buttons in lower case: English, German, French, Spanish, Italian, Dutch, Polish, Portuguese, Swedish,
- * Danish.
+ * Labels of banner buttons in lower case: English, German, French, Spanish, Italian, Dutch, Polish, Portuguese,
+ * Swedish, Danish.
  */
 export const BUTTON_WORDS = {
   accept: [

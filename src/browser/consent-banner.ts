@@ -4,7 +4,7 @@ import type { Consent } from './consent.ts'
 import { BUTTON_WORDS, KNOWN_BANNERS } from './consent-banner-known.ts'
 import { until } from './time-limit.ts'
 
-/** Time to wait for a banner, which may appear after the page. */
+/** Time to wait for a banner, which may appear after the page has loaded. */
 const APPEARS_MS = 3000
 /** Time for an answered banner to disappear, and for the second page of its options to appear. */
 const GOES_MS = 2000
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 200
 
 /**
  * Answers the consent banner of a page if one appears in time. A banner may be in a frame or a shadow tree.
- * @param waitMs time to wait for a banner; 0: only one that is already there
+ * @param waitMs time to wait for a banner; 0: only one that is already visible
  * @returns whether a banner was answered; false with mode `none`
  * @throws when `stopping` is aborted; never because of the page
  */
@@ -54,9 +54,9 @@ async function pressEach(
 }
 
 interface Buttons {
-  /** The first existing and visible one is clicked. */
+  /** Selectors, of which the first with a visible match is clicked. */
   selectors: readonly string[]
-  /** Otherwise a button of a banner whose text is exactly one of these. */
+  /** If no selector matches, a banner button with exactly one of these labels is clicked. */
   words: readonly string[]
 }
 
@@ -65,11 +65,12 @@ interface Limit {
   stopping: AbortSignal
 }
 
-/** Clicks the first existing button and waits until it is gone. Returns the button; null when none appeared. */
+/** Clicks the first existing button and waits until it disappears. Returns the button; null when none appeared. */
 async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping }: Limit): Promise<number | null> {
   const found = await until(() => findButton(page, buttons), waitMs, stopping, LOOK_EVERY_MS)
   if (!found) return null
-  // By its own method instead of the mouse, because banners slide in and the mouse could hit anything.
+  // Clicked with the element's own method instead of the mouse, because banners slide in and the mouse could hit
+  // something else.
   const gone = async () => {
     const visible = await found.element.evaluate((element) => element.checkVisibility({ visibilityProperty: true }))
     return visible ? null : true
@@ -82,7 +83,7 @@ async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping
     )
     await until(gone, GOES_MS, stopping)
   } catch {
-    // Its page is gone as well.
+    // The page containing the button has been closed.
     stopping.throwIfAborted()
   }
   return found.index
@@ -119,7 +120,7 @@ async function findIn(
   }
 }
 
-/** Runs in the page, so it can't use anything else of this file. */
+/** Runs in the page, so it can't use anything else from this file. */
 function buttonIn(selectors: readonly string[], words: readonly string[]): Element | null {
   const roots: (Document | ShadowRoot)[] = [document]
   const elements: Element[] = []
@@ -135,7 +136,7 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
   }
   for (const selector of selectors) {
     for (const root of roots) {
-      // A selector that reaches from outside into a shadow tree is matched in parts; the last part is the button.
+      // A selector that crosses into a shadow tree is matched in parts; the last part matches the button.
       const last = root === document ? selector : selector.replace(/^#usercentrics-cmp-ui /, '')
       const met = [...root.querySelectorAll(last)].find(isVisible)
       if (met) return met
@@ -151,7 +152,7 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
       if (over && /cookie|consent|tracking|datenschutz|privacy|confidentialité|privacidad/i.test(at.textContent ?? ''))
         return true
     }
-    // A banner in a separate frame fills it.
+    // A banner in a separate frame occupies the whole frame.
     return window !== window.top && /cookie|consent/i.test(`${document.body.textContent} ${location.href}`)
   }
   const wanted = new Set(words)

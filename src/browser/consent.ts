@@ -1,6 +1,9 @@
-/** How to answer a consent banner before the first step. */
+/** How a consent banner is answered before the first step. */
 export interface Consent {
   mode: 'none' | 'accept' | 'deny'
-  /** CSS selectors to click, in this order; empty: buttons of known banners, then buttons by their texts. */
+  /**
+   * CSS selectors of buttons to click, in this order. If empty, buttons of known banners are clicked, or else buttons
+   * with known labels.
+   */
   selectors: readonly string[]
 }

@@ -6,14 +6,14 @@ const DESKTOP = { width: 1280, height: 800, mobile: false }
 const PHONE = { width: 390, height: 844, mobile: true }
 const PHONE_PIXELS_PER_POINT = 3
 
-/** Properties by which a page recognises the device. */
+/** Properties by which a page recognises a device. */
 export interface Emulation {
   metrics: Protocol.Emulation.SetDeviceMetricsOverrideRequest
   userAgent: Protocol.Emulation.SetUserAgentOverrideRequest
 }
 
 /**
- * Returns how a device presents itself.
+ * Returns the properties that a device reports to pages.
  *
  * @param version version of the browser: `153.0.8010.0`
  * @param suffix appended to the user agent after a space; empty: nothing
@@ -25,7 +25,7 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
     { brand: 'Chromium', version: major },
     { brand: 'Not;A=Brand', version: '8' },
   ]
-  // Chrome reveals no more of its version and system than this.
+  // Chrome does not reveal more details of its version and operating system than these.
   const [system, kind] = mobile ? ['Linux; Android 10; K', 'Mobile Safari'] : ['X11; Linux x86_64', 'Safari']
   const plain = `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 ${kind}/537.36`
   return {
@@ -46,8 +46,8 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
 }
 
 /**
- * Makes a target present itself as the device. A target that waits for the debugger applies it before its first
- * request; targets without a screen refuse commands that do not apply to them.
+ * Emulates the device in a target. If the target waits for the debugger, the emulation applies before its first
+ * request. Targets without a screen reject the commands that do not apply to them, which is ignored.
  */
 export function emulate(session: CDPSession, { metrics, userAgent }: Emulation): Promise<unknown> {
   const touch = { enabled: metrics.mobile, maxTouchPoints: metrics.mobile ? 5 : 1 }
@@ -58,7 +58,7 @@ export function emulate(session: CDPSession, { metrics, userAgent }: Emulation):
   ])
 }
 
-/** Returns the headers of a request as sent by the device. */
+/** Returns the request's headers as the device would send them. */
 export function headersOf(
   { userAgent, userAgentMetadata }: Emulation['userAgent'],
   headers: Readonly<Record<string, string>>,

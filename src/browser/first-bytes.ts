@@ -1,6 +1,6 @@
-/** Protocol of a connection through the proxy, according to its first bytes. */
+/** Protocol of a connection through the proxy, detected from its first bytes. */
 export type Spoken =
-  /** TLS; the protocols that the client offers inside it (ALPN). */
+  /** TLS, with the protocols that the client offers (ALPN). */
   | { kind: 'tls'; protocols: readonly string[] }
   /** Plain HTTP, with the target of the first request. */
   | { kind: 'http'; target: string }
@@ -10,10 +10,10 @@ const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const ALPN = 16
 const RECORD_HEAD_BYTES = 5
-/** Longer first messages pass unread. */
+/** First messages longer than this are not parsed. */
 const MAX_BYTES = 64 * 1024
 
-/** Returns the protocol that the bytes begin; null when more bytes are needed to tell. */
+/** Returns the protocol that begins with these bytes; null when more bytes are needed. */
 export function spokenIn(bytes: Buffer): Spoken | null {
   if (bytes.length === 0) return null
   if (bytes.length > MAX_BYTES) return { kind: 'other' }
@@ -68,7 +68,7 @@ function protocolsOf(hello: Reader): string[] {
   return []
 }
 
-/** Reads numbers and length-prefixed blocks. Throws a `RangeError` beyond the end. */
+/** Reads numbers and length-prefixed blocks. Throws a `RangeError` when reading past the end. */
 class Reader {
   private at = 0
 

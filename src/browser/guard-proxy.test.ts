@@ -5,7 +5,7 @@ import { type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 const guard = addressGuard(['127.0.0.1'], { plainHttp: true })
 
-/** A site that echoes requests. */
+/** Starts a site that echoes requests. */
 function site() {
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -14,7 +14,7 @@ function site() {
   })
 }
 
-/** Sends the texts over one connection to the proxy, each after the previous response, and returns the responses. */
+/** Sends the strings over one connection to the proxy, each after the previous response, and returns the responses. */
 async function talk(port: number, texts: readonly string[], ends: readonly string[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let received = ''

@@ -6,7 +6,7 @@ import { type Connector, codeOf, connector } from '../integrations/transport/con
 import { type Spoken, spokenIn } from './first-bytes.ts'
 import { RequestReader } from './request-reader.ts'
 
-/** An HTTP proxy on this machine, through which a browser reaches only what the guard allows. */
+/** An HTTP proxy on this machine that lets a browser reach only the addresses allowed by the guard. */
 export interface GuardProxy extends AsyncDisposable {
   /** Port on 127.0.0.1. */
   port: number
@@ -18,27 +18,29 @@ export interface GuardProxy extends AsyncDisposable {
 }
 
 export interface GuardProxyOptions {
-  /** Judges each address when a connection is made, so a name is judged by what it currently resolves to. */
+  /**
+   * Checks each address when a connection is made, so a host name is checked by the address it currently resolves to.
+   */
   guard: AddressGuard
-  /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
+  /** Value of `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
   outboundProxy?: string
   /** Replaced in tests; the system's resolver by default. */
   resolve?: Resolve | undefined
-  /** Called with `host:port` for each requested connection, before it is judged. */
+  /** Called with `host:port` for each requested connection, before the guard checks it. */
   onAsked?: ((place: string) => void) | undefined
   /**
-   * Returns whether to block a web socket: its connection is closed before anything leaves. For `wss:` only host and
-   * port are known.
+   * Returns whether to block a web socket. A blocked connection is closed before any data is sent. For `wss:`, only
+   * host and port are known.
    */
   keepsIn?: ((socketUrl: string) => boolean) | undefined
 }
 
 /** Timeout for establishing a connection. */
 const CONNECT_MS = 15 * SECOND_MS
-/** Maximum number of remembered faults. */
+/** Maximum number of cached connection errors. */
 const MAX_FAULTS = 1000
 
-/** Starts the proxy. Disposing it ends all of its connections. */
+/** Starts the proxy. Disposing of the proxy closes all its connections. */
 export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
   const { guard, outboundProxy = '', resolve, onAsked, keepsIn } = options
   const ways = connector({ guard, proxy: outboundProxy, ...(resolve ? { resolve } : {}) })
@@ -46,7 +48,10 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
   const closing = new AbortController()
   const sockets = new Set<Socket>()
 
-  /** Connects to the address; `url` has the scheme http whatever protocol is used. Null: the fault was recorded. */
+  /**
+   * Connects to the host and port of `url`, whose scheme is always `http`. Returns null after an error, which has been
+   * recorded.
+   */
   const open = async (url: URL, tunnel: boolean): Promise<Socket | null> => {
     const place = placeOf(url)
     onAsked?.(place)
@@ -97,7 +102,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
 
 const DEFAULT_PORTS: Record<string, number> = { 'https:': 443, 'wss:': 443 }
 
-/** Returns `host:port`; an IPv6 address is in brackets. */
+/** Returns `host:port`, with an IPv6 address in brackets. */
 const placeOf = (url: URL) => `${url.hostname}:${url.port || (DEFAULT_PORTS[url.protocol] ?? 80)}`
 
 function faultFrom(error: unknown): string {
@@ -112,7 +117,7 @@ interface Ways {
   keepsIn: GuardProxyOptions['keepsIn']
 }
 
-/** Serves one connection of the browser: one tunnel, or plain requests one after the other. */
+/** Serves one connection from the browser: a single tunnel, or plain requests one after another. */
 function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
   /** Destination of plain requests; responses pass unchanged. */
   let upstream: { place: string; socket: Socket } | null = null
@@ -179,8 +184,8 @@ function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
 }
 
 /**
- * Returns what the client sends through its tunnel until the protocol is known; null when `isLet` returns false or the
- * client disconnects.
+ * Returns the bytes the client has sent through its tunnel once the protocol is known. Null when `isLet` returns false
+ * or the client disconnects.
  */
 function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boolean): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()
@@ -202,7 +207,10 @@ function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boole
   return promise
 }
 
-/** Browsers use tunnels without TLS only for web sockets, and offer only HTTP/1.1 inside TLS only for web sockets. */
+/**
+ * Returns whether to block the connection. Browsers use tunnels without TLS, and TLS that offers only HTTP/1.1, only
+ * for web sockets.
+ */
 function isKeptIn(spoken: Spoken, { host }: URL, keepsIn: (socketUrl: string) => boolean): boolean {
   if (spoken.kind === 'http') return keepsIn(`ws://${host}${spoken.target}`)
   return spoken.kind === 'tls' && spoken.protocols.join() === 'http/1.1' && keepsIn(`wss://${host}/`)

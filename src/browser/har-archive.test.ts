@@ -17,7 +17,7 @@ const harWith = (...files: unknown[]) =>
     },
   })
 
-/** Returns the body of each request, or why it is missing. */
+/** Returns the body of each request, or the reason why it is missing. */
 async function bodiesOf(files: ZippedFile[], limits = LIMITS) {
   const { value, attachmentOf } = await readHarArchive(zipOf(files), limits)
   return (requestsOfHar(value, attachmentOf) ?? []).map(

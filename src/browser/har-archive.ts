@@ -3,33 +3,39 @@ import { messageOf } from '../core/error.ts'
 import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from './har-body.ts'
 import { attachmentsOfHar } from './har-requests.ts'
 
-/** Limits of an archive, for both claimed and actual sizes. */
+/** Limits for an archive, applied to both declared and actual sizes. */
 export interface ArchiveLimits {
-  /** Unpacked size of the HAR, in bytes. */
+  /** Maximum unpacked size of the HAR, in bytes. */
   harBytes: number
-  /** Unpacked size of all attachments read, in bytes. */
+  /** Maximum unpacked size of all attachments together, in bytes. */
   attachmentBytes: number
   entries: number
 }
 
-/** Maximum compression ratio of entries that unpack to more than 1 MiB. */
+/** Maximum compression ratio of entries whose unpacked size exceeds 1 MiB. */
 const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 1024 * 1024
 
-/** Stored and deflated: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.4.5 */
+/**
+ * Supported compression methods, stored and deflated: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT,
+ * 4.4.5
+ */
 const METHODS = [0, 8]
 
-/** Thrown for an archive that can't be read. The message continues a sentence that begins with the archive's name. */
+/** Error for an archive that can't be read. The message continues a sentence that begins with the archive's name. */
 export class ArchiveError extends Error {}
 
-/** Returns whether bytes begin like a ZIP archive: with an entry, or with the end of the directory when it is empty. */
+/**
+ * Returns whether the bytes begin like a ZIP archive: with an entry or, for an empty archive, with the end of the
+ * directory.
+ */
 export function isZip([a, b, c, d]: Uint8Array): boolean {
   return a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))
 }
 
-/** A HAR from an archive. */
+/** A HAR read from an archive. */
 export interface ArchivedHar {
-  /** The HAR, parsed. */
+  /** The parsed HAR. */
   value: unknown
   attachmentOf: AttachmentReader
 }
@@ -37,7 +43,8 @@ export interface ArchivedHar {
 /**
  * Reads the HAR in a ZIP archive and the attachments named by its requests, as written by Playwright (`.har.zip`).
  * Nothing is written to disk, and other entries are not unpacked. An unreadable attachment affects only its request.
- * Throws `ArchiveError` when it is not an archive, does not contain exactly one HAR, or exceeds the limits.
+ * Throws `ArchiveError` when the bytes are not an archive, when it does not contain exactly one HAR, or when it exceeds
+ * the limits.
  */
 export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): Promise<ArchivedHar> {
   const { zip, entries } = await directoryOf(bytes, limits)
@@ -57,7 +64,7 @@ export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): 
   return { value, attachmentOf: (file) => attachments.get(file) ?? absent(file) }
 }
 
-/** Returns the files of an archive by name; of duplicate names the first. */
+/** Returns the files of an archive by name. Of files with the same name, the first is used. */
 async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   const entries = new Map<string, Entry>()
   try {
@@ -73,7 +80,7 @@ async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   }
 }
 
-/** Returns whether a file was added to the archive by macOS. */
+/** Returns whether a file was added by macOS. */
 function isHidden(name: string): boolean {
   return /(?:^|\/)(?:__MACOSX\/|\.[^/]*$)/.test(name)
 }
@@ -101,7 +108,7 @@ async function attachmentIn(
 ): Promise<Attachment> {
   if (!entry) return absent(file)
   try {
-    // Known before unpacking: an entry unpacks to at most the size it claims.
+    // Checked before unpacking, because an entry never unpacks to more than its declared size.
     if (Math.min(entry.uncompressedSize, MAX_ATTACHMENT_BYTES) > left) {
       throw new Error('is beyond the limit for all attachments')
     }
@@ -115,7 +122,7 @@ const absent = (file: string): Attachment => ({
   fault: `it is in the attachment ${quoted(file)}, which is not in the archive`,
 })
 
-/** Returns the content of an entry. Errors continue a sentence that begins with its name. */
+/** Returns the content of an entry. Error messages continue a sentence that begins with the entry's name. */
 async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buffer> {
   const { uncompressedSize, compressedSize } = entry
   if (entry.isEncrypted()) throw new Error('is encrypted')
@@ -126,7 +133,7 @@ async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buff
   }
   const parts: Buffer[] = []
   try {
-    // The stream fails as soon as it has more bytes than the entry claims.
+    // The stream fails as soon as it exceeds the entry's declared size.
     for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer)
   } catch {
     throw new Error('is damaged')

@@ -15,7 +15,7 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** Returns the decoded body of a request, or why it is missing. */
+/** Returns the decoded body of a request, or the reason why it is missing. */
 function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): string | null {
   const pairs = Object.entries(headers).map(([name, value]) => ({ name, value }))
   const [request] = requestsOfHar({ log: { entries: [{ request: { url, method, headers: pairs, ...sent } }] } }) ?? []
@@ -102,7 +102,7 @@ describe('a body', () => {
     ['gzip', (body: string) => gzipSync(body)],
     ['zlib', (body: string) => deflateSync(body)],
   ] as const
-  /** Encodes bytes that are not UTF-8 one by one, like Python's `surrogateescape`. */
+  /** Escapes bytes that are not UTF-8 one by one, like Python's `surrogateescape`. */
   const escaped = (bytes: Buffer) =>
     [...bytes].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
 
@@ -151,7 +151,7 @@ describe('parameters', () => {
     const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
     fc.assert(
       fc.property(pairs, (sent) => {
-        // A URL shows whether a list is encoded when a percent sign is ambiguous.
+        // Adds a URL, which shows whether a list is encoded when a percent sign is ambiguous.
         const named = [['dl', 'https://shop.example/'], ...sent.map(([name, value]) => [`k[${name}]`, value])] as [
           string,
           string,

@@ -1,33 +1,33 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes of an attachment of a HAR, or the reason why it can't be read. */
+/** Content of a HAR's attachment, or the reason why it can't be read. */
 export type Attachment = { bytes: Uint8Array } | { fault: string }
 
-/** Reads an attachment by the name that the HAR gives it. */
+/** Reads an attachment by its name in the HAR. */
 export type AttachmentReader = (name: string) => Attachment
 
-/** Maximum size of an attachment, equal to the largest body that is decoded. */
+/** Maximum size of an attachment in bytes. Equal to the size of the largest body that is decoded. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024
 
 /** The body of a request; empty when it had none. */
 export interface HarBody {
   body?: string
   bodyBase64?: string
-  /** Why the recording lacks the body; continues a sentence that begins with `body:`. */
+  /** Reason why the recording lacks the body. Continues a sentence that begins with `body:`. */
   fault?: string
 }
 
-/** The fields of a HAR's `postData` that are read. `_file` is Playwright's name for an attachment. */
+/** The fields read from a HAR's `postData`. `_file` is Playwright's name for an attachment. */
 export type PostData =
   | { mimeType?: unknown; text?: unknown; encoding?: unknown; params?: unknown; comment?: unknown; _file?: unknown }
   | null
   | undefined
 
-/** A request's body as the recorder described it. */
+/** A request's body as described by the recorder. */
 export interface RecordedBody {
   method: string
   postData: PostData
-  /** `request.bodySize`; not a number or negative: unknown. */
+  /** Value of `request.bodySize`. Unknown when it is negative or not a number. */
   bodySize: unknown
   /** The request's `Content-Length`; undefined without one. */
   contentLength: string | undefined
@@ -35,25 +35,25 @@ export interface RecordedBody {
   contentEncoding: string
 }
 
-/** Methods whose requests have no relevant body. */
+/** Methods of requests without a relevant body. */
 const WITHOUT_BODY = /^(?:GET|HEAD|OPTIONS|CONNECT|TRACE)$/i
-/** First two bytes of gzip and zlib; recorders may also write the second one as U+FFFD or a lone surrogate. */
+/** First two bytes of gzip and zlib data. Recorders may write the second one as U+FFFD or a lone surrogate. */
 const COMPRESSED: ReadonlyMap<number, readonly number[]> = new Map([
   [0x1f, [0x8b, 0xfffd, 0xdc8b]],
   [0x78, [0x01, 0x5e, 0x9c, 0xda, 0xfffd, 0xdc9c, 0xdcda]],
 ])
-/** Control characters that never occur in text: all except tabs and line breaks. */
+/** Control characters that never occur in text: all but tabs and line breaks. */
 const CONTROL = /[^\P{Cc}\t\n\v\f\r]/u
-/** Recorders' comments about a truncated body. */
+/** Matches recorders' comments about a truncated body. */
 const SAYS_CUT = /\b(?:cut|truncated)\b/i
 const MAX_NAME_SHOWN = 100
 
-/** Returns a name from a HAR for messages, in quotes and cut to 100 characters. */
+/** Returns a name from a HAR for messages, in quotes and truncated to 100 characters. */
 export const quoted = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_SHOWN))
 
 /**
- * Returns the body from the first source that has it: attachment, text or parameters. Without any of them, and for a
- * truncated or damaged body, returns the reason if the request had a body.
+ * Returns the body from the first available source: attachment, text or parameters. If the request had a body but no
+ * source has it, or it is truncated or damaged, returns the reason instead.
  */
 export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader): HarBody {
   const { method, postData, contentEncoding } = recorded
@@ -70,17 +70,19 @@ export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader
   return sent > 0 ? { fault: `it is missing from the recording (${sent} bytes were sent)` } : {}
 }
 
-/** Returns whether a text has characters that only occur in binary data. */
+/** Returns whether a string contains characters that occur only in binary data. */
 export function isBinary(text: string): boolean {
   return CONTROL.test(text)
 }
 
-/** Returns whether a request may have had a body that its recording does not mention. */
+/** Returns whether a request may have had a body that the recording omits. */
 export function mayHaveBody(method: string): boolean {
   return !WITHOUT_BODY.test(method)
 }
 
-/** Returns the bytes the request had on the wire; null when unknown. Recorders write 0 for bodies they did not see. */
+/**
+ * Returns the size of the body on the wire in bytes; null when unknown. Recorders write 0 for bodies they did not see.
+ */
 function bytesSent({ bodySize, contentLength }: RecordedBody): number | null {
   if (contentLength !== undefined && /^\d{1,15}$/.test(contentLength)) return Number(contentLength)
   return typeof bodySize === 'number' && bodySize >= 0 ? bodySize : null
@@ -104,7 +106,7 @@ function bodyOfText(text: string, recorded: RecordedBody): HarBody {
   const isMultipart = text.startsWith('--')
   if (!isMultipart && text.includes('\ufffd') && isBinary(text)) return { fault: DAMAGED }
   if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'the recording has only part of it' }
-  // Recorders omit files from multipart forms and show compressed bodies unpacked.
+  // Recorders omit files from multipart forms and store compressed bodies unpacked, so sizes can't be compared.
   if (!isMultipart && recorded.contentEncoding === '' && sent !== null && isCut(text, sent)) {
     return { fault: `the recording has only ${Buffer.byteLength(text)} of ${sent} bytes` }
   }
@@ -113,15 +115,15 @@ function bodyOfText(text: string, recorded: RecordedBody): HarBody {
 
 const DAMAGED = 'the recording has damaged its binary data by storing it as text'
 
-/** Returns whether a text is compressed bytes. */
+/** Returns whether a string contains compressed data. */
 function isCompressed(text: string, contentEncoding: string): boolean {
   if (!isBinary(text)) return false
   return contentEncoding !== '' || COMPRESSED.get(text.charCodeAt(0))?.includes(text.charCodeAt(1)) === true
 }
 
 /**
- * Returns whether a text is unmarked base64: of as many bytes as were sent, or, when their number is unknown, of a form
- * or JSON.
+ * Returns whether a string is base64 that is not marked as such. The decoded data must have the size that was sent or,
+ * when that is unknown, be a form or JSON.
  */
 function isUnmarkedBase64(text: string, sent: number | null): boolean {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false
@@ -131,8 +133,8 @@ function isUnmarkedBase64(text: string, sent: number | null): boolean {
 }
 
 /**
- * Returns the bytes of a text with one character per byte (Latin-1), or with Python's lone surrogates U+DC80 to U+DCFF
- * for bytes that are not UTF-8. Null when some were replaced by U+FFFD.
+ * Returns the bytes of a string with one character per byte (Latin-1), or with Python's lone surrogates U+DC80 to
+ * U+DCFF for bytes that are not UTF-8. Null when bytes were replaced by U+FFFD.
  */
 function bytesOfText(text: string): Buffer | null {
   if (text.isWellFormed()) return /[^\0-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')
@@ -141,7 +143,10 @@ function bytesOfText(text: string): Buffer | null {
   return Buffer.concat(parts.map((part, at) => Buffer.from(part, at % 2 === 1 ? 'latin1' : 'utf8')))
 }
 
-/** Returns whether a text is shorter than what was sent, however the recorder wrote line breaks and escapes. */
+/**
+ * Returns whether a string is shorter than the body that was sent, regardless of how the recorder wrote line breaks and
+ * escapes.
+ */
 function isCut(text: string, sent: number): boolean {
   if (Buffer.byteLength(text) >= sent) return false
   const lines = text.replaceAll(/\r?\n/g, '\r\n')
@@ -160,7 +165,7 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-/** Returns the valid pairs of a list of `{name, value}`. */
+/** Returns the valid pairs in a list of `{name, value}`. */
 function pairsOf(list: unknown): [name: string, value: string][] {
   if (!Array.isArray(list)) return []
   return list.flatMap((one: { name?: unknown; value?: unknown } | null) =>
@@ -169,14 +174,15 @@ function pairsOf(list: unknown): [name: string, value: string][] {
 }
 
 /**
- * A percent sign that encodes nothing, a character that a form always encodes, or a URL: none of these occurs in an
- * encoded list.
+ * Matches strings that never occur in an encoded list: a percent sign that encodes nothing, a character that a form
+ * always encodes, or a URL.
  */
 const DECODED = /%(?![0-9a-f]{2})|[^\x21-\x7e]|["<>\\^`{|}&]|^[a-z][a-z\d+.-]*:\/\//i
 
 /**
- * Returns parameters as the form that was sent; null when there are none. Some recorders write them percent-encoded,
- * others decoded; an ambiguous list counts as encoded. A JSON body that was recorded as a form is reassembled.
+ * Returns the parameters as the form that was sent; null when there are none. Some recorders write parameters
+ * percent-encoded, others decoded; an ambiguous list is treated as encoded. A JSON body that was recorded as a form is
+ * reassembled.
  */
 function formOf(list: unknown): string | null {
   const pairs = pairsOf(list)

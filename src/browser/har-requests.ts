@@ -2,7 +2,7 @@ import { type CapturedBody, readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
 import { type AttachmentReader, harBodyOf, isBinary, mayHaveBody, type PostData, quoted } from './har-body.ts'
 
-/** One request of a recording, in the collector's format. */
+/** One request from a recording, in the collector's format. */
 export interface RecordedHit {
   url: string
   method: string
@@ -11,23 +11,23 @@ export interface RecordedHit {
   contentEncoding?: string
   status?: number
   durMs?: number
-  /** When it was sent, in milliseconds since the epoch; absent when unknown. */
+  /** Time at which it was sent, in milliseconds since the epoch; absent when unknown. */
   ts?: number
-  /** URL of the page, from `Referer` or else the recording's page; null without either. */
+  /** URL of the page, from `Referer` or else from the recording's page; null when neither exists. */
   pageUrl: string | null
-  /** Why the body can't be read, although the request had one. Such a hit is reported instead of decoded. */
+  /** Present when the request had a body that can't be read. Such a hit is reported instead of decoded. */
   missingBody?: MissingBody
 }
 
-/** A body that a recording lacks or has only in part. */
+/** A body that is missing from a recording or incomplete. */
 interface MissingBody {
   /** Index in `log.entries`, from 0. */
   entry: number
-  /** Continues a sentence that begins with `body:`. */
+  /** Reason; continues a sentence that begins with `body:`. */
   reason: string
 }
 
-/** The fields of an entry that are read. Recorders omit many or write other types. */
+/** The fields read from an entry. Recorders omit many of them or use other types. */
 interface HarEntry {
   pageref?: unknown
   startedDateTime?: unknown
@@ -36,10 +36,10 @@ interface HarEntry {
   response?: { status?: unknown }
 }
 
-/** An entry of a HAR. */
+/** A request from a HAR entry. */
 export interface HarRequest {
   hit: RecordedHit
-  /** URL of the page in the tab, whichever of its frames sent the request; null when the HAR does not tell. */
+  /** URL of the page in the tab, even when the request came from a frame; null when the HAR does not contain it. */
   tabUrl: string | null
 }
 
@@ -48,9 +48,9 @@ const NO_ATTACHMENTS: AttachmentReader = (name) => ({
 })
 
 /**
- * Returns the requests of a parsed HAR to any URL, in order (http://www.softwareishard.com/blog/har-12-spec/). Null
- * when it is not a HAR.
- * @param attachmentOf bodies outside the HAR's JSON; without it they are reported as missing
+ * Returns all requests in a parsed HAR, in order (http://www.softwareishard.com/blog/har-12-spec/). Null when the value
+ * is not a HAR.
+ * @param attachmentOf reads bodies outside the HAR's JSON; without it, they are reported as missing
  */
 export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): HarRequest[] | null {
   const entries = entriesOf(value)
@@ -59,7 +59,7 @@ export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): Ha
   return entries.flatMap((entry, index) => requestOf({ entry: entry ?? {}, index, pageOf, attachmentOf }) ?? [])
 }
 
-/** Returns the names of the attachments that contain request bodies, each once. */
+/** Returns the distinct names of the attachments that contain request bodies. */
 export function attachmentsOfHar(value: unknown): Set<string> {
   const names = (entriesOf(value) ?? []).map((entry) => entry?.request?.postData?._file)
   return new Set(names.filter((name) => typeof name === 'string'))
@@ -70,7 +70,7 @@ function entriesOf(value: unknown): (HarEntry | null)[] | null {
   return Array.isArray(entries) ? entries : null
 }
 
-/** Returns the value of the last header of this name; undefined without one. */
+/** Returns the value of the last header with this name; undefined without one. */
 function headerOf(list: unknown, wanted: string): string | undefined {
   if (!Array.isArray(list)) return undefined
   const header = (list as ({ name?: unknown; value?: unknown } | null)[]).findLast(
@@ -115,7 +115,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
 }
 
 /**
- * Returns the fault of a request without an event name. Recorders do not see the bodies of some requests (beacons) and
+ * Returns the reason why a request has no event name. Recorders do not see the bodies of some requests (beacons): they
  * record none, or store unreadable bytes instead.
  */
 function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'method'> & CapturedBody): string | null {
@@ -129,7 +129,7 @@ function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'me
     : 'the recording has unreadable binary data instead, and the URL names no event'
 }
 
-/** The fields of a recording that identify the pages of entries. Recorders omit many. */
+/** The fields of a recording that associate entries with pages. Recorders omit many of them. */
 interface HarPages {
   pages?: unknown
   entries: readonly (HarDocument | null)[]
@@ -152,7 +152,7 @@ const REDIRECTS: readonly unknown[] = [301, 302, 303, 307, 308]
 /**
  * Returns a function that returns the page URL for the `pageref` of an entry; null when the recording lacks it. In
  * Chrome's exports the title of a page is its URL; otherwise the URL is that of the first document after redirects.
- * Entries without a page belong to the only page, or else form one page.
+ * Entries without a `pageref` belong to the only page, or together form one page when there are several.
  */
 function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string | null {
   const listed = (Array.isArray(pages) ? (pages as HarPage[]) : []).filter((page) => typeof page?.id === 'string')
@@ -174,7 +174,7 @@ function isDocument({ _resourceType: type, response }: HarDocument): boolean {
   return type === undefined ? typeof mimeType === 'string' && HTML.test(mimeType) : type === 'document'
 }
 
-/** Compares by time; keeps the order of the file when a time is missing. */
+/** Compares documents by time. When a time is missing, the order of the file is kept. */
 function byTime(one: HarDocument | null, other: HarDocument | null): number {
   return timeOf(one) - timeOf(other) || 0
 }

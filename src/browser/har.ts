@@ -2,15 +2,16 @@ import type { SeenRequest } from './traffic.ts'
 
 const time = (at: number) => new Date(at).toISOString()
 
-/** Maximum bytes of a body in UTF-8; longer bodies are cut. */
+/** Maximum size of a body in bytes of UTF-8. Longer bodies are truncated. */
 export const MAX_BODY_BYTES = 256_000
-/** Maximum bytes of a HAR's JSON; the rest is left out. */
+/** Maximum size of a HAR's JSON in bytes. The rest is omitted. */
 export const MAX_HAR_BYTES = 20_000_000
 
 /**
- * Returns the requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without response bodies. Requests
- * that are active or failed have status 0. Fields that begin with `_` are Chrome's or Tagwarden's. Bodies over 256 kB
- * are cut, and beyond 20 MB all bodies and then entries are left out; comments of the entries and the log say so.
+ * Returns the requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without response bodies. Active
+ * and failed requests have status 0. Fields that begin with `_` are Chrome's or Tagwarden's. Bodies over 256 kB are
+ * truncated. Beyond 20 MB, all bodies are omitted, and then entries. The comments of the entries and the log report
+ * both.
  */
 export function harOf(requests: readonly SeenRequest[]): object {
   const pages = pagesOf(requests)
@@ -39,26 +40,26 @@ export function harOf(requests: readonly SeenRequest[]): object {
   }
 }
 
-/** Returns an entry and its bytes as JSON; null when it does not fit. */
+/** Returns an entry and its size as JSON in bytes; null when it exceeds the remaining space. */
 function fitting(left: number, entry: () => object): [object, number] | null {
   const made = entry()
   const bytes = Buffer.byteLength(JSON.stringify(made))
   return bytes <= left ? [made, bytes] : null
 }
 
-/** The body of a request as shown in a HAR. */
+/** The body of a request as written to a HAR. */
 interface ShownBody {
   text: string
-  /** Bytes of the whole body. */
+  /** Size of the whole body in bytes. */
   bytes: number
-  /** Says what is missing; null when nothing is. */
+  /** Describes the missing part; null when the body is complete. */
   comment: string | null
 }
 
 function bodyOf(body: string): ShownBody {
   const bytes = Buffer.byteLength(body)
   if (bytes <= MAX_BODY_BYTES) return { text: body, bytes, comment: null }
-  // The last character may be cut in half.
+  // The last character may be incomplete.
   const text = new TextDecoder().decode(Buffer.from(body).subarray(0, MAX_BODY_BYTES), { stream: true })
   return { text, bytes, comment: `Cut to ${MAX_BODY_BYTES} of ${bytes} bytes` }
 }
@@ -68,7 +69,7 @@ type Shown = SeenRequest & { [LEFT_OUT]?: true }
 
 const withoutBody = (request: SeenRequest): Shown => ({ ...request, [LEFT_OUT]: true })
 
-/** Returns pages by the page of their requests; a page visited again is the same page. */
+/** Returns the distinct pages of the requests. A page that was visited again is not listed twice. */
 function pagesOf(
   requests: readonly SeenRequest[],
 ): Map<string, { id: string; title: string; startedDateTime: string }> {

@@ -14,7 +14,7 @@ const text = (text: string, more: Partial<Piece> = {}): Piece => ({
 const inLine = (one: string) => text(one, { startsLine: false })
 const field = (one: string, key = '') => text(one, { isField: true, key })
 
-/** Shows the pieces with their hidden parts as `#`. */
+/** Returns the pieces with their hidden parts replaced by `#`. */
 function hidden(pieces: readonly Piece[]): string[] {
   const shown = pieces.map(({ text }) => Array.from({ length: text.length }, (_, at) => text[at]))
   for (const { piece, start, end } of find(pieces)) shown[piece]?.fill('#', start, end)

@@ -3,10 +3,10 @@ import { exactSpans, personalSpans } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { secretPattern } from './secret-mask.ts'
 
-/** A displayed text of one text node or field. */
+/** The displayed text of one text node or field. */
 export interface Piece {
   text: string
-  /** Name of the field, which decides whether its digits may be a phone number; empty for other texts. */
+  /** Name of the field, which determines whether its digits may be a phone number; empty for other texts. */
   key: string
   /** True for the first text of a line or block, and for a field. */
   startsLine: boolean
@@ -22,14 +22,14 @@ export interface HiddenPart extends Span {
 /** Returns the parts of a page's texts that must be covered. */
 export type FindHidden = (pieces: readonly Piece[]) => HiddenPart[]
 
-/** Longer texts are covered completely, because searching them would take too long. */
+/** Texts longer than this are covered completely, because searching them would take too long. */
 const MAX_CHARACTERS = 300_000
-/** Maximum number of texts whose parts are cached. */
+/** Maximum number of texts with cached results. */
 const MAX_KNOWN = 20_000
 
 /**
- * Returns a function that finds secrets and personal data in a page, also when consecutive texts or fields form them,
- * such as a card number in groups.
+ * Returns a function that finds secrets and personal data in a page, including data split across consecutive texts or
+ * fields, such as a card number in groups.
  */
 export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; privacy: Privacy }): FindHidden {
   const pattern = secretPattern(secrets)
@@ -38,7 +38,8 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
       ? [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
       : []
   const known = new Map<string, readonly Span[]>()
-  // The same texts are searched before and after each screenshot, and phone numbers take long.
+  // Cached because the same texts are searched before and after each screenshot, and the search for phone numbers is
+  // slow.
   const personal = (text: string, key = ''): readonly Span[] => {
     const place = `${key}\n${text}`
     const spans = known.get(place) ?? personalSpans(text, key, privacy)
@@ -47,7 +48,8 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
     return spans
   }
   const whole = (text: string) => [...secretSpans(text), ...personal(text)]
-  // Consecutive digits of unrelated texts would look like phone numbers.
+  // Only secrets and exact formats are searched for, because adjacent digits of unrelated texts would look like phone
+  // numbers.
   const exact = (text: string) => [...secretSpans(text), ...exactSpans(text, privacy)]
   return (pieces) => {
     const { short, long } = withinLimit(pieces)
@@ -58,7 +60,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
       ...short.flatMap((one) => partsIn([one], '', (text) => [...secretSpans(text), ...personal(text, one.key)])),
       ...lines.flatMap((line) => partsIn(line, '', whole)),
       ...[short, fields].flatMap((row) => partsIn(row, '', exact)),
-      // Groups separated only visually.
+      // Groups that are separated only visually.
       ...partsIn(short, ' ', exact),
     ]
     return [...new Map(parts.map((part) => [`${part.piece} ${part.start} ${part.end}`, part])).values()]
@@ -87,7 +89,7 @@ function linesOf(pieces: readonly Numbered[]): Numbered[][] {
   return lines
 }
 
-/** Returns the matches of `find` in the texts joined by `gap`, as parts of the pieces. */
+/** Returns the matches of `find` in the texts joined by `gap`, mapped to parts of the pieces. */
 function partsIn(pieces: readonly Numbered[], gap: string, find: (text: string) => readonly Span[]): HiddenPart[] {
   const starts: number[] = []
   let all = ''
@@ -106,7 +108,7 @@ function partsIn(pieces: readonly Numbered[], gap: string, find: (text: string) 
   })
 }
 
-/** Returns the index of the last number that is at most `value`. */
+/** Returns the index of the last number that is less than or equal to `value`. */
 function lastAtOrBefore(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length]
   while (high - low > 1) {

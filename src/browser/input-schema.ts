@@ -1,6 +1,6 @@
 import { Closed, Int, OneOf, type SchemaNotes, Text, Type } from '../core/schema.ts'
 
-/** Fields common to flow tests and audits. */
+/** Fields shared by flow tests and audits. */
 
 export const DeviceSchema = Type.Union(
   [
@@ -33,7 +33,7 @@ const selectors = Type.Optional(
   }),
 )
 
-/** Schema for answering a consent banner with the given modes. */
+/** Returns the schema for answering a consent banner with the given modes. */
 export const consentSchema = <const Modes extends readonly string[]>(modes: Modes, notes: SchemaNotes) =>
   Closed({ mode: OneOf(modes), selectors }, notes)
 

@@ -14,25 +14,25 @@ import { trustIn } from './trust.ts'
 import { isVendorSocket } from './vendor-answer.ts'
 import { watchTraffic } from './watch-traffic.ts'
 
-/** Dependencies that tests replace. */
+/** Dependencies that tests can replace. */
 export interface BrowsingDeps {
   /** Resolves names; the system's resolver by default. */
   resolve?: Resolve
-  /** Called with `host:port` for each connection the browser requests. */
+  /** Called with `host:port` for each connection that the browser requests. */
   onAsked?: (place: string) => void
 }
 
-/** Timeout for starting the browser, long enough for a busy machine. */
+/** Timeout for starting the browser; long enough for a busy machine. */
 const START_MS = 60 * SECOND_MS
-/** Timeout of one command to the browser. */
+/** Timeout for one command to the browser. */
 const COMMAND_MS = 60 * SECOND_MS
 /** Time for the browser to close on its own. */
 const CLOSE_MS = 2 * SECOND_MS
 
 /**
- * Starts a Chromium with a clean profile whose whole traffic goes through the guard and is watched. It ends when the
- * result is disposed of, when `stopping` is aborted, and with this process. Rejects, with a message for people, when it
- * does not start.
+ * Starts a Chromium with a clean profile. All its traffic is recorded and goes through the guard. It exits when the
+ * result is disposed of, when `stopping` is aborted, and when this process exits. Rejects, with a message for people,
+ * when it can't be started.
  */
 export async function openBrowsing(
   options: BrowsingOptions,
@@ -120,8 +120,8 @@ async function close(browser: Browser, chromium: RunningChromium): Promise<void>
 }
 
 /**
- * Makes each new target present itself as the device while it waits for the debugger. A target in a new process may run
- * its first scripts before that; for those only the user agent, set when the browser starts, is certain.
+ * Emulates the device in each new target while it waits for the debugger. A target in a new process may run its first
+ * scripts earlier; those only see the correct user agent, which is set when the browser starts.
  */
 async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: Emulation): Promise<void> {
   const session = await browser.target().createCDPSession()
@@ -131,13 +131,13 @@ async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: E
   await session.detach()
 }
 
-/** Returns the open tabs, oldest first; kept up to date while the browser runs. */
+/** Returns a list of the open tabs, oldest first, which is updated while the browser runs. */
 async function openTabs(browser: Browser): Promise<Page[]> {
   const tabs = [...(await browser.pages())]
   const pages = new Map<Target, Page>(tabs.map((page) => [page.target(), page]))
   browser.on('targetcreated', async (target: Target) => {
     if (target.type() !== 'page' || pages.has(target)) return
-    // Null or rejected: it was closed meanwhile.
+    // Null or a rejection means that the tab has been closed.
     const page = await target.page().catch(() => null)
     if (!page || pages.has(target) || page.isClosed()) return
     pages.set(target, page)

@@ -8,17 +8,18 @@ export interface Box {
   height: number
 }
 
-/** Access to a frame's texts, inside the frame. */
+/** Reads the texts of a frame; runs inside that frame. */
 export interface PageTexts {
-  /**
-   * Returns the texts in view: text nodes, values of fields, and texts of pseudo-elements, also in open shadow roots.
-   */
+  /** Returns the visible texts: text nodes, field values and texts of pseudo-elements, also in open shadow roots. */
   read(): Piece[]
-  /** Returns the positions of parts of the texts last read. */
+  /** Returns the positions of parts of the texts returned by the last `read`. */
   boxesOf(parts: readonly HiddenPart[]): Box[]
 }
 
-/** Runs in an isolated world of the page. It is sent as text, so it can't use anything else of this file. */
+/**
+ * Runs in an isolated world of the page. The function is sent as source code, so it can't use anything else from this
+ * file.
+ */
 export function pageTexts(): PageTexts {
   const fields = 'input:not([type=file],[type=hidden]),textarea,select'
   let sources: (Text | Element)[] = []
@@ -113,7 +114,7 @@ export function pageTexts(): PageTexts {
   }
 }
 
-/** Runs in the page: draws a black box over each position, above everything else, in an element named `layer`. */
+/** Runs in the page. Draws a black box over each position, above everything else, in an element named `layer`. */
 export function drawCover(boxes: readonly Box[], layer: string): true {
   document.querySelector(layer)?.remove()
   if (boxes.length === 0) return true
@@ -129,7 +130,7 @@ export function drawCover(boxes: readonly Box[], layer: string): true {
     inside.append(box)
   }
   document.documentElement.append(host)
-  // Above dialogs, which are above every other element.
+  // A popover is displayed above dialogs, which are above all other elements.
   host.showPopover()
   return true
 }

@@ -4,14 +4,14 @@ import type { ConnectionTransport } from 'puppeteer-core'
 const END = 0
 const ATTACHED = '{"method":"Target.attachedToTarget"'
 
-/** Communicates with a Chromium over two pipes: UTF-8 messages, each terminated by a zero byte. */
+/** Communicates with Chromium over two pipes. Messages are UTF-8, each terminated by a zero byte. */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
-  /** Ids of sessions with targets that waited for the debugger when attached: new tabs, frames and workers. */
+  /** Ids of sessions whose targets (new tabs, frames and workers) waited for the debugger when attached. */
   readonly waiting = new Set<string>()
   private readonly newTabs = new Set<string>()
-  /** Parts of a message whose end has not been received. */
+  /** Received parts of an incomplete message. */
   private parts: Buffer[] = []
   private isClosed = false
 
@@ -42,7 +42,7 @@ export class PipeTransport implements ConnectionTransport {
       const message = this.parts.length === 0 ? last : Buffer.concat([...this.parts, last])
       this.parts = []
       from = end + 1
-      // Effects of one message are processed before the next one.
+      // Allows the effects of one message to be processed before the next message.
       setImmediate(() => this.deliver(message.toString()))
     }
     if (from < chunk.length) this.parts.push(from === 0 ? chunk : chunk.subarray(from))

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the memory of a process group in bytes: the private and shared memory of its processes without mapped files.
- * 0 when the system does not report it (no `/proc`) or the group has exited.
+ * Returns the memory usage of a process group in bytes: private and shared memory, without mapped files. 0 when the
+ * system does not report it (no `/proc`) or the group has exited.
  */
 export function memoryOf(group: number): number {
   return processesOf(group).reduce((sum, pid) => sum + privateBytes(pid), 0)
 }
 
-/** Returns the memory of one process in bytes, counted like `memoryOf`. */
+/** Returns the memory usage of one process in bytes, measured as in `memoryOf`. */
 export const memoryOfProcess = (pid: number): number => privateBytes(pid)
 
-/** Returns the processes of a group; none when the system does not report them. Zombies do not count. */
+/** Returns the processes of a group, without zombies; empty when the system does not report them. */
 export function processesOf(group: number): number[] {
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -20,7 +20,7 @@ export function processesOf(group: number): number[] {
 }
 
 function isIn(group: number, pid: number): boolean {
-  // After the name, which may contain spaces and parentheses: state, parent, group.
+  // The fields after the name, which may contain spaces and parentheses, are: state, parent, group.
   const [state, , ofGroup] = textOf(pid, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return Number(ofGroup) === group && state !== 'Z'
 }
@@ -38,7 +38,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns the text; empty when the process has exited meanwhile. */
+/** Returns the content of the file; empty when the process has exited. */
 function textOf(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')

@@ -1,6 +1,6 @@
 import type { CDPSession, Frame, Page } from 'puppeteer-core'
 
-/** Undeclared members of puppeteer. Its version is exact, and the tests of this room check them. */
+/** Undeclared members of puppeteer. Its version is pinned, and the tests in this folder check these members. */
 interface Internals {
   client: CDPSession
   isolatedRealm(): Pick<Frame, 'evaluate' | 'evaluateHandle'>
@@ -8,17 +8,17 @@ interface Internals {
 
 const internalsOf = (frame: Frame): Internals => frame as unknown as Internals
 
-/** Returns puppeteer's own session with the frame's target. */
+/** Returns puppeteer's own session for the frame's target. */
 export function sessionOf(frame: Frame): CDPSession {
   return internalsOf(frame).client
 }
 
-/** Returns the frame's isolated world, in which the page's scripts can neither see nor change anything. */
+/** Returns the frame's isolated world, which the page's scripts can neither read nor change. */
 export function apart(frame: Frame): Pick<Frame, 'evaluate' | 'evaluateHandle'> {
   return internalsOf(frame).isolatedRealm()
 }
 
-/** Returns the id of a tab as in `SeenRequest.tab`: that of its DevTools target. */
+/** Returns the id used in `SeenRequest.tab`: the DevTools target id of the tab. */
 export async function tabOf(page: Page): Promise<string> {
   const session = await page.createCDPSession()
   try {

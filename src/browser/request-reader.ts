@@ -1,29 +1,29 @@
 import { AppError } from '../core/error.ts'
 import type { Proxy as OutboundProxy } from '../integrations/transport/connection.ts'
 
-/** A part of what a browser sends to its HTTP proxy. */
+/** A part of the data that a browser sends to its HTTP proxy. */
 export type RequestPart =
-  /** A request for a tunnel; all further bytes go through it, `rest` first. */
+  /** A request for a tunnel. All following bytes belong to the tunnel, beginning with `rest`. */
   | { kind: 'tunnel'; url: URL; rest: Buffer }
-  /** The head of a plain request. */
+  /** The headers of a plain request. */
   | { kind: 'head'; url: URL; headFor(outboundProxy: OutboundProxy | null): string }
   /** A part of the request's body. */
   | { kind: 'body'; bytes: Buffer }
 
 const END = '\r\n\r\n'
-/** Chromium itself sends no longer heads. */
+/** Chromium does not send longer headers. */
 const MAX_HEAD_BYTES = 512 * 1024
 
 /**
- * Splits what a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), regardless of how it was
+ * Parses the data that a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), regardless of how it is
  * fragmented.
  */
 export class RequestReader {
   private waiting: Buffer = Buffer.alloc(0)
-  /** Remaining bytes of the body. */
+  /** Number of body bytes not received yet. */
   private bodyLeft = 0
 
-  /** Returns the parts that are complete. Throws `invalid` for anything but a request to a proxy. */
+  /** Returns the parts that are complete. Throws `invalid` for anything other than a request to a proxy. */
   read(chunk: Buffer): RequestPart[] {
     const parts: RequestPart[] = []
     let rest = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
@@ -69,12 +69,12 @@ function bodyLength(fields: readonly string[]): number {
     const field = fields.find((one) => one.toLowerCase().startsWith(`${name}:`))
     return field?.slice(name.length + 1).trim()
   }
-  // Its end is irrelevant: no other request follows on this connection.
+  // The end of the body does not matter, because no other request follows on this connection.
   if (fieldOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
   return Number(fieldOf('content-length') ?? 0)
 }
 
-/** A host receives only the path, another proxy the whole address. */
+/** A host receives only the path; another proxy receives the whole URL. */
 function headOf(method: string, target: string, fields: readonly string[], proxy: OutboundProxy | null): string {
   const path = target.replace(/^http:\/\/[^/?#]*/i, '')
   const asked = proxy ? target : path.startsWith('/') ? path : `/${path}`

@@ -4,21 +4,21 @@ import type { FindHidden } from './hidden-parts.ts'
 import { type Box, drawCover, pageTexts } from './page-texts.ts'
 import { apart } from './puppeteer-internals.ts'
 
-/** A page whose scripts never end can't be drawn. */
+/** Timeout, because a page whose scripts never end can't be drawn. */
 const LIMIT_MS = 10 * SECOND_MS
-/** Larger viewports and high-density screens are scaled down. */
+/** Maximum number of pixels. Larger viewports and high-density screens are scaled down. */
 const MAX_PIXELS = 2_000_000
-/** Maximum delay caused by a frame that hangs. */
+/** Maximum delay caused by an unresponsive frame. */
 const FRAME_MS = 2 * SECOND_MS
 const HANGS = 'The page hangs: it can not be drawn'
-/** Maximum attempts for a page that moves the parts to cover. */
+/** Maximum number of attempts when a page moves the parts to cover. */
 const ATTEMPTS = 4
 const MOVES = 'The page keeps moving or changing, so that its texts can not be covered: it can not be drawn'
 
 /**
- * Returns a PNG of the page's viewport of at most 2 million pixels, with black boxes over the parts that `find` finds
- * in its texts and fields, also in frames and open shadow roots. Rejects after `limitMs`, by default 10 s, when the
- * page hangs, and when such parts change or move with each attempt. A frame that hangs is hidden.
+ * Returns a PNG of the page's viewport with at most 2 million pixels. Black boxes cover the parts that `find` finds in
+ * texts and fields, including those in frames and open shadow roots. An unresponsive frame is hidden. Rejects after
+ * `limitMs`, by default 10 s, when the page hangs, and when the parts to cover change or move during every attempt.
  */
 export async function screenshotOf(page: Page, find: FindHidden, limitMs = LIMIT_MS): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -66,15 +66,15 @@ async function capture(page: Page, session: CDPSession): Promise<Uint8Array> {
   return Buffer.from(data, 'base64')
 }
 
-/** Covers a frame while the screenshot is taken. */
+/** Handle for a frame that is covered during a screenshot. */
 interface Cover {
-  /** Resolves with false when the parts to cover have changed or moved. */
+  /** Resolves to true when the parts to cover have neither changed nor moved. */
   isStill(): Promise<boolean>
   remove(): Promise<unknown>
 }
 
 const LAYER = 'tagwarden-cover'
-/** Nothing of a detached frame is visible; a frame that could not be read invalidates the screenshot. */
+/** A detached frame is not visible. A frame that could not be read invalidates the screenshot. */
 const unseen = (frame: Frame): Cover => ({ isStill: async () => frame.detached, remove: async () => undefined })
 
 /** Covers the hidden parts of a frame, or the whole frame when it hangs. */
@@ -94,7 +94,7 @@ async function coverFrame(frame: Frame, find: FindHidden): Promise<Cover> {
   }
 }
 
-/** Resolves with `late` when the frame does not respond in time, with null when it fails. */
+/** Resolves to `late` when the frame does not respond in time, and to null when it fails. */
 async function inTime<T>(work: Promise<T>): Promise<T | 'late' | null> {
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => resolve('late'), FRAME_MS)

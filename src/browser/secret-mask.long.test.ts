@@ -24,7 +24,10 @@ const PACKED: Record<string, (secret: string, before: string) => string> = {
     encodeURIComponent(Buffer.from(`${before}${secret} and more`).toString('base64')),
   'of JSON in base64': (secret, before) => Buffer.from(JSON.stringify({ [before]: secret })).toString('base64'),
 }
-/** Characters of all kinds, syntax, and characters of several units; none of them occurs in the mask. */
+/**
+ * Generates secrets from characters of all kinds, including syntax and characters of several code units. None of them
+ * occurs in the mask.
+ */
 const secrets = fc
   .array(fc.constantFrom(...'abcXYZ019 "\'\\/&<>%+=?#@:;,.{}[]$!|~-_éßж漢😀\t'), { minLength: 6, maxLength: 20 })
   .map((characters) => characters.join(''))

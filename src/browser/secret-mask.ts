@@ -1,12 +1,12 @@
-/** Replaces a secret. */
+/** Replacement for a secret. */
 const HIDDEN = '***'
 /**
- * Minimum length of a base64 piece. Secrets of up to three bytes have no such piece at every position, and shorter
- * pieces occur in any text.
+ * Minimum length of a base64 piece. Shorter pieces occur in any text. Secrets of up to three bytes do not produce such
+ * a piece at every position.
  */
 const SHORTEST_BASE64 = 4
 
-/** Nested texts (an address in an address, JSON in a form) escape a character several times: `%252F`, `\\\"`. */
+/** Nested formats (a URL in a URL, JSON in a form) escape a character several times: `%252F`, `\\\"`. */
 const PERCENT = '%(?:25){0,4}'
 const BACKSLASH = String.raw`(?:\\|${PERCENT}5C)`
 const ESCAPES = `${BACKSLASH}{1,8}`
@@ -18,9 +18,9 @@ const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"'
 const hex = (value: number, width: number) => value.toString(16).padStart(width, '0')
 
 /**
- * Returns a function that replaces the secrets in a text by `***`: literally, in any case, with separators between
- * their characters, and as encoded in addresses, forms, JSON, JavaScript, HTML and base64, also nested. Empty secrets
- * are ignored. A secret of less than four bytes is not found in base64 that has other text before it.
+ * Returns a function that replaces the secrets in a text with `***`. Secrets are matched in upper and lower case, with
+ * separators between their characters, and as encoded in URLs, forms, JSON, JavaScript, HTML and base64, also nested.
+ * Empty secrets are ignored. A secret of less than four bytes is not found in base64 when other data precedes it.
  */
 export function maskerOf(secrets: readonly string[]): (text: string) => string {
   const plain = secretPattern(secrets)
@@ -29,7 +29,7 @@ export function maskerOf(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(plain, HIDDEN).replace(packed, HIDDEN)
 }
 
-/** Returns a pattern for every spelling of the secrets except base64; null when there are none. */
+/** Returns a pattern for every spelling of the secrets except base64; null without secrets. */
 export function secretPattern(secrets: readonly string[]): RegExp | null {
   const texts = formsOf(secrets)
   if (texts.length === 0) return null
@@ -38,16 +38,16 @@ export function secretPattern(secrets: readonly string[]): RegExp | null {
   return new RegExp([...grouped, ...whole].join('|'), 'giu')
 }
 
-/** Minimum length of a secret that is also matched with separators: shorter ones would match by coincidence. */
+/** Minimum length of a secret that is also matched with separators. Shorter secrets would match by coincidence. */
 const SHORTEST_GROUPED = 6
-/** Separators that pages put between groups of a number or code: `4929 1234`, `4929-1234`, `4929%201234`. */
+/** Separators between groups of a number or code on pages: `4929 1234`, `4929-1234`, `4929%201234`. */
 const GAP = String.raw`\s.,:;\u00a0\u00ad\u200b-\u200d\u2010-\u2015\u2212\u2060·•_\/|\-`
 const GAPS = new RegExp(`[${GAP}]+`, 'gu')
 const ANY_GAPS = `(?:[${GAP}+]|%(?:25){0,2}20|&nbsp;){0,4}`
 
 /**
- * Returns a pattern for the secret with any separators between its characters, ignoring its own; null when it is too
- * short.
+ * Returns a pattern for the secret with any separators between its characters, ignoring the secret's own separators;
+ * null when it is too short.
  */
 function groupedPattern(secret: string): string | null {
   const characters = Array.from(secret.replaceAll(GAPS, ''))
@@ -55,15 +55,15 @@ function groupedPattern(secret: string): string | null {
   return characters.map((character) => RegExp.escape(character)).join(ANY_GAPS)
 }
 
-/** Longest first, so that no remainder is left of a secret that begins with another one. */
+/** Longest first: when a secret begins with another one, no part of it remains visible. */
 function formsOf(secrets: readonly string[]): string[] {
-  // Some letters have several forms in the other case: `ß`, `SS`.
+  // Some letters have several forms when their case changes: `ß`, `SS`.
   const cases = secrets.flatMap((secret) => [secret, secret.toUpperCase(), secret.toLowerCase()])
   const forms = cases.flatMap((secret) => [secret, secret.trim(), secret.normalize('NFC'), secret.normalize('NFD')])
   return [...new Set(forms)].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
 }
 
-/** Returns the spellings of a character as a group of a case-insensitive regular expression. */
+/** Returns the spellings of a character as a group for a case-insensitive regular expression. */
 function spellings(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
   const code = character.codePointAt(0) ?? 0
@@ -72,7 +72,7 @@ function spellings(character: string): string {
   const bytes = [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join('')
   const plain = `(?:${RegExp.escape(character)}|${bytes})`
   const ways = [
-    // A backslash before a letter would change the character.
+    // A backslash before a letter would give it another meaning.
     isWord ? plain : `${BACKSLASH}{0,8}${plain}`,
     each((unit) => `${ESCAPES}u${hex(unit, 4)}`),
     `${ESCAPES}u\\{0{0,4}${code.toString(16)}\\}`,
@@ -90,7 +90,10 @@ function spellings(character: string): string {
 
 const percentOr = (character: string) => `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
 
-/** Returns a pattern for parts of a secret in base64, wherever it begins in the encoded data. Case-sensitive. */
+/**
+ * Returns a pattern for parts of a secret in base64, regardless of the position at which it begins in the encoded data.
+ * Case-sensitive.
+ */
 function base64Pattern(secrets: readonly string[]): RegExp {
   const texts = formsOf(secrets).flatMap((text) => {
     const inUrl = encodeURIComponent(text.toWellFormed())
@@ -99,13 +102,13 @@ function base64Pattern(secrets: readonly string[]): RegExp {
   const pieces = [...new Set(texts)].flatMap((text) => base64Pieces(new TextEncoder().encode(text)))
   const longestFirst = [...new Set(pieces)].toSorted((a, b) => b.length - a.length)
   const spelled = longestFirst.map((piece) => Array.from(piece, base64Spellings).join(''))
-  // Nothing matches the empty class.
+  // The empty class matches nothing.
   return new RegExp(spelled.join('|') || '[]', 'g')
 }
 
 /**
- * Returns a piece for each of the three positions in a group of three bytes: the digits that depend only on these
- * bytes.
+ * Returns a piece for each of the three possible positions in a group of three bytes. A piece contains only the digits
+ * that are fully determined by these bytes.
  */
 function base64Pieces(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -9,22 +9,23 @@ import { PipeTransport } from './pipe-transport.ts'
 /** A running Chromium. */
 export interface RunningChromium {
   transport: PipeTransport
-  /** Resolves with the reason, without a full stop, when it has ended. */
+  /** Resolves with the reason, without a full stop, when the browser has exited. */
   gone: Promise<string>
-  /** Returns its last output to stderr as one line; empty: none. */
+  /** Returns the most recent output to stderr as one line; empty when there was none. */
   lastWords(): string
-  /** Ends it at once. */
+  /** Kills the browser immediately. */
   kill(): void
 }
 
-/** Disabled features: everything that Chromium requests from its maker, shows to its user, or waits for. */
+/** Disabled features: those that contact Google, show something to the user, or wait for an answer. */
 const OFF_FEATURES = [
   ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
   ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
   ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
   // Search features of the full browser.
   ...['PreconnectToSearch', 'AimEnabled', 'AimServerEligibilityEnabled', 'AimServerRequestOnStartupEnabled'],
-  // Puppeteer can't follow targets with them: https://crbug.com/1348106, https://crbug.com/1492053.
+  // Puppeteer can't follow targets while these features are enabled: https://crbug.com/1348106,
+  // https://crbug.com/1492053.
   ...['AcceptCHFrame', 'ProcessPerSiteUpToMainFrameThreshold', 'IsolateSandboxedIframes'],
 ]
 
@@ -39,7 +40,7 @@ const FIXED = [
   ...['--safebrowsing-disable-auto-update', '--metrics-recording-only', '--no-default-browser-check'],
   ...['--disable-breakpad', '--disable-crash-reporter', '--disable-search-engine-choice-screen', '--noerrdialogs'],
   ...['--disable-infobars', '--disable-hang-monitor', '--disable-prompt-on-repost', '--deny-permission-prompts'],
-  // Pages keep running although they are not visible.
+  // Keeps pages running while they are not visible.
   ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows'],
   ...['--disable-renderer-backgrounding', '--disable-popup-blocking', '--disable-ipc-flooding-protection'],
   ...['--allow-pre-commit-input', '--enable-automation'],
@@ -48,17 +49,20 @@ const FIXED = [
   `--disable-features=${OFF_FEATURES.join(',')}`,
 ]
 
-/** An unresolvable name. The full browser asks its maker who is signed in, which can't be disabled. */
+/** An unresolvable host name. The full browser asks Google who is signed in, which can't be disabled. */
 const NOBODY = 'nobody.invalid'
 
-/** Sends all traffic to the proxy, including loopback; no name is resolved here, and nothing uses UDP. */
+/**
+ * Returns flags that send all traffic to the proxy, including loopback. Chromium itself resolves no names and uses no
+ * UDP.
+ */
 const throughProxy = (port: number) => [
   `--proxy-server=http://127.0.0.1:${port}`,
   `--proxy-bypass-list=<-loopback>;${NOBODY}`,
   `--gaia-url=https://${NOBODY}`,
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--disable-quic',
-  // The headless shell knows one name, the full browser the other.
+  // The headless shell recognises one of these flags, and the full browser recognises the other.
   ...['--force-webrtc-ip-handling-policy', '--webrtc-ip-handling-policy'].map(
     (name) => `${name}=disable_non_proxied_udp`,
   ),
@@ -67,14 +71,14 @@ const throughProxy = (port: number) => [
 const SANDBOX = hasSandbox() ? [] : ['--no-sandbox']
 
 export interface ChromiumOptions {
-  /** Folder for all of its files. */
+  /** Folder for all files of the browser. */
   folder: string
   proxyPort: number
-  /** User agent of tabs, frames and workers without another one; null: Chromium's own. */
+  /** User agent of tabs, frames and workers for which no other is set; null: Chromium's default. */
   userAgent: string | null
 }
 
-/** Starts Chromium with a clean profile. It ends with this process. */
+/** Starts Chromium with a clean profile. It exits together with this process. */
 export function startChromium(executable: string, { folder, proxyPort, userAgent }: ChromiumOptions) {
   const temporary = join(folder, 'tmp')
   const profile = join(folder, 'profile')
@@ -88,7 +92,7 @@ export function startChromium(executable: string, { folder, proxyPort, userAgent
   return running(chromium)
 }
 
-/** Maximum characters stored of its stderr. */
+/** Maximum number of stderr characters stored. */
 const MAX_WORDS = 4000
 
 function running(chromium: ChildProcess): RunningChromium {

@@ -1,17 +1,17 @@
-/** The slot of a task among concurrent browsers. A task has one when it begins. */
+/** The slot that a task occupies among concurrent browsers. A task starts with a slot. */
 export interface Slot {
-  /** Gives up the slot while the browser has nothing to do. */
+  /** Frees the slot while the browser is idle. */
   leave(): void
   /** Resolves when the task has a slot again. Rejects when the task is stopped. */
   enter(): Promise<void>
 }
 
-/** For a browser that does not share slots. */
+/** Slot for a browser that does not share slots. */
 export const FIXED_SLOT: Slot = { leave: () => undefined, enter: async () => undefined }
 
 /**
- * The work of a browser process. `plan` and the messages go through a pipe, so they are plain values (structured
- * clone). Runs in the browser's process; ends when it resolves or rejects, or when the pipe closes.
+ * A task of a browser process. Plan and messages are sent through a pipe, so they must be plain values (structured
+ * clone). The task runs in the browser process. It ends when its promise settles or the pipe closes.
  */
 export type Task<Plan = unknown, Message = unknown> = (
   plan: Plan,

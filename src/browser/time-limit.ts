@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pause between two checks of a page. */
+/** Interval between two checks of a page. */
 const EVERY_MS = 50
 
-/** Thrown when work took longer than its limit. */
+/** Error for work that exceeded its time limit. */
 export class TimeLimitExceeded extends Error {
   constructor(readonly limitMs: number) {
     super(`no result within ${limitMs} ms`)
@@ -11,8 +11,8 @@ export class TimeLimitExceeded extends Error {
 }
 
 /**
- * Resolves or rejects like `work`. Rejects with `TimeLimitExceeded` after `limitMs`, and with the reason of `stopping` when that
- * is aborted; a later result of the work is ignored.
+ * Settles like `work`. Rejects with `TimeLimitExceeded` after `limitMs`, and with the abort reason when `stopping` is
+ * aborted. A later result of the work is ignored.
  */
 export async function within<T>(work: Promise<T>, limitMs: number, stopping: AbortSignal): Promise<T> {
   const timer = new AbortController()
@@ -31,8 +31,8 @@ export async function within<T>(work: Promise<T>, limitMs: number, stopping: Abo
 }
 
 /**
- * Calls `look` until it returns a value, and returns that; null after `limitMs`. A call that hangs counts as no value.
- * Rejects when `stopping` is aborted or `look` rejects.
+ * Calls `look` until it returns a value, and returns that value; null after `limitMs`. A call that hangs is treated as
+ * returning no value. Rejects when `stopping` is aborted or `look` rejects.
  */
 export async function until<T>(
   look: () => Promise<T | null>,

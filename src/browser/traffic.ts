@@ -1,45 +1,52 @@
 import type { Instant } from '../core/clock.ts'
 
-/** The page of a request: the document of its tab, also for requests of frames and workers. */
+/** The page of a request: the document of its tab, also for requests from frames and workers. */
 export interface PagePlace {
-  /** Null for a page that is not a web address, such as `about:blank`. */
+  /** Null for a page without a web address, such as `about:blank`. */
   host: string | null
   path: string | null
 }
 
 /**
- * One request that left the browser or would have left it; each redirect is another one. Secrets in texts are masked.
+ * One request that was sent by the browser or answered inside it. Each redirect is a separate request. Secrets in
+ * strings are masked.
  */
 export interface SeenRequest extends PagePlace {
-  /** From 1, in the order of requests. */
+  /** Sequence number of the request, starting at 1. */
   number: number
   at: Instant
-  /** Id of its tab, as returned by `tabOf`; null for what belongs to no single tab, such as a shared worker. */
+  /**
+   * Id of its tab, as returned by `tabOf`; null for requests that belong to no single tab, such as those of a shared
+   * worker.
+   */
   tab: string | null
   url: string
-  /** Upper case. */
+  /** HTTP method in upper case. */
   method: string
-  /** Chrome's name in lower case: `document`, `script`, `xhr`, `ping`, … */
+  /** Chrome's resource type in lower case: `document`, `script`, `xhr`, `ping`, … */
   resourceType: string
   requestHeaders: readonly Header[]
-  /** Body as text; null when there was none or it is not text. */
+  /** Body as a string; null when there was none or it is not text. */
   body: string | null
-  /** Vendor whose decoder recognises the request; null: none. */
+  /** Vendor whose decoder recognises the request; null when none does. */
   vendor: string | null
-  /** True when it did not leave because Tagwarden answered it. */
+  /** True when Tagwarden answered the request inside the browser. */
   answered: boolean
-  /** Null while it is active, and when it failed. */
+  /** Status of the response; null while the request is active and when it failed. */
   status: number | null
   statusText: string
   responseHeaders: readonly Header[]
   mimeType: string
-  /** Bytes of the response body on the wire; 0 while unknown. */
+  /** Size of the response body on the wire in bytes; 0 while unknown. */
   bytes: number
   /** Milliseconds from the request to the start of its response; null without a response. */
   waitMs: number | null
   /** Milliseconds from the request to the end of its response; null while it is active. */
   durMs: number | null
-  /** Why it failed, without a full stop, with the guard's reason if it was refused. Null when it did not fail. */
+  /**
+   * Reason for a failure, without a full stop, including the guard's reason if the request was blocked. Null when it
+   * did not fail.
+   */
   error: string | null
 }
 
@@ -48,13 +55,13 @@ export interface Header {
   value: string
 }
 
-/** One event of a vendor's request. */
+/** One event in a request to a vendor. */
 export interface SeenEvent extends PagePlace {
-  /** `number` of its request; several events may share one. */
+  /** `number` of its request; several events may share a request. */
   request: number
   at: Instant
   vendor: string
-  /** Empty when the request names no event. */
+  /** Event name; empty when the request does not contain one. */
   event: string
   account: string | null
   params: Record<string, string>
@@ -63,24 +70,24 @@ export interface SeenEvent extends PagePlace {
   answered: boolean
 }
 
-/** Requests of a browser so far. The lists grow, and their items are completed as responses arrive. */
+/** Requests made by a browser so far. The lists grow, and their items are updated as responses arrive. */
 export interface Traffic {
   readonly requests: readonly SeenRequest[]
-  /** Loads of vendors' libraries are requests but not events. */
+  /** Events of the requests. Loading a vendor's library is a request but not an event. */
   readonly events: readonly SeenEvent[]
-  /** Uncaught errors of pages, frames and workers, and their console errors; each text once. */
+  /** Uncaught errors and console errors of pages, frames and workers, without duplicates. */
   readonly errors: readonly string[]
   /** Calls `listener` with each event when its request is made. Returns a function that unsubscribes. */
   onEvent(listener: (event: SeenEvent) => void): () => void
-  /** Drops requests below this number and their events, because a crawl is long. */
+  /** Deletes requests below this number and their events, to save memory during a long crawl. */
   forget(before: number): void
-  /** Number of active requests, without answered ones, event streams and web sockets. */
+  /** Number of active requests. Requests answered by Tagwarden, event streams and web sockets are not counted. */
   readonly underWay: number
-  /** Time of the most recent start or end of a request. */
+  /** Time at which a request last started or ended. */
   readonly activeAt: Instant
   /**
-   * Resolves with true when nothing was active for `silenceMs`; with false after `atMostMs`. Rejects when `stopping` is
-   * aborted.
+   * Resolves with true when no request was active for `silenceMs`, and with false after `atMostMs`. Rejects when
+   * `stopping` is aborted.
    * @param tab default: the whole browser
    */
   quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal, tab?: string): Promise<boolean>

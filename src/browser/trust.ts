@@ -4,7 +4,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 
-/** The library from which Chromium on Linux reads further authorities; Chromium requires it. */
+/**
+ * The library from which Chromium on Linux reads additional certificate authorities. Chromium requires this library.
+ */
 const LIBRARY = 'libnss3.so'
 
 const { ptr: pointer, i32, cstring } = FFIType
@@ -27,10 +29,11 @@ type Nss = ReturnType<typeof dlopen<typeof FUNCTIONS>>['symbols']
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
- * Makes a Chromium on Linux trust additional authorities with the NSS database in its home folder. Must be called
- * before Chromium starts. Throws, without a full stop, when the database can't be created.
+ * Makes a Chromium on Linux trust additional certificate authorities through the NSS database in its home folder. Must
+ * be called before Chromium starts. Throws an error, whose message has no full stop, when the database can't be
+ * created.
  *
- * @param home the `HOME` of Chromium
+ * @param home the `HOME` folder of Chromium
  * @param pem certificates of authorities or single servers; empty: does nothing
  */
 export function trustIn(home: string, pem: string): void {
@@ -74,13 +77,13 @@ function trust(nss: Nss, slot: Pointer, pem: string, index: number): void {
   const name = text(`authority ${index + 1}`)
   const what = `certificate ${index + 1} could not be`
   const database = nss.CERT_GetDefaultCertDB()
-  // SECItem: kind, bytes, length.
+  // Fields of SECItem: kind, bytes, length.
   const item = new BigUint64Array([0n, BigInt(ptr(raw)), BigInt(raw.length)])
   const certificate = required(nss.CERT_NewTempCertificate(database, item, null, 0, 1), `${what} read`)
   try {
     require(nss.PK11_ImportCert(slot, certificate, 0, name, 0), `${what} stored`)
-    // CERTCertTrust: flags for servers, mail and code. An authority signs other certificates; a server's certificate is
-    // trusted directly.
+    // CERTCertTrust contains flags for servers, mail and code. An authority signs other certificates; a server's
+    // certificate is trusted directly.
     const flags = new Uint32Array(3)
     require(nss.CERT_DecodeTrustString(flags, text(ca ? 'C,,' : 'P,,')), `${what} trusted`)
     require(nss.CERT_ChangeCertTrust(database, certificate, flags), `${what} trusted`)

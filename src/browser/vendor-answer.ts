@@ -1,13 +1,13 @@
 import { type Decoded, decodeHit } from '../decoders/index.ts'
 import type { Header } from './traffic.ts'
 
-/** Properties of a request before it leaves. */
+/** Properties of a request before it is sent. */
 export interface Asked {
-  /** Upper case. */
+  /** HTTP method in upper case. */
   method: string
-  /** As in `SeenRequest`. */
+  /** Resource type as in `SeenRequest`. */
   resourceType: string
-  /** True for the document of a tab, not of a frame. */
+  /** True for the document of a tab, false for that of a frame. */
   isPage: boolean
   headers: Readonly<Record<string, string>>
 }
@@ -22,8 +22,8 @@ export interface VendorAnswer {
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 /**
- * Responses that libraries accept as success. Without them they repeat the request, which would look like a tag that
- * fires twice.
+ * Responses that libraries accept as success. Without them, libraries repeat the request, which would look like a tag
+ * that fires twice.
  */
 const CONFIRMATIONS: Record<string, string> = {
   Amplitude: '{"code":200,"events_ingested":1}',
@@ -34,8 +34,9 @@ const CONFIRMATIONS: Record<string, string> = {
 }
 
 /**
- * Returns whether Tagwarden answers a vendor's request: it carries or repeats events, or could not be read. Code and
- * settings come from the vendor, because pages need them, and so do pages a visitor navigates to.
+ * Returns whether Tagwarden answers a request to a vendor. It answers requests that carry events, repeat events, or
+ * can't be decoded. Code and settings, which pages need, and pages that a visitor navigates to are loaded from the
+ * vendor.
  */
 export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Asked): boolean {
   if (vendor === null || kind === 'library' || asked.isPage) return false
@@ -44,8 +45,8 @@ export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Aske
 }
 
 /**
- * Returns whether a web socket to a vendor is blocked, because it can't be answered. For a web socket over TLS the host
- * decides.
+ * Returns whether a web socket to a vendor is blocked, because Tagwarden can't answer it. For a web socket over TLS,
+ * only the host is known and checked.
  */
 export function isVendorSocket(url: string): boolean {
   const { protocol = '', origin = '' } = URL.parse(url) ?? {}
@@ -53,7 +54,7 @@ export function isVendorSocket(url: string): boolean {
   return decodeHit({ url: known, method: 'GET', body: null }).vendor !== null
 }
 
-/** Returns a response like the vendor's, so that the page continues as usual. It is not cached. */
+/** Returns a response like the vendor's, so that the page continues as usual. The response is not cached. */
 export function answerTo(vendor: string, asked: Asked): VendorAnswer {
   const { status, type, body } = contentFor(vendor, asked)
   const headers = {
@@ -87,8 +88,8 @@ function contentFor(vendor: string, { method, resourceType, headers }: Asked): C
 }
 
 /**
- * https://fetch.spec.whatwg.org/#http-cors-protocol; the last two let isolated pages and timing scripts see the
- * response.
+ * CORS headers: https://fetch.spec.whatwg.org/#http-cors-protocol. The last two headers let isolated pages and timing
+ * scripts read the response.
  */
 function accessHeaders(headers: Asked['headers']): Record<string, string> {
   const origin = headerOf(headers, 'origin')
@@ -104,7 +105,7 @@ function accessHeaders(headers: Asked['headers']): Record<string, string> {
   }
 }
 
-/** @param name lower case */
+/** @param name header name in lower case */
 export function headerOf(headers: Readonly<Record<string, string>>, name: string): string | undefined {
   for (const key in headers) if (key.toLowerCase() === name) return headers[key]
   return undefined

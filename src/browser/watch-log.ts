@@ -3,8 +3,8 @@ import { cutText } from '../core/text.ts'
 import type { PagePlace, SeenEvent, SeenRequest, Traffic } from './traffic.ts'
 
 /**
- * Maximum number of recorded requests, so that a page that never stops sending does not fill the memory. Later requests
- * pass unrecorded.
+ * Maximum number of recorded requests, so that a page that never stops sending does not exhaust memory. Later requests
+ * are sent but not recorded.
  */
 const MAX_REQUESTS = 20_000
 const MAX_EVENTS = 20_000
@@ -17,10 +17,10 @@ export class TrafficLog implements Traffic {
   events: SeenEvent[] = []
   readonly errors: string[] = []
   activeAt: Instant = systemClock.now()
-  /** Active requests, with their start time from a monotonic clock. */
+  /** Active requests with their start times from a monotonic clock. */
   private readonly flying = new Map<SeenRequest, number>()
   private readonly listeners = new Set<(event: SeenEvent) => void>()
-  /** Callbacks waiting for silence. */
+  /** Callbacks of callers that wait for silence. */
   private readonly waiting = new Set<() => void>()
   private readonly activity = new Map<string | null, number>()
   private lastNumber = 0
@@ -33,7 +33,10 @@ export class TrafficLog implements Traffic {
     return this.flying.size
   }
 
-  /** @param isAwaited false for requests that never end on their own or have already ended */
+  /**
+   * Records a request.
+   * @param isAwaited false for requests that never end on their own or have already ended
+   */
   add(request: SeenRequest, isAwaited: boolean): void {
     if (this.requests.length < MAX_REQUESTS) this.requests.push(request)
     if (isAwaited) this.flying.set(request, performance.now())
@@ -50,24 +53,24 @@ export class TrafficLog implements Traffic {
     if (this.errors.length < MAX_ERRORS && !this.errors.includes(short)) this.errors.push(short)
   }
 
-  /** Returns the milliseconds since the request began; null when it is not active. */
+  /** Returns the time since the request began in milliseconds; null when it is not active. */
   age(request: SeenRequest): number | null {
     const began = this.flying.get(request)
     return began === undefined ? null : Math.round(performance.now() - began)
   }
 
-  /** Moves a request and its events to another page. */
+  /** Assigns a request and its events to another page. */
   place(request: SeenRequest, place: PagePlace): void {
     Object.assign(request, place)
     for (const event of this.eventsOf(request)) Object.assign(event, place)
   }
 
-  /** Copies the status of a response to the events of its request. */
+  /** Copies the status of a response to the events of the request. */
   outcome(request: SeenRequest): void {
     for (const event of this.eventsOf(request)) event.status = request.status
   }
 
-  /** Searches from the end, because events are in the order of their requests. */
+  /** Searches from the end, because events have the same order as their requests. */
   private *eventsOf({ number }: SeenRequest): Iterable<SeenEvent> {
     for (let index = this.events.length - 1; index >= 0; index--) {
       const event = this.events[index]
@@ -84,7 +87,7 @@ export class TrafficLog implements Traffic {
     this.note(request.tab)
   }
 
-  /** Stops waiting for requests that will receive no more messages. */
+  /** Stops waiting for requests for which no more messages will be received. */
   giveUp(isLost: (request: SeenRequest) => boolean): void {
     for (const request of [...this.flying.keys()]) if (isLost(request)) this.end(request)
   }

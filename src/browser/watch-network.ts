@@ -3,12 +3,12 @@ import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
 import type { TrafficLog } from './watch-log.ts'
 
-/** A request with its redirects, which the Network domain groups together. */
+/** A request with its redirects, which share one id in the Network domain. */
 interface Exchange {
   hops: SeenRequest[]
-  /** Number of them known to be redirected. */
+  /** Number of requests known to have been redirected. */
   redirected: number
-  /** Bytes of the last response's headers. */
+  /** Size of the last response's headers in bytes. */
   headBytes: number
 }
 
@@ -19,11 +19,12 @@ export interface Outcome {
   mimeType: string
 }
 
-/** Completes the recorded requests: statuses, sizes, times, errors. */
+/** Adds statuses, sizes, times and errors to the recorded requests. */
 export class Responses {
   private readonly exchanges = new Map<string, Exchange>()
   /**
-   * Session that reported the start of a request, so that requests ending with their worker or frame are not awaited.
+   * Session that reported the start of each request. When its worker or frame is gone, the request is no longer
+   * awaited.
    */
   private readonly tellers = new Map<string, CDPSession>()
 
@@ -31,11 +32,11 @@ export class Responses {
     private readonly log: TrafficLog,
     private readonly mask: (text: string) => string,
     private readonly faultOf: (url: string) => string | null,
-    /** Unmasked addresses of requests. */
+    /** Unmasked URLs of requests. */
     private readonly urls: WeakMap<SeenRequest, string>,
   ) {}
 
-  /** Called when a request was recorded whose responses will be reported with this id. */
+  /** Called when a request has been recorded whose responses will be reported with this id. */
   expect(id: string, request: SeenRequest): void {
     const known = this.exchanges.get(id)
     if (known) known.hops.push(request)
@@ -47,7 +48,7 @@ export class Responses {
     return this.exchanges.get(id)?.hops.at(-1) ?? null
   }
 
-  /** Subscribes to the messages of a target. */
+  /** Subscribes to the messages from a target. */
   follow(session: CDPSession): void {
     session.on('Network.requestWillBeSent', ({ requestId, redirectResponse }) => {
       if (!this.tellers.has(requestId)) this.tellers.set(requestId, session)
@@ -70,13 +71,13 @@ export class Responses {
     session.on('Network.loadingFailed', (event) => {
       const request = this.take(event.requestId)?.hops.at(-1)
       if (!request || request.answered) return
-      // A page that does not read a response cancels the rest of it.
+      // A page that does not read a response cancels the rest of it, which is not a failure.
       if (request.status === null || !event.canceled) this.fail(request, failureText(event))
       this.log.end(request)
     })
   }
 
-  /** Also for requests that only the interception reports. */
+  /** Called for every response, including those that only the interception reports. */
   respond(request: SeenRequest, { status, statusText, headers, mimeType }: Outcome): void {
     if (request.answered) return
     request.status = status
@@ -107,13 +108,14 @@ export class Responses {
     return exchange
   }
 
-  /** Called when a target is gone and reports no more. */
+  /** Called when a target has closed and reports nothing further. */
   left(session: CDPSession): void {
     for (const [id, teller] of this.tellers) {
       if (teller !== session) continue
       const request = this.latest(id)
       this.tellers.delete(id)
-      // Another target may continue it: a frame in a new process with the document its parent requested.
+      // Another target may continue the request, for example a frame in a new process whose document its parent
+      // requested.
       if (request?.resourceType !== 'document') this.take(id)
       if (request && request.resourceType !== 'document') this.log.end(request)
     }
@@ -121,8 +123,8 @@ export class Responses {
 }
 
 /**
- * Hides credentials even if they are not secrets of the test, because they give access to every reader of the
- * recording.
+ * Returns the value of a header as shown to users. Credentials are hidden even if they are not secrets of the test,
+ * because they would grant access to anyone who reads the recording.
  */
 export function shownHeader(name: string, value: string, mask: (text: string) => string): Header {
   const shown = isCredentialKey(`headers.${name}`) ? '***' : mask(value)
@@ -133,7 +135,7 @@ function outcomeOf({ status, statusText, headers, mimeType }: Protocol.Network.R
   return { status, statusText, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), mimeType }
 }
 
-/** Text for Chromium's network errors that tests of tags encounter. */
+/** Descriptions of Chromium's network errors that typically occur in flow tests. */
 const NET_ERRORS: Record<string, string> = {
   ERR_ABORTED: 'The page cancelled it',
   ERR_ADDRESS_UNREACHABLE: 'The server cannot be reached',
@@ -149,7 +151,7 @@ const NET_ERRORS: Record<string, string> = {
   ERR_TUNNEL_CONNECTION_FAILED: 'The host cannot be reached',
 }
 
-/** Fields of a failed request in the Network domain. */
+/** Fields that the Network domain reports for a failed request. */
 interface Failure {
   errorText: string
   canceled?: boolean

@@ -1,19 +1,19 @@
 import type { PagePlace } from './traffic.ts'
 
 interface Tab {
-  /** Addresses of its documents, the most recent last. */
+  /** URLs of its documents, the most recent last. */
   documents: string[]
-  /** Address and number of the request for its next document; null when there is none. */
+  /** URL and number of the request for its next document; null when none was requested. */
   coming: { url: string; number: number } | null
 }
 
-/** Requests of a page that was left may still arrive during the next one or two pages. */
+/** Number of documents stored per tab, because requests of a page may arrive one or two pages later. */
 const MAX_DOCUMENTS = 5
 
 /** Maps frames and workers to tabs, and tabs to documents. Tabs are identified by their target id. */
 export class Tabs {
   private readonly tabs = new Map<string, Tab>()
-  /** Tab by the id of a frame or worker in it. */
+  /** Tab of each frame or worker, by its id. */
   private readonly owners = new Map<string, string>()
 
   open(tab: string): void {
@@ -43,13 +43,13 @@ export class Tabs {
   }
 
   /**
-   * Called when a tab shows another document, or the same under another address. Returns the number of the request that
+   * Called when a tab shows another document, or the same one under another URL. Returns the number of the request that
    * loaded it.
    */
   show(tab: string, url: string): number | null {
     const known = this.tabs.get(tab)
     if (!known || known.documents.at(-1) === url) return null
-    // The tab that changed last is the one in use.
+    // The tab that changed most recently is the one in use.
     this.tabs.delete(tab)
     this.tabs.set(tab, known)
     known.documents = [...known.documents, url].slice(-MAX_DOCUMENTS)
@@ -58,7 +58,7 @@ export class Tabs {
     return coming?.number ?? null
   }
 
-  /** Called when a request shows which document its tab has, which may be known before it is reported. */
+  /** Called when a request reveals the document of its tab, which may happen before that document is reported. */
   mention(tab: string, url: string): void {
     if (this.tabs.get(tab)?.documents.includes(url) === false) this.show(tab, url)
   }
@@ -68,8 +68,8 @@ export class Tabs {
   }
 
   /**
-   * Returns the tab of a request: that of its frame. For a shared worker, the tab named by the referrer or else by its
-   * origin; null when none is.
+   * Returns the tab of a request, based on its frame. For a shared worker, the tab is found by the referrer or else by
+   * the referrer's origin; null when none matches.
    */
   tabOf(frame: string, { url: asked, referrer }: Referring): string | null {
     const owner = this.owners.get(frame)
@@ -81,8 +81,8 @@ export class Tabs {
   }
 
   /**
-   * Returns the document of a tab's request. The last requests of a page may arrive when the next one is already shown,
-   * and its first ones before it is reported; the referrer or its origin decides.
+   * Returns the document to which a tab's request belongs, found by the referrer or its origin. The last requests of a
+   * page may arrive when the next page is already shown, and the first requests of a page before it is reported.
    */
   documentOf(tab: string, frame: string, { url: asked, referrer }: Referring): string {
     const { documents = [], coming = null } = this.tabs.get(tab) ?? {}
@@ -97,15 +97,15 @@ export class Tabs {
   }
 }
 
-/** A request and its referrer. */
+/** The URL and referrer of a request. */
 interface Referring {
   url: string
   referrer: string | undefined
 }
 
 /**
- * Returns whether a referrer names a document. Other origins receive only the origin
- * (https://www.w3.org/TR/referrer-policy/), which is also the address of the home page.
+ * Returns whether a referrer identifies a document. Other origins receive only the origin
+ * (https://www.w3.org/TR/referrer-policy/), which is also the URL of the home page.
  */
 function isNamed(url: string, referrer: string, asked: string): boolean {
   const origin = originOf(referrer)
@@ -115,7 +115,7 @@ function isNamed(url: string, referrer: string, asked: string): boolean {
 const withoutFragment = (url: string) => url.replace(/#.*$/s, '')
 const originOf = (url: string) => URL.parse(url)?.origin ?? null
 
-/** Returns host and path of an address; both null when it is not a web address. */
+/** Returns the host and path of a URL; both null when it is not a web address. */
 export function placeOf(url: string, mask: (text: string) => string): PagePlace {
   const parsed = URL.parse(url)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return { host: null, path: null }

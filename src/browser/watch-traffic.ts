@@ -14,21 +14,21 @@ import { placeOf, Tabs } from './watch-tabs.ts'
 
 export interface WatchOptions {
   vendorRequests: VendorRequests
-  /** Masks secrets. */
+  /** Returns the text with secrets masked. */
   mask(text: string): string
-  /** Returns why the guard's proxy made no connection to an address, without a full stop; null when it did. */
+  /** Returns why the guard's proxy did not connect to a URL, without a full stop; null when it did. */
   faultOf(url: string): string | null
   /** User agent of the device. */
   userAgent: Emulation['userAgent']
 }
 
 /**
- * Watches all requests of a browser from now on, from any page, frame or worker, and answers vendors according to
+ * Records all requests of a browser from any page, frame or worker, and answers requests to vendors according to
  * `vendorRequests`. Must be called before a page is opened.
  *
- * One interception on the browser itself sees each request once, before it leaves, with its body, including those of
- * new tabs, workers and pages being left. Responses are reported by puppeteer's sessions of each target, and by a
- * separate session for service workers, which puppeteer ignores.
+ * One interception for the whole browser sees each request once, before it is sent, with its body. This includes
+ * requests from new tabs, workers and pages that are being left. Responses are reported by puppeteer's session for each
+ * target. A separate session covers service workers, which puppeteer ignores.
  */
 export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
   const session = await browser.target().createCDPSession()
@@ -44,18 +44,18 @@ type Paused = Protocol.Fetch.RequestPausedEvent
 
 interface Noted {
   tab: string | null
-  /** Address of its page. */
+  /** URL of its page. */
   document: string
   isPage: boolean
   answered: boolean
 }
 
 const WEB = [{ urlPattern: 'http://*' }, { urlPattern: 'https://*' }]
-/** These stay open by design. */
+/** Resource types of requests whose end is not awaited. */
 const ENDLESS = new Set(['eventsource', 'websocket', 'preflight'])
-/** Maximum number of cached responses whose pages are remembered; these are reported but never intercepted. */
+/** Maximum number of stored page URLs for responses from the cache, which are reported but never intercepted. */
 const MAX_TOLD = 1000
-/** Targets with puppeteer's sessions, on which puppeteer enables what it needs in its own order. */
+/** Types of targets that have a puppeteer session. Puppeteer enables the domains it needs there, in its own order. */
 const PUPPETEERS = new Set(['page', 'iframe', 'worker'])
 
 class Watch {
@@ -63,11 +63,11 @@ class Watch {
   private readonly tabs = new Tabs()
   private readonly urls = new WeakMap<SeenRequest, string>()
   private readonly responses: Responses
-  /** Targets to which a session is subscribed. */
+  /** Targets with a subscribed session. */
   private readonly followed = new Map<string, CDPSession>()
-  /** Addresses of pages at the time of requests that were reported before their interception, by request id. */
+  /** Page URLs of requests that were reported before their interception, by request id. */
   private readonly documents = new Map<string, string>()
-  /** Requests that only the interception reports, by its id. */
+  /** Requests that only the interception reports, by interception id. */
   private readonly untold = new Map<string, SeenRequest>()
 
   constructor(
@@ -111,7 +111,7 @@ class Watch {
   private paused(event: Paused): void {
     const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
     if (isResponse) return this.pausedResponse(event)
-    // The first request of a new tab may leave before the tab has the device.
+    // The first request of a new tab may be sent before the device is emulated in that tab.
     const isFirst = !event.networkId && event.resourceType === 'Document'
     const headers = isFirst ? headersOf(this.options.userAgent, event.request.headers) : null
     const read = readRequest(event, headers)
@@ -150,14 +150,14 @@ class Watch {
           ...(headers && { headers }),
           ...(!event.networkId && { interceptResponse: true }),
         })
-    // Rejects when the page cancelled the request, and when the browser is gone.
+    // Rejects when the page cancelled the request, and when the browser has exited.
     sent.catch(() => {
       if (!answer) this.responses.fail(request, 'The page cancelled it')
       this.log.end(request)
     })
   }
 
-  /** Returns the page of a request, as reported by its tab or else as it appears. */
+  /** Returns the page of a request, as reported by its tab or else derived from the request. */
   private documentOf(read: ReadRequest, { frameId, networkId = '' }: Paused, tab: string | null): string {
     const told = this.documents.get(networkId)
     this.documents.delete(networkId)
@@ -197,7 +197,7 @@ class Watch {
     }
   }
 
-  // --- requests that only the interception reports: the first one of a new tab, and those of pages being left
+  // --- requests that only the interception reports: the first request of a new tab, and requests from pages being left
 
   private pausedResponse(event: Paused): void {
     const { requestId, responseStatusCode, responseStatusText, responseHeaders, responseErrorReason } = event
@@ -227,7 +227,7 @@ class Watch {
 
   // --- targets
 
-  /** @param isOurs true when attached through the separate session */
+  /** @param isOurs true when the target was attached through the separate session */
   private attached({ sessionId, targetInfo, waitingForDebugger }: Attached, tab: string | null, isOurs = false): void {
     const session = this.connection.session(sessionId)
     if (!session) return
@@ -240,7 +240,7 @@ class Watch {
     if (type === 'page') this.followPage(session, targetInfo)
     else if (PUPPETEERS.has(type)) this.follow(session, targetId, tab)
     else if (type === 'shared_worker') this.followWorker(session, targetId)
-    // Puppeteer attaches to them too, and detaches at once.
+    // Puppeteer also attaches to service workers, and detaches immediately.
     else if (type === 'service_worker' && isOurs) this.followWorker(session, targetId, waitingForDebugger)
   }
 
@@ -279,7 +279,7 @@ class Watch {
     )
     session.on('Page.navigatedWithinDocument', ({ frameId, url }) => frameId === tab && this.shown(tab, url))
     session.on('Network.requestWillBeSent', ({ requestId, frameId, documentURL, request: { url }, type }) => {
-      // The script of a worker is reported as its own document.
+      // The script of a worker is reported as if it were its own document.
       if (frameId !== tab || type === 'Document' || url === documentURL) return
       const request = this.responses.latest(requestId)
       if (request) this.log.place(request, placeOf(documentURL, this.options.mask))
@@ -290,7 +290,7 @@ class Watch {
     })
   }
 
-  /** Watches a worker without a tab, on which puppeteer enables nothing. */
+  /** Records the requests of a worker without a tab, for which puppeteer enables nothing. */
   private followWorker(session: CDPSession, targetId: string, isWaiting = false): void {
     this.follow(session, targetId, null)
     session.send('Runtime.enable').catch(() => undefined)
@@ -299,7 +299,7 @@ class Watch {
 
   private shown(tab: string, url: string): void {
     const number = this.tabs.show(tab, url)
-    // The previous document is gone with its pending requests.
+    // The previous document has been unloaded, and its pending requests will not complete.
     if (number !== null) this.log.giveUp((request) => request.tab === tab && request.number < number)
   }
 
@@ -343,22 +343,25 @@ function wordsOf({ value, description, type }: Protocol.Runtime.RemoteObject): s
   return first || (value === undefined ? type : JSON.stringify(value))
 }
 
-/** A request as reported by the interception, parsed. */
+/** A parsed request from the interception. */
 interface ReadRequest {
   url: string
   method: string
-  /** As in `SeenRequest`; a preflight is `preflight`. */
+  /** Resource type as in `SeenRequest`; a preflight is `preflight`. */
   resourceType: string
   headers: Record<string, string>
   referrer: string | undefined
-  /** For decoders: bytes that are not text are replaced. Null: there is none, or it is too large. */
+  /**
+   * Body for decoders, with replacement characters for bytes that are not text. Null when there is none, or it is too
+   * large.
+   */
   body: string | null
-  /** For people: null when it is not text. */
+  /** Body for display; null when it is not text. */
   shownBody: string | null
   decoded: Decoded
 }
 
-/** @param changed headers sent instead of the original ones; null: the original ones */
+/** @param changed headers sent instead of the original ones; null: the original headers are sent */
 function readRequest(
   { request, resourceType }: Protocol.Fetch.RequestPausedEvent,
   changed: readonly Header[] | null,
@@ -382,7 +385,7 @@ function readRequest(
 function bodyOf({ postDataEntries, postData, headers }: Protocol.Network.Request): string | null {
   const contentEncoding = headerOf(headers, 'content-encoding') ?? null
   if (!postDataEntries) return readBody({ body: postData ?? null, contentEncoding }).text
-  // A file has no bytes here.
+  // The content of an uploaded file is not included here.
   const bytes = Buffer.concat(postDataEntries.map((entry) => Buffer.from(entry.bytes ?? '', 'base64')))
   return readBody({ bodyBase64: bytes.toString('base64'), contentEncoding }).text
 }

@@ -58,7 +58,7 @@ test.each(Object.keys(ENCODINGS))('decodes %s, and cuts at the limit', async (en
 })
 
 describe('with any proxy settings in the environment', () => {
-  // Bun reads these when a process starts.
+  // Bun reads these variables when a process starts.
   test.each(['NO_PROXY', 'no_proxy'])('with %s=* a refused address stays refused', async (name) => {
     const script = `
       import { addressGuard } from '../integrations/transport/address-guard.ts'

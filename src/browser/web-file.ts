@@ -8,20 +8,20 @@ import { type Connector, connector } from '../integrations/transport/connection.
 import { sendRequest } from '../integrations/transport/http-request.ts'
 import type { Browsing } from './browsing.ts'
 
-/** A host's response. */
+/** Response for a file from a website. */
 export interface WebFile {
-  /** Final address after redirects. */
+  /** Final URL after redirects. */
   url: string
   status: number
   /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
-  /** Decoded according to `Content-Encoding`, and cut at the limit. */
+  /** Body, decoded according to `Content-Encoding` and truncated at the limit. */
   body: Uint8Array
 }
 
 export interface WebFileOptions {
   browsing: Pick<Browsing, 'proxy' | 'faultOf'>
-  /** Additional trusted authorities as PEM; empty: none. */
+  /** Additional trusted certificate authorities as PEM; empty: none. */
   ca: string
   userAgent: string
   maxBytes: number
@@ -31,17 +31,17 @@ export interface WebFileOptions {
 
 type AskOptions = Pick<WebFileOptions, 'userAgent' | 'maxBytes' | 'limitMs'> & { ways: Connector }
 
-/** RFC 9309 requires at least five. */
+/** RFC 9309 requires support for at least five redirects. */
 const REDIRECTS_MAX = 5
 
 /**
- * Returns a host's response, requested through the guard's proxy like the browser's requests. Rejects with a reason in
- * words when there is no response, and as soon as `stopping` is aborted.
+ * Returns a host's response. The request goes through the guard's proxy, like those of the browser. Rejects with a
+ * readable reason when there is no response, and as soon as `stopping` is aborted.
  */
 export async function readWebFile(url: string, options: WebFileOptions, stopping: AbortSignal): Promise<WebFile> {
   const limit = AbortSignal.timeout(options.limitMs)
   const signal = AbortSignal.any([stopping, limit])
-  // This connection's own guard is unused: the proxy judges the requests.
+  // The guard of this connection is unused, because the proxy checks the requests.
   const ways = connector({ guard: addressGuard([]), proxy: options.browsing.proxy, ca: options.ca })
   let at = url
   try {
@@ -59,7 +59,7 @@ export async function readWebFile(url: string, options: WebFileOptions, stopping
   throw new Error(`more than ${REDIRECTS_MAX} redirects`)
 }
 
-/** Response of one host, possibly a redirect. */
+/** Returns the response of one host, which may be a redirect. */
 function ask(
   address: string,
   { ways, userAgent, maxBytes, limitMs }: AskOptions,
@@ -83,7 +83,7 @@ const DECODERS: Record<string, () => Transform> = {
 
 async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const decoder = DECODERS[incoming.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
-  // A broken connection must also end the decoder, or its reader waits for ever.
+  // A broken connection must also end the decoder; otherwise its reader waits forever.
   const plain: AsyncIterable<Buffer> = decoder ? pipeline(incoming, decoder, () => undefined) : incoming
   const chunks: Uint8Array[] = []
   let size = 0

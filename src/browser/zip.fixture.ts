@@ -1,12 +1,12 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A file of a ZIP archive, whose claimed sizes may be false. */
+/** A file in a ZIP archive, whose declared sizes may be false. */
 export interface ZippedFile {
   name: string
   content: string | Uint8Array
-  /** Size claimed by the directory; default: the actual one. */
+  /** Unpacked size declared in the directory; default: the actual size. */
   claimedBytes?: number
-  /** Packed size claimed by the directory; default: the actual one. */
+  /** Packed size declared in the directory; default: the actual size. */
   claimedPackedBytes?: number
   isStored?: boolean
   isEncrypted?: boolean

@@ -15,7 +15,7 @@ export interface Plot {
   joinedAt: Instant
   /** A harmless container version goes live. */
   harmlessAt: Instant
-  /** A video player without titles is noticed and its alert is muted. */
+  /** A video player without titles opens an issue, which is then muted. */
   untitledAt: Instant
   /** A form starts leaking an e-mail address in a parameter, for two days. */
   leakedAt: Instant
