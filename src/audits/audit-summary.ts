@@ -5,7 +5,7 @@ import type { AuditPage, AuditSummary } from './audit.ts'
 import { isFailed } from './expected-page.ts'
 import type { PageFault } from './judge-page.ts'
 
-/** Counts the pages of an audit as they are visited. */
+/** Accumulates the summary and findings of an audit as its pages are visited. */
 export class AuditTally {
   private readonly vendors = new Set<string>()
   private readonly hosts = new Map<string, number>()
@@ -43,7 +43,7 @@ export class AuditTally {
     return [...this.hosts].toSorted(([, one], [, other]) => other - one).map(([host]) => host)
   }
 
-  /** Findings, one for each kind, vendor and event, without personal data. */
+  /** Returns the findings without personal data, one for each combination of kind, vendor and event. */
   findings(privacy: Privacy): RunFinding[] {
     const masked = (text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))
     return [...this.faults.values()].map(({ fault, url, pages }) => {

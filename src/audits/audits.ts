@@ -36,24 +36,24 @@ export interface AuditsDeps {
   report(error: unknown, where: string): void
 }
 
-/** Maximum duration of a crawl; 2,000 pages of a host that requires a delay of 10 s take less. */
+/** Maximum duration of a crawl. Long enough for 2,000 pages of a host that requires a delay of 10 s. */
 const CRAWL_MAX_MS = 6 * HOUR_MS
 
 /** Executes queued audits. */
 export class Audits {
   private readonly underWay = new ActiveRuns<StoredAudit & { id: string }>()
 
-  /** Audits interrupted by a stop or a kill are marked as failed. */
+  /** Marks audits interrupted by a stop or kill as failed. */
   constructor(private readonly parts: AuditsDeps) {
     failInterruptedAudits(parts.db, parts.clock.now())
   }
 
-  /** Returns why audits can't run and what to do; null when they can. */
+  /** Returns why audits can't run and how to fix it; null when they can run. */
   fault(): string | null {
     return this.parts.browsers.fault()
   }
 
-  /** Queues audits that are due and starts queued ones. Returns at once. */
+  /** Queues audits that are due and starts queued ones. Returns immediately. */
   start(): void {
     const { db, clock, report } = this.parts
     if (this.underWay.isClosed || this.fault() !== null) return
@@ -65,7 +65,7 @@ export class Audits {
     }
   }
 
-  /** Stops a cancelled audit. */
+  /** Stops the crawl of a cancelled audit. */
   stop(auditId: string): void {
     this.underWay.cancel(({ id }) => id === auditId)
   }
@@ -75,7 +75,9 @@ export class Audits {
     return this.underWay.idle()
   }
 
-  /** Stops active audits, which fail with the pages visited so far. Queued audits start after the next start. */
+  /**
+   * Stops active audits. They fail with the pages visited so far. Queued audits run after the next start of the server.
+   */
   close(): Promise<void> {
     return this.underWay.close()
   }
@@ -105,7 +107,7 @@ export class Audits {
         }
       },
     })
-    // It stays queued and starts with the next start of the server.
+    // The audit stays queued and runs after the next start of the server.
     if (judge === null && stopping.aborted) return
     const ended = told as { error: string | null } | null
     this.end(kept, tally, error ?? (ended ? ended.error : 'the crawl ended unexpectedly'))
@@ -127,7 +129,7 @@ export class Audits {
     })
   }
 
-  /** Marks an audit as failed when it could not be executed because of an internal error; its pages are kept. */
+  /** Marks an audit as failed because of an internal error. Its pages are kept. */
   private failFor({ audit: { id } }: StoredAudit, fault: unknown): void {
     const { db, clock, report } = this.parts
     report(fault, `audit ${id}: ${messageOf(fault)}`)
@@ -155,7 +157,7 @@ function planOf(audit: Audit, labels: LabelMembers, own: ServerBrowsing): CrawlP
       device: device as CrawlPlan['browsing']['device'],
       vendorRequests,
       secrets: [],
-      // Audits take no screenshots.
+      // Affects only screenshots, and audits take none.
       privacy: PLAIN_PRIVACY,
       userAgentSuffix: `Tagwarden/${version}`,
     },
@@ -167,17 +169,17 @@ function planOf(audit: Audit, labels: LabelMembers, own: ServerBrowsing): CrawlP
 
 const DIFFERENCES_MAX = 1000
 
-/** One crawl. */
+/** The pages of one crawl. */
 export interface Crawled {
   id: string
   pages: readonly AuditPage[]
-  /** True when it visited every page, not only as many as allowed. */
+  /** True when the crawl visited every page instead of stopping at the page limit. */
   isAll: boolean
 }
 
 /**
- * Returns the differences from the previous crawl. A page missing in one crawl counts as new or gone only when the
- * other crawl visited all pages. For pages that could not be loaded, only the status is compared.
+ * Returns the differences from the previous crawl. A page that is missing in one crawl is listed as new or gone only
+ * when that crawl visited all pages. For pages that could not be loaded, only the status is compared.
  */
 export function differencesBetween(before: Crawled, after: Crawled): Differences {
   const old = new Map(before.pages.map((page) => [page.url, page]))
@@ -204,7 +206,7 @@ function changesOf(was: AuditPage, is: AuditPage): Differences['pages'] {
   return [...status, ...gone, ...added]
 }
 
-/** Tags of `other` that `page` lacks, each once. */
+/** Returns the distinct tags of `other` that `page` lacks. */
 function tagsMissingIn(page: AuditPage, other: AuditPage): { vendor: string; event: string }[] {
   const spell = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
   const there = new Set(page.tags.map(spell))

@@ -3,28 +3,28 @@ import type { Consent } from '../browser/consent.ts'
 import type { LabelMembers } from '../flows/match-expectations.ts'
 import type { ExpectedPage } from './audit.ts'
 
-/** One crawl: everything the browser process is given. */
+/** Everything that a browser process needs for one crawl. */
 export interface CrawlPlan {
   browsing: BrowsingOptions
   startUrls: readonly string[]
-  /** Address of a sitemap to use instead of `startUrls`; null: none. */
+  /** URL of a sitemap to use instead of `startUrls`; null: none. */
   sitemap: string | null
   maxPages: number
   maxDepth: number
-  /** RE2 patterns for the whole address. */
+  /** RE2 patterns that match the complete URL. */
   include: readonly string[]
   exclude: readonly string[]
   respectRobots: boolean
   delayMs: number
   settleMs: number
-  /** Expected events of pages, which the crawl waits for. */
+  /** Expected events of pages. The crawl waits for them. */
   expect: readonly ExpectedPage[]
-  /** Members of each label named in it. */
+  /** Members of each label used in `expect`. */
   labels: LabelMembers
   consent: Omit<Consent, 'mode'> & { mode: Consent['mode'] | 'compare' }
 }
 
-/** A vendor's event sent by a page. */
+/** A vendor's event that a page sent. */
 export interface PageEvent {
   vendor: string
   event: string
@@ -34,28 +34,28 @@ export interface PageEvent {
 
 /** Results of one page. */
 export interface SeenPage {
-  /** Final address after redirects, as normalised by `pageAddress`. */
+  /** Final URL after redirects, as normalised by `pageAddress`. */
   url: string
-  /** Null when there was no response. */
+  /** HTTP status; null without a response. */
   status: number | null
-  /** Links from a start page; 0: a start page or a page of the sitemap. */
+  /** Number of links between a start page and this page; 0 for start pages and pages from the sitemap. */
   depth: number
   title: string
   loadMs: number
   bytes: number
   requests: number
-  /** Why it could not be loaded; null: it was loaded. */
+  /** Reason why the page could not be loaded; null when it was loaded. */
   error: string | null
-  /** With `compare`, the events after consent. */
+  /** Events of the page; with `compare`, those sent after consent. */
   events: readonly PageEvent[]
-  /** With `compare`, the events without consent; otherwise empty. */
+  /** With `compare`, the events sent without consent; otherwise empty. */
   beforeConsent: readonly PageEvent[]
-  /** Errors of the page's scripts and console. */
+  /** Errors from the page's scripts and console. */
   errors: readonly string[]
 }
 
-/** Messages of the browser process during a crawl. */
+/** Messages from the browser process during a crawl. */
 export type CrawlMessage =
   | { kind: 'page'; page: SeenPage }
-  /** The crawl ended: null, or the reason for an early end. */
+  /** The crawl ended. `error`: reason for an early end, or null. */
   | { kind: 'done'; error: string | null }

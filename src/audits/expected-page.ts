@@ -2,13 +2,13 @@ import { compilePattern } from '../conditions/pattern.ts'
 import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 
-/** The part of a page that decides what is expected of it. */
+/** The fields of a page that determine which events are expected on it. */
 export type LoadedPage = Pick<AuditPage, 'url' | 'status' | 'error'>
 
-/** Returns the expectations of a page; none for a page that could not be loaded. */
+/** Returns the expectations for a page; none for a page that could not be loaded. */
 export type Expected = (page: LoadedPage) => CompiledExpectation[]
 
-/** `labels`: members of each named label. */
+/** Returns a function that selects the expectations for a page. `labels`: members of each label used. */
 export function expectedOf(expect: readonly ExpectedPage[], labels: LabelMembers): Expected {
   const compiled = compileExpectations(
     expect.map(({ path: _, ...expectation }) => expectation),

@@ -10,7 +10,7 @@ import { pageAddress } from './crawl/page-address.ts'
 
 /**
  * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the audit can't be crawled or
- * scheduled. Domains and channels are not checked here.
+ * scheduled. Does not check domains and channels.
  */
 export function readAudit(input: AuditInput, now: Instant): AuditSettings {
   const { startUrls = [], sitemap = null, include = [], exclude = [], expect = [] } = input

@@ -8,12 +8,12 @@ import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
 import { expectedOf } from './expected-page.ts'
 
-/** A fault of one page. The same fault on several pages is one finding. */
+/** A fault found on one page. The same fault on several pages becomes one finding. */
 export interface PageFault {
   kind: 'missing' | 'wrong_data' | 'unexpected' | 'duplicate'
   vendor: string | null
   event: string | null
-  /** Text without the page: `Google Analytics 4 purchase did not fire`. */
+  /** Description without the page: `Google Analytics 4 purchase did not fire`. */
   what: string
   expected: string | null
   observed: string | null
@@ -21,11 +21,14 @@ export interface PageFault {
 
 /** Compares pages with their expectations. */
 export interface PageJudge {
-  /** Returns the page to store and its faults. Nothing is expected of a page that could not be loaded. */
+  /**
+   * Returns the page to store and its faults. A page that could not be loaded has no faults, because nothing is
+   * expected of it.
+   */
   judge(page: SeenPage): { page: AuditPage; faults: PageFault[] }
 }
 
-/** `labels`: members of each named label. */
+/** Returns a `PageJudge` for these expectations. `labels`: members of each label used. */
 export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
   const expected = expectedOf(expect, labels)
   return {

@@ -20,13 +20,13 @@ import { cancelAudit, findAudit, listAudits, pagesAfter, queueAudit, type Stored
 
 export interface AuditRouteDeps {
   db: Db
-  /** Seals channel targets. */
+  /** Encrypts channel targets. */
   box: SecretBox
   clock: Clock
   region: string
   audits: Pick<Audits, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
-  /** Throws an `AppError` that names the channel when it can't deliver. */
+  /** Throws an `AppError`, naming the channel, when a channel can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   privacyOf(orgId: string): Privacy
 }
@@ -161,7 +161,7 @@ function shower(privacy: Privacy): Show {
   return ((text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))) as Show
 }
 
-/** Returns an audit as the caller may see it: channel targets are masked for viewers and read-only keys. */
+/** Returns an audit as shown to the caller. Channel targets are masked for viewers and read-only keys. */
 function shownAudit(
   audit: Audit,
   { box, principal, privacy }: { box: SecretBox; principal: Principal; privacy: Privacy },

@@ -7,7 +7,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
 
-/** Maximum number of waiting audits per organization; further ones are refused. */
+/** Maximum number of waiting audits per organization. Further ones are rejected. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
@@ -19,7 +19,7 @@ export interface AuditKey {
 /** A stored audit. */
 export interface StoredAudit {
   orgId: string
-  /** Id of the first audit with that name. */
+  /** Id of the first audit with the same name. */
   seriesId: string
   audit: Audit
   differences: Differences | null
@@ -52,8 +52,8 @@ const NOTHING: AuditSummary = {
 }
 
 /**
- * Stores a queued audit, which replaces earlier ones with its name in the schedule. Throws `rateLimited` when too many
- * audits of the organization are waiting.
+ * Stores a queued audit. In the schedule, it replaces earlier audits with the same name. Throws `rateLimited` when too
+ * many audits of the organization are waiting.
  */
 export function queueAudit(
   db: Db,
@@ -88,7 +88,10 @@ export function queueAudit(
   })
 }
 
-/** Queues the audits that are due, each once however late it is, unless one with that name is queued or running. */
+/**
+ * Queues the audits that are due. Each is queued once, even if several scheduled times were missed, and skipped while
+ * an audit with the same name is queued or running.
+ */
 export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) => void): void {
   const due = prepared<[Instant], AuditRow>(
     db,
@@ -119,7 +122,7 @@ export function findAudit(db: Db, { orgId, id }: AuditKey): StoredAudit {
   return keptOf(row)
 }
 
-/** Returns one page of audits, newest first. Throws `invalid` for a cursor of another list. */
+/** Returns one page of audits, newest first. Throws `invalid` for a cursor from another list. */
 export function listAudits(
   db: Db,
   orgId: string,
@@ -141,13 +144,13 @@ export function waitingAudits(db: Db): StoredAudit[] {
   return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(keptOf)
 }
 
-/** Records the start of the crawl. Returns false when the audit was deleted or started before. */
+/** Records the start of the crawl. Returns false when the audit was deleted or has already started. */
 export function beginAudit(db: Db, id: string, now: Instant): boolean {
   const sql = `UPDATE audit SET status = 'running', startedAt = ? WHERE id = ? AND status = 'queued'`
   return prepared<[Instant, string]>(db, sql).run(now, id).changes > 0
 }
 
-/** Stores a page of a running audit and the summary so far. Returns false when the audit was deleted or has ended. */
+/** Stores a page of a running audit and the current summary. Returns false when the audit was deleted or has ended. */
 export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSummary): boolean {
   return tx(db, () => {
     const sql = `UPDATE audit SET summary = ? WHERE id = ? AND status = 'running'`
@@ -162,7 +165,7 @@ export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSumma
   })
 }
 
-/** Stores the outcome of an audit once. Returns false, storing nothing, when it was deleted or has ended. */
+/** Stores the outcome of an audit. Returns false and stores nothing when the audit was deleted or has already ended. */
 export function endAudit(
   db: Db,
   id: string,
@@ -179,7 +182,7 @@ export function endAudit(
   return changes > 0
 }
 
-/** Cancels a queued or running audit; its pages are kept. Throws `notFound`, or `conflict` when it has ended. */
+/** Cancels a queued or running audit and keeps its pages. Throws `notFound`, or `conflict` when it has ended. */
 export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void {
   findAudit(db, { orgId, id })
   const { changes } = prepared<[object]>(
@@ -190,7 +193,7 @@ export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void
   if (changes === 0) throw new AppError('conflict', 'the audit has ended')
 }
 
-/** Fails the audits that were interrupted by a stop or kill of the server. Queued audits stay queued. */
+/** Marks audits as failed that were interrupted by a stop or kill of the server. Queued audits stay queued. */
 export function failInterruptedAudits(db: Db, now: Instant): void {
   prepared<[Instant]>(
     db,
@@ -199,7 +202,7 @@ export function failInterruptedAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** Returns at most `limit + 1` pages after a number, in the order of their visits. */
+/** Returns at most `limit + 1` pages after a page number, in visiting order. */
 export function pagesAfter(
   db: Db,
   auditId: string,
@@ -218,7 +221,7 @@ export function pagesAfter(
 export const pagesOf = (db: Db, auditId: string): AuditPage[] =>
   pagesAfter(db, auditId, 0, 10_000).map(({ page }) => page)
 
-/** Returns the finished audit with this name created before this one; null when there is none. */
+/** Returns the finished audit with this name that preceded this one; null when there is none. */
 export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string; name: string }): Audit | null {
   const row = prepared<[string, string, string], AuditRow>(
     db,
@@ -227,7 +230,7 @@ export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string
   return row ? keptOf(row).audit : null
 }
 
-/** Deletes audits older than the retention time, except those with a schedule. */
+/** Deletes audits older than the retention period, except those with a schedule. */
 export function removeOldAudits(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed', 'cancelled') AND nextAt IS NULL`,

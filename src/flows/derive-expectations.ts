@@ -7,22 +7,22 @@ import { isCounter, isRecurring } from './duplicate-events.ts'
 import type { Expectation } from './expectation.ts'
 import type { RunEvent } from './run.ts'
 
-/** The part of an event that becomes an expectation. */
+/** The fields of an event from which an expectation is derived. */
 export type OwnEvent = Pick<RunEvent, 'step' | 'vendor' | 'event' | 'account' | 'params'>
 
 const MAX_EXPECTATIONS = 100
 const MAX_CONDITIONS = 5
 const MAX_VALUE_LENGTH = 40
 
-/** Replaces secrets. */
+/** Replacement for secrets. */
 const MASKED = '***'
-/** Events that the vendors' libraries send on their own: whether they are sent depends on a second more or less. */
+/** Events that vendors' libraries send automatically. Small timing differences decide whether they are sent. */
 const BY_THEMSELVES = /^(?:scroll|user_engagement|session_start|first_visit|microdata|subscribedbuttonclick)$/i
 
 /**
- * Returns expectations that the events meet, as a person would write them: each vendor, event and account once per
- * step, with the meaningful parameters that stay the same from run to run. Of more than 100, those related to money are
- * kept.
+ * Returns expectations that the events meet. Each combination of vendor, event and account is expected once per step,
+ * with the meaningful parameters that are the same in every run. Of more than 100 expectations, those related to money
+ * are kept.
  */
 export function deriveExpectations(events: readonly OwnEvent[], privacy: Privacy): Expectation[] {
   const isPersonal = (field: string, text: string) =>
@@ -57,7 +57,7 @@ export function deriveExpectations(events: readonly OwnEvent[], privacy: Privacy
     })
 }
 
-/** Returns conditions that hold for all of the events, most important first. */
+/** Returns conditions that all of the events meet, most important first. */
 function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
   const [first] = events
   if (!first) return []
@@ -70,24 +70,25 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
 }
 
 /**
- * Returns whether a parameter was set by the page; for vendors with unknown libraries, whether it is related to money.
+ * Returns whether a parameter was set by the page. For vendors whose libraries are unknown, returns whether it is
+ * related to money.
  */
 function isMeant(vendor: string, key: string): boolean {
   return knowsProtocol(vendor) ? !isProtocolKey({ vendor, key }) : moneyOf({ event: '', key }) > 0
 }
 
-/** Keys that identify a person. */
+/** Keys of parameters that identify a person. */
 const OF_A_PERSON =
   /mail|phone|tel$|first.?name|last.?name|sur.?name|full.?name|user|client|customer|visitor|session|address|birth|(?:^|[._[])(?:c|u|s)id\b/i
-/** Keys whose value differs in each run. */
+/** Keys of parameters whose value differs in each run. */
 const OF_ONE_RUN = /(?:id|number|nr|code|token|hash|sku|ref)\]?$/i
-/** Keys whose wording depends on the content of the site. */
+/** Keys of parameters whose value depends on the content of the site. */
 const OF_CONTENT = /name|title|url|location|referrer|text|term|query|search|description|list|path/i
 const WORDS = /^\p{L}[\p{L} _-]*$/u
 
 /**
- * Returns the strongest condition for a parameter: its value when it is a word, that it is a number, or that it is
- * present.
+ * Returns the strictest condition for a parameter: equal to its value if that is a word, a positive number, or not
+ * blank.
  */
 function conditionOf(key: string, vendor: string, events: readonly OwnEvent[], privacy: Privacy): Condition | null {
   const values = events.map(({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : ''))

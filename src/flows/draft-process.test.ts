@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Returns a HAR of a visit with one page and one event, padded with images to about `bytes` bytes. */
+/** Returns a HAR with one page and one event, padded with images to about `bytes` bytes. */
 function harOf(bytes: number) {
   const entry = (type: string, url: string, text = '') => ({
     _resourceType: type,
@@ -33,7 +33,8 @@ const bodyOf = (value: object) => new TextEncoder().encode(JSON.stringify(value)
 const about = { orgId: 'org_1', privacy: { phoneRegions: [], piiPatterns: [] }, signal: new AbortController().signal }
 
 /**
- * Returns the result of the work, and the longest time in which the event loop was blocked, as a share of the total.
+ * Runs `work`. Returns its result, and the longest period in which the event loop was blocked, as a share of the total
+ * time.
  */
 async function watched<T>(work: () => Promise<T>): Promise<{ result: T; longestShare: number }> {
   let longest = 0
@@ -92,7 +93,7 @@ describe('a draft from a HAR', () => {
     const body = bodyOf({ har: harOf(29_000_000) })
     const { result: draft, longestShare } = await watched(() => new DraftProcesses().draft(body, about))
     expect(draft.recording.steps).toHaveLength(1)
-    // Without a process this would be nearly the whole time.
+    // Without a separate process, the share would be close to 1.
     expect(longestShare).toBeLessThan(0.3)
   })
 

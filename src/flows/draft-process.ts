@@ -12,17 +12,20 @@ import { checkJson, parseJson } from '../http/body.ts'
 import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
 import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 
-/** Settings that `privacyFrom` reads. */
+/** Settings read by `privacyFrom`. */
 type PrivacySettings = Parameters<typeof privacyFrom>[0]
 
-/** Maximum size of a body that is parsed in the server itself, because it may name a session. */
+/**
+ * Maximum size in bytes of a body that the server process parses itself. A small body may contain a session id instead
+ * of a HAR.
+ */
 const SMALL_BYTES = 64 * 1024
 const LIMIT_MS = 30 * SECOND_MS
 const MEMORY_BYTES = 2 ** 30
 const LOOK_EVERY_MS = 100
 const NICENESS = 10
 const PIECE_BYTES = 256 * 1024
-/** Maximum number of processes; an organization has one at a time. */
+/** Maximum number of concurrent processes. Each organization may use one. */
 const AT_ONCE = 2
 /** Maximum number of waiting requests per organization. */
 const WAITING = 3
@@ -31,12 +34,12 @@ const ALL_WAITING = 20
 
 const readInput = parser(DraftInputSchema)
 
-/** Same limits as for a HAR sent as JSON. */
+/** The same limits as for a HAR sent as JSON. */
 const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32 * 1024 * 1024, entries: 20_000 }
 
 /**
- * Returns the input in a body. Throws `invalid` like for every JSON body, except that the HAR may have NUL characters and
- * lone surrogates, with which recorders write binary bodies.
+ * Returns the parsed body. Throws `invalid` like for every JSON body. However, the HAR may contain NUL characters and
+ * lone surrogates, which recorders use for binary bodies.
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
   const value = parseJson(new TextDecoder().decode(body))
@@ -60,11 +63,11 @@ async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
   }
 }
 
-/** Message that the process writes to its standard output. */
+/** Message that the child process writes to its standard output. */
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
 
 /**
- * Reads HARs in separate processes: a large one takes seconds and hundreds of megabytes, and a small one may contain
+ * Reads HARs in separate processes. A large HAR takes seconds and hundreds of megabytes, and a small one may contain
  * large compressed bodies.
  */
 export class DraftProcesses {
@@ -72,14 +75,14 @@ export class DraftProcesses {
 
   constructor(private readonly limits: { command?: string[]; limitMs?: number; memoryBytes?: number } = {}) {}
 
-  /** Returns whether a body is so large that only a separate process may parse it. */
+  /** Returns whether a body is too large to be parsed in the server process. */
   takes(body: Uint8Array): boolean {
     return body.length > SMALL_BYTES
   }
 
   /**
-   * Returns the draft of the HAR in a body. Throws `invalid` when the body is not a HAR, `tooLarge` when reading it
-   * takes more than 30 s or 1 GiB, and `rateLimited` when several requests of the organization are waiting.
+   * Returns the draft for the HAR in a body. Throws `invalid` when the body is not a HAR, `tooLarge` when reading it
+   * takes more than 30 s or 1 GiB, and `rateLimited` when the organization has too many waiting requests.
    */
   draft(
     body: Uint8Array,
@@ -95,7 +98,7 @@ export class DraftProcesses {
       env: workerEnv(),
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    // A failure means that the process has ended, which its exit code shows.
+    // A failure means that the process has exited, which its exit code shows.
     void feed(child.stdin, [new TextEncoder().encode(`${JSON.stringify(privacy)}\n`), body]).catch(() => undefined)
     let exceeded: string | null = null
     const stop = (limit: string) => {
@@ -137,7 +140,7 @@ async function feed(stdin: Bun.FileSink, parts: readonly Uint8Array[]): Promise<
   await stdin.end()
 }
 
-/** Entry point of the child process: reads one body, answers, and exits. */
+/** Entry point of the child process. It reads one body, writes the result, and exits. */
 export async function draftForParent(): Promise<void> {
   setPriority(NICENESS)
   const input = new Uint8Array(await Bun.stdin.arrayBuffer())

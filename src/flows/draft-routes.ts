@@ -19,13 +19,13 @@ export interface DraftDeps {
   db: Db
   clock: Clock
   warehouse: History
-  /** Retention time of events. */
+  /** Retention period of events in milliseconds. */
   retentionMs: number
   privacySettingsOf(orgId: string): Parameters<typeof privacyFrom>[0]
   processes?: DraftProcesses
 }
 
-/** Maximum body size. A HAR contains the bodies of a page's scripts and images. */
+/** Maximum size of a body in bytes. A HAR includes the content of a page's scripts and images. */
 const HAR_BYTES = 32 * 1024 * 1024
 
 const DraftSchema = Closed(
@@ -53,7 +53,7 @@ const DraftSchema = Closed(
   },
 )
 
-/** `POST /v1/flows/drafts`. */
+/** Returns the route `POST /v1/flows/drafts`. */
 export function draftRoutes({
   db,
   clock,
@@ -96,18 +96,18 @@ export function draftRoutes({
   ]
 }
 
-/** Maximum length of a session. Of a longer one, the end is used. */
+/** Maximum length of a session. Only the end of a longer session is used. */
 const MAX_SESSION_MS = DAY_MS
 const MAX_EVENTS = 1000
 const AT_ONCE = 200
 
-/** The history as insights see it. */
+/** The sources from which a session's events are read. */
 type SessionSources = Pick<Sources, 'db' | 'history' | 'privacy' | 'retentionMs'>
 
 /**
  * Returns the stored events of a visitor's session in order, limited to those that a browser would send again. Of more
- * than 1,000 events, the most recent are returned. Callers who may not see personal data get masked values.
- * @throws {AppError} `notFound` when the organization has no events of this session
+ * than 1,000 events, the most recent are returned. Values are masked for callers who may not see personal data.
+ * @throws {AppError} `notFound` when the organization has no events in this session
  */
 async function sightingsOfSession(sessionId: string, sources: SessionSources, caller: Caller): Promise<Sighting[]> {
   const from = Math.max(0, caller.now - sources.retentionMs)

@@ -10,15 +10,15 @@ import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
 import type { RecordedStep, Recording } from './recording.ts'
 
-/** A draft of a flow test, to be completed by a person. */
+/** A draft of a flow test, which a person completes. */
 export interface Draft {
   recording: Recording
   expectations: Expectation[]
-  /** Up to 50 requests of a HAR that are not in the draft because their bodies are missing. */
+  /** Up to 50 requests in a HAR that are missing from the draft because the HAR lacks their bodies. */
   missingBodies: MissingRequest[]
 }
 
-/** A request without its body. */
+/** A request whose body is missing. */
 export interface MissingRequest {
   /** Index in `log.entries`, from 0. */
   entry: number
@@ -27,31 +27,31 @@ export interface MissingRequest {
   reason: string
 }
 
-/** Something that happened in a tab: an event of a vendor, or without `event` a page view. */
+/** A page view or, with `event`, a vendor's event in a tab. */
 export interface Sighting {
   at: Instant
-  /** Address of the page in the tab; null when unknown. */
+  /** URL of the page in the tab; null when unknown. */
   pageUrl: string | null
   event: Omit<OwnEvent, 'step'> | null
 }
 
 const MAX_STEPS = 200
 const MAX_MISSING = 50
-/** Replaces values that callers may not see. */
+/** Replacement for values that callers may not see. */
 const MASKED = '***'
-/** Events of a page that was left arrive within this time. */
+/** Period after leaving a page in which its events may still arrive. */
 const LATE_MS = 3000
-/** Longer values in a query are session ids, signatures and the like. */
+/** Maximum length of a query value. Longer values are session ids, signatures and the like. */
 const MAX_QUERY_VALUE = 40
-/** Parameters that say where a visitor came from and do not identify the page. */
+/** Parameters that identify the source of a visit but not the page. */
 const CAMPAIGN = /^(?:utm_\w+|[a-z]{1,4}clid|_gl|_ga|mc_[a-z]+id|gad_source|gbraid|wbraid|_hs\w+)$/i
 
 /**
- * Returns the pages in order as steps that open them, with the events fired on each page as expectations. Pages whose
- * address contains personal data are left out together with their events.
+ * Returns steps that open the pages in order, with the events fired on each page as expectations. Pages whose URL
+ * contains personal data are omitted, including their events.
  * @param sightings in chronological order
- * @param path of the field, for messages
- * @throws {AppError} `invalid` when no page is named
+ * @param path path of the field, for error messages
+ * @throws {AppError} `invalid` when there is no usable page
  */
 export function draftOf(
   { sightings, missingBodies = [] }: { sightings: readonly Sighting[]; missingBodies?: MissingRequest[] },
@@ -84,8 +84,8 @@ const openStep = (url: string): RecordedStep => ({
 })
 
 /**
- * Returns the address with which the page can be opened again; null when that is impossible or the address contains
- * personal data.
+ * Returns the URL with which the page can be opened again; null when that is impossible or the URL contains personal
+ * data.
  */
 function pageOf(address: string, privacy: Privacy): string | null {
   const url = URL.parse(address)
@@ -101,8 +101,8 @@ function pageOf(address: string, privacy: Privacy): string | null {
 }
 
 /**
- * Returns the contents of a HAR: its pages, the decoded events of vendors, and the requests without bodies.
- * @param path of the field, for messages
+ * Returns the pages in a HAR, the decoded events of vendors, and the requests whose bodies are missing.
+ * @param path path of the field, for error messages
  * @throws {AppError} `invalid` when it is not a HAR
  */
 export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
@@ -127,7 +127,7 @@ function sightingsOf({ hit, tabUrl }: HarRequest): Sighting[] {
     body: readBody(hit).text,
   })
   const pageUrl = tabUrl ?? hit.pageUrl
-  // Requests of vendors may be sent when the next page is already open, and Referer may be that of a frame.
+  // A request to a vendor may be sent after the next page has opened, and its `Referer` may be the URL of a frame.
   if (vendor === null) return tabUrl === null ? [] : [{ at, pageUrl: tabUrl, event: null }]
   return events.flatMap(({ kind, event, account, params }): Sighting[] =>
     kind === 'event' ? [{ at, pageUrl, event: { vendor, event, account, params } }] : [],

@@ -90,7 +90,7 @@ test('keys that objects inherit are keys', () => {
   expect(isCounter('constructor', 'constructor', '1')).toBe(false)
 })
 
-/** Captured with the vendors' own libraries: these recordings contain no duplicates. */
+/** Captured with the vendors' own libraries. These recordings contain no duplicates. */
 const FOLDER = join(import.meta.dir, '../../test/recordings')
 test.each(readdirSync(FOLDER).filter((name) => name.endsWith('.har')))('%s: no event is a duplicate', (name) => {
   const requests = requestsOfHar(JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))) ?? []

@@ -1,26 +1,26 @@
 import type { SeenEvent } from '../browser/traffic.ts'
 
 /**
- * The part of an event that decides whether two events are duplicates. `host` and `path`: its page, where several pages
+ * The fields that determine whether two events are duplicates. `host` and `path` identify the page when several pages
  * are compared.
  */
 export type Repeatable = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path'>>
 
-/** Heartbeats and parts of session recordings, which are sent repeatedly on purpose. */
+/** Heartbeats and parts of session recordings, which are sent repeatedly by design. */
 const RECURRING =
   /^(?:(?:.*[_ -])?(?:ping|heart_?beat|keep_?alive|engagement)|upload|session_?recording|timing|performance)$/i
 
-/** Returns whether events of this name are sent repeatedly on purpose. */
+/** Returns whether events with this name are sent repeatedly by design. */
 export const isRecurring = (event: string): boolean => RECURRING.test(event)
 
 /**
- * Keys that the vendors' own libraries fill with counters, times or random numbers, for vendors whose key names do not
- * show it. Keys are as in the decoders.
+ * Keys that vendors' libraries fill with counters, times or random numbers. Only vendors whose key names do not reveal
+ * this are listed. Keys are spelled as in the decoders.
  */
 const OF_LIBRARY = new Map<string, RegExp>(
   Object.entries({
-    // Everything except the page's own data, its address and its title.
+    // Everything except the data, URL and title of the page.
     'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|(?:cu|uid|dl|dt)$)/,
     'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b|dl$)/,
     'Google Universal Analytics': /^(?:_[a-z]+|a|z|gjid|jid|ht|qt)$/,
@@ -32,20 +32,20 @@ const OF_LIBRARY = new Map<string, RegExp>(
   }),
 )
 
-/** Words in the names of times, counters and random numbers. */
+/** Words that occur in the names of times, counters and random numbers. */
 const COUNTING = new Set([
   ...['time', 'times', 'timestamp', 'ts', 'clock', 'epoch', 'msec', 'ms', 'elapsed', 'latency', 'duration'],
   ...['seq', 'sequence', 'counter', 'nonce', 'rand', 'random', 'rnd', 'rn', 'cb', 'cachebuster', 'buster'],
   ...['uuid', 'guid', 'z', 'dtm', 'stm', 'eid'],
 ])
-/** Names of values that are generated for each request. */
+/** Names of values generated for each request. */
 const OF_ONE_SENDING =
   /^\$?(?:event|message|request|req|hit|insert|batch|impression|page_?view|view|trace|span|packet|beacon|dedup\w*)_?(?:id|key)$/i
-/** Endings of keys that are counters when nothing precedes them. */
+/** Last parts of keys that are counters when the key has no other part. */
 const BARE = /^(?:_+|num|ord|_s|_n|sent_?at|created_?at|received_?at|original_?timestamp)$/i
 
 /**
- * A date with a time of day: ISO 8601 or the format of Adobe; milliseconds since 1970 for the years 2020 to 2033, or
+ * A date with a time, in ISO 8601 or Adobe's format, or a Unix time in milliseconds (for the years 2020 to 2033) or
  * microseconds.
  */
 const INSTANT =
@@ -66,8 +66,8 @@ function wordsIn(key: string): { last: string; words: string[] } {
 }
 
 /**
- * Returns whether a parameter is a counter, a time or a random number, so that it differs when the same event is sent
- * twice. Decided by the key, and by values that are instants.
+ * Returns whether a parameter is a counter, a time or a random number, and therefore differs when the same event is
+ * sent twice. The decision is based on the key, and on whether the value is a time.
  */
 export function isCounter(vendor: string, key: string, value: string): boolean {
   if (OF_LIBRARY.get(vendor)?.test(key) || INSTANT.test(value)) return true
@@ -76,9 +76,9 @@ export function isCounter(vendor: string, key: string, value: string): boolean {
 }
 
 /**
- * Returns events that were sent more than once, each as the list of its occurrences, ordered by first occurrence.
- * Duplicates have the same vendor, account, event, page and data apart from counters and times. Events that are sent
- * repeatedly on purpose are left out.
+ * Returns events that were sent more than once, each as a list of its occurrences, ordered by first occurrence.
+ * Duplicates have the same vendor, account, event, page and data, ignoring counters and times. Events that are sent
+ * repeatedly by design are omitted.
  */
 export function duplicatesIn<Event extends Repeatable>(events: readonly Event[]): [Event, Event, ...Event[]][] {
   const groups = Map.groupBy(

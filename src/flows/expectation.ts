@@ -1,7 +1,7 @@
 import { ConditionSchema } from '../conditions/condition.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 
-/** Fields that describe expected events. An audit's expectations use the same fields for a page. */
+/** Fields that describe an expected event, shared with the expectations of audits. */
 export const expectedEventFields = {
   label: Type.Optional(
     Text(1, 80, { description: 'A label that the event must have; events never have an unknown label' }),

@@ -6,21 +6,21 @@ import { cutText } from '../core/text.ts'
 import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match-expectations.ts'
 import type { StepResult } from './run.ts'
 
-/** Text for events, steps and data in findings. It never contains personal data. */
+/** Descriptions of events, steps and data in findings. They never contain personal data. */
 
 const MAX_VALUE_LENGTH = 60
 
 const quoted = (text: string) => `“${text}”`
 
-/** `Google Analytics 4 purchase`; `Hotjar` for an event without a name. */
+/** Returns a name such as `Google Analytics 4 purchase`, or `Hotjar` for an event without a name. */
 export function eventName({ vendor, event }: Pick<MatchedEvent, 'vendor' | 'event'>, privacy: Privacy): string {
   const names = [maskPersonal(vendor, '$vendor', privacy), maskPersonal(event, '$event', privacy)]
   return names.filter(Boolean).join(' ')
 }
 
 /**
- * Describes an expected event: `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event with the
- * label “Checkout”`.
+ * Describes an expected event, for example `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event
+ * with the label “Checkout”`.
  */
 export function expectedName({ label, vendor, event, account }: ExpectedEvent): string {
   const what = event === undefined ? ['an event', vendor && `of ${vendor}`] : [vendor, event]
@@ -28,16 +28,16 @@ export function expectedName({ label, vendor, event, account }: ExpectedEvent): 
   return [...what, labelled, account && `for the account ${account}`].filter(Boolean).join(' ')
 }
 
-/** `step 5, Click “Buy”`: counted from 1. */
+/** Describes a step by its number, counted from 1, and its title: `step 5, Click “Buy”`. */
 export function stepName(step: number, steps: readonly StepResult[], privacy: Privacy): string {
   const title = steps.find(({ index }) => index === step)?.title
   return `step ${step + 1}${title ? `, ${maskPersonal(title, '', privacy)}` : ''}`
 }
 
-/** `once`, `2 times`. */
+/** Returns `once`, `2 times` and so on. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
-/** Describes a condition on a correct event: `` `currency` equal to "EUR" ``. */
+/** Describes the condition that a correct event meets: `` `currency` equal to "EUR" ``. */
 export const conditionRequirement = (condition: Condition): string => withoutHad(conditionText(condition))
 
 const withoutHad = (words: string) => words.replace(/^had /, '').replace(/^did not have /, 'not ')
@@ -50,7 +50,7 @@ const OPPOSITES = new Map<Operator, Operator>(
 )
 
 /**
- * Describes how an event deviates from a condition, as text after `had`: ``no `currency` ``, ``"USD" as `currency` ``.
+ * Describes how an event violates a condition, as it would follow `had`: ``no `currency` ``, ``"USD" as `currency` ``.
  */
 export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
   const target = targetOf(condition)

@@ -52,10 +52,10 @@ const healed: WalkMessage = {
   element: button,
 }
 
-/** A walk that sends these messages, or one that ends for another reason. */
+/** A walk that sends these messages, a walk that ends with an error, or one that runs until it is stopped. */
 type Walk = readonly WalkMessage[] | { told: readonly WalkMessage[]; error: string } | 'until it is stopped'
 
-/** Flow tests whose walks are scripted by the test, in this order. */
+/** Creates flow tests whose walks are scripted by the test, in this order. */
 function world() {
   const db = memoryDb()
   const clock = testClock()

@@ -41,14 +41,14 @@ export interface FlowRunDeps {
   clock: Clock
   browsers: Pick<Browsers, 'run'>
   files: RunFiles
-  /** Active rules of an organization. */
+  /** Returns the active rules of an organization. */
   rulesOf(orgId: string): Rules
   privacyOf(orgId: string): Privacy
   enqueue: Enqueue
   report(error: unknown, where: string): void
 }
 
-/** Time to start a browser before a walk and to write its files afterwards. */
+/** Additional time to start a browser before a walk and to write its files afterwards. */
 const AROUND_WALK_MS = 30 * SECOND_MS
 
 /** Result of one walk of a run. */
@@ -58,16 +58,16 @@ interface Attempt {
   pausedMs: number | null
 }
 
-/** Executes queued runs, each in its own browser when a slot is free. One instance per program. */
+/** Executes queued runs, each in its own browser once a slot is free. One instance per process. */
 export class FlowRuns {
   private readonly underWay = new ActiveRuns<StoredRun>()
 
-  /** Runs interrupted by a stop or a kill are marked as failed. */
+  /** Marks runs interrupted by a stop or kill as failed. */
   constructor(private readonly parts: FlowRunDeps) {
     failInterruptedRuns(parts.db, parts.clock.now())
   }
 
-  /** Starts queued runs. Returns at once. */
+  /** Starts queued runs. Returns immediately. */
   start(): void {
     if (this.underWay.isClosed) return
     for (const run of waitingRuns(this.parts.db)) {
@@ -80,7 +80,7 @@ export class FlowRuns {
     this.underWay.cancel((run) => run.testId === testId)
   }
 
-  /** Stops a cancelled run. */
+  /** Stops the browser of a cancelled run. */
   stop(runId: string): void {
     this.underWay.cancel((run) => run.id === runId)
   }
@@ -90,7 +90,7 @@ export class FlowRuns {
     return this.underWay.idle()
   }
 
-  /** Interrupts active runs; the next start marks them as failed. */
+  /** Interrupts active runs, which are marked as failed at the next start. */
   close(): Promise<void> {
     return this.underWay.close()
   }
@@ -104,7 +104,7 @@ export class FlowRuns {
     }
   }
 
-  /** Stores the result of the run and what it showed about the test, and opens and resolves issues. */
+  /** Stores the result of the run and what was learned about the test, and opens or resolves issues. */
   private settle(run: StoredRun, { facts, error, pausedMs }: Attempt): void {
     const { db, clock, enqueue, privacyOf } = this.parts
     const { orgId, id: runId } = run
@@ -130,10 +130,10 @@ export class FlowRuns {
     })
   }
 
-  /** Marks a run as failed when it could not be executed because of an internal error. */
+  /** Marks a run as failed because of an internal error. */
   private failFor(run: StoredRun, fault: unknown): void {
     const { db, clock, report } = this.parts
-    // The test was deleted meanwhile, and its runs with it.
+    // The test has been deleted, and with it its runs.
     if (fault instanceof AppError && fault.code === 'notFound') return
     report(fault, `run of a flow test: ${messageOf(fault)}`)
     const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
@@ -168,7 +168,7 @@ export class FlowRuns {
     }
   }
 
-  /** Walks once and judges the result. */
+  /** Walks the recording once and evaluates the result. */
   private async walk(run: StoredRun, kept: StoredFlowTest, stopping: AbortSignal): Promise<Attempt> {
     const { db, clock, browsers, files, privacyOf } = this.parts
     const { orgId } = run
@@ -230,7 +230,7 @@ class Walked {
     }
   }
 
-  /** Null when the walk was interrupted. */
+  /** Time the walk waited for tags, in milliseconds; null when the walk was interrupted. */
   get pausedMs(): number | null {
     return this.end?.pausedMs ?? null
   }
@@ -240,15 +240,15 @@ class Walked {
   }
 
   /**
-   * Returns the reason why the walk ended early; null when every step was walked. `cause`: why its process ended
-   * prematurely; null when it did not.
+   * Returns the reason why the walk ended early; null when all steps were executed. `cause`: reason why the browser
+   * process ended early, or null.
    */
   errorOf(cause: string | null): string | null {
     if (this.end) return this.end.error
     return cause ?? 'the walk ended for an unknown reason'
   }
 
-  /** Returns all steps of the recording in order; steps without a message were not reached. */
+  /** Returns all steps of the recording in order. Steps without a message are marked as skipped. */
   stepsOf({ steps }: Recording): StepResult[] {
     return steps.map((step, index) => {
       const none = { startedAt: null, durationMs: null, error: null, healed: null, screenshot: false }

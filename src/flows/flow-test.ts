@@ -4,7 +4,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } 
 import { ExpectationSchema } from './expectation.ts'
 import { type Recording, RecordingSchema } from './recording.ts'
 
-/** Maximum size of a request body with a flow test: a recording of 1 MiB and everything else. */
+/** Maximum size of a request body with a flow test, in bytes: a recording of 1 MiB and all other fields. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024
 
 const TEST_STATUSES = ['never_run', 'passed', 'failed'] as const
@@ -52,7 +52,7 @@ const settings = {
   channels: Type.Array(ChannelSchema, { maxItems: 10, description: 'Channels notified of its issues' }),
 }
 
-/** Versioned fields: a change to any of them creates a version. */
+/** Versioned fields. A change to any of them creates a version. */
 const versioned = {
   recording: Type.Unsafe<Recording>({ ...RecordingSchema, examples: [RECORDING] }),
   startUrl: Nullable(Text(1, 2000, { description: 'Replaces the first address of the recording' })),
@@ -98,7 +98,7 @@ export const FlowTestInputSchema = Closed(
   },
 )
 export type FlowTestInput = Static<typeof FlowTestInputSchema>
-/** Secrets from a caller, by name; null: keep the stored value. */
+/** Secrets given by a caller, by name; null: keep the stored value. */
 export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
 const HealingSchema = Closed({
@@ -108,7 +108,7 @@ const HealingSchema = Closed({
   runId: Type.String(),
   at: InstantSchema,
 })
-/** A step healed in a run, awaiting approval. */
+/** A step that was healed in a run and awaits approval. */
 export type Healing = Static<typeof HealingSchema>
 
 const { channels, ...open } = settings
@@ -168,7 +168,7 @@ export const FlowTestSchema = Closed(
 )
 export type FlowTest = Static<typeof FlowTestSchema>
 
-/** Identifies a flow test within one organization; tests of other organizations are not found. */
+/** Identifies a flow test within one organization. Tests of other organizations are never found. */
 export interface FlowTestKey {
   orgId: string
   id: string

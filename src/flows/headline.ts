@@ -1,19 +1,19 @@
 import { capitalized, countText } from '../core/text.ts'
 import type { RunFinding, StepResult } from './run.ts'
 
-/** The parts of a finished run that its headline describes. */
+/** The fields of a finished run that its headline describes. */
 export interface HeadlinedRun {
   steps: readonly StepResult[]
   findings: readonly RunFinding[]
-  /** Reason why the walk ended early; null when every step was walked. */
+  /** Reason why the walk ended early; null when all steps were executed. */
   error: string | null
 }
 
 const MAX_FAULTS = 2
 
 /**
- * Returns a run as one line without a full stop: its first two faults and the number of others, then healed steps.
- * `Purchase without its transaction id; one button found by its text`.
+ * Describes a run in one line without a full stop: its first two faults, the number of further faults, and healed
+ * steps. Example: `Purchase without its transaction id; one button found by its text`.
  */
 export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
   const faults = [...new Set(findings.map((finding) => faultOf(finding, steps)))]
@@ -29,7 +29,7 @@ export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
 const passed = ({ length }: readonly StepResult[]) =>
   length === 1 ? 'the only step passed' : `all ${length} steps passed`
 
-/** Describes a finding in a few words that begin in lower case. */
+/** Describes a finding in a few words, starting in lower case. */
 function faultOf(
   { kind, step, vendor, event, sentence, expected, observed }: RunFinding,
   steps: readonly StepResult[],
@@ -54,7 +54,7 @@ function faultOf(
   }
 }
 
-/** `without its transaction id`, `with a wrong currency`. */
+/** Describes wrong data: `without its transaction id`, `with a wrong currency`. */
 function dataFault(expected: string, observed: string): string {
   const keys = [...expected.matchAll(/`([^`]+)`/g)].map(([, key = '']) => key)
   const [key, ...others] = keys
@@ -64,10 +64,12 @@ function dataFault(expected: string, observed: string): string {
   return isGone ? `without its ${inWords(key)}${more}` : `with a wrong ${inWords(key)}${more}`
 }
 
-/** Text for keys whose names are not words. */
+/** Descriptions of keys whose names are not words. */
 const KEYS: Readonly<Record<string, string>> = { cu: 'currency', dl: 'page address', dt: 'page title' }
 
-/** `ep.transaction_id`, `cd[transactionId]` → `transaction id`; `AddToCart` → `add to cart`. */
+/**
+ * Converts a name to words: `ep.transaction_id`, `cd[transactionId]` → `transaction id`; `AddToCart` → `add to cart`.
+ */
 function inWords(name: string): string {
   const last =
     name

@@ -7,22 +7,22 @@ import { withFirstSelector } from './recording.ts'
 import type { StepResult } from './run.ts'
 import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearned, storedFlowTest } from './store.ts'
 
-/** Maximum number of refused selectors stored per step; the oldest are dropped. */
+/** Maximum number of rejected selectors stored per step. The oldest are deleted. */
 const MAX_REFUSED = 20
 
-/** Findings of a walk about the steps of a test. */
+/** Results of a run that affect the stored steps of its test. */
 export interface Met {
   runId: string
   at: Instant
   passed: boolean
   steps: readonly StepResult[]
-  /** The element found by each step, by index of the step. */
+  /** The element found by each step, by step index. */
   elements: Readonly<Record<number, KnownElement>>
 }
 
 /**
- * Returns what is learned from a run. Healed steps await approval until the first selector works again. When a run
- * passes, elements of steps that were not healed become the known elements.
+ * Returns what is learned from a run. Healed steps await approval until their first selector works again. When a run
+ * passes, the elements of steps that were not healed become the known elements.
  */
 export function learnedFrom(
   { test, elements }: StoredFlowTest,
@@ -41,9 +41,9 @@ export function learnedFrom(
 }
 
 /**
- * Approves or refuses a healed step. Approved: a new version uses the healed selector first, and its element becomes
- * the known one. Refused: finding the element this way fails the step from then on. Throws `notFound`, or `conflict`
- * when nothing awaits approval.
+ * Approves or rejects a healed step. After approval, a new version tries the healed selector first, and its element
+ * becomes the known one. After rejection, the step fails when its element is found only by this selector. Throws
+ * `notFound`, or `conflict` when nothing awaits approval.
  */
 export function decideHealing(
   db: Db,

@@ -13,18 +13,18 @@ import type { RunEvent, RunFinding, StepResult } from './run.ts'
 export interface WalkedRun {
   steps: readonly StepResult[]
   events: readonly RunEvent[]
-  /** Reason why the walk ended early; null when every step was walked. */
+  /** Reason why the walk ended early; null when all steps were executed. */
   error: string | null
   expectations: readonly Expectation[]
   labels: LabelMembers
-  /** Privacy settings of the organization, whose personal data never appears in a sentence. */
+  /** Privacy settings of the organization. Its personal data never appears in findings. */
   privacy: Privacy
 }
 
 /**
- * Returns the findings of a run: the reason for an early end, then unmet expectations in order, then duplicates. Steps
- * that were not reached have no missing events: events are expected only of completed steps, and of the whole run only
- * when every step was completed.
+ * Returns the findings of a run: the reason for an early end, then unmet expectations in order, then duplicates. Events
+ * are expected only in completed steps, so steps that were not reached have no missing events. Events of the whole run
+ * are expected only when all steps were completed.
  */
 export function judgeRun(run: WalkedRun): RunFinding[] {
   const compiled = compileExpectations(run.expectations, run.labels)
@@ -54,13 +54,13 @@ function failuresIn({ steps, error, privacy }: WalkedRun): RunFinding[] {
 
 const isDone = ({ status }: StepResult) => status === 'passed' || status === 'healed'
 
-/** Returns whether the walk got far enough to expect the events of the span. */
+/** Returns whether the walk got far enough for events of this step, or of the whole run, to be expected. */
 function isWalked(step: number | undefined, { steps, error }: WalkedRun): boolean {
   if (step === undefined) return error === null && steps.every(isDone)
   return steps.some((one) => one.index === step && isDone(one))
 }
 
-/** Returns `missing` or `wrong_data` for an expectation with fewer events than required. */
+/** Returns a `missing` or `wrong_data` finding for an expectation that matches too few events. */
 function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], run: WalkedRun): RunFinding[] {
   const { expectation, matches } = one
   const { min, step } = expectation
@@ -89,7 +89,7 @@ function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], r
 const placeOf = (step: number | undefined, { steps, privacy }: WalkedRun) =>
   step === undefined ? 'in the run' : `in ${stepName(step, steps, privacy)}`
 
-/** Describes where the event was seen instead, or for which other account. */
+/** Describes where the event occurred instead, or the other account that received it. */
 function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun): string {
   const { step, account, vendor, event } = expectation
   const elsewhere = step === undefined ? undefined : run.events.find((seen) => seen.step !== step && matches(seen))
@@ -106,13 +106,13 @@ function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun
 
 interface Wrong {
   seen: RunEvent
-  /** Conditions that do not hold for the event. */
+  /** Conditions that the event does not meet. */
   faults: Condition[]
 }
 
 /**
- * Returns the event that was probably meant: the right name, not claimed by another expectation with the same
- * parameters, with the fewest faults, the latest of equals. Null when there is none.
+ * Returns the event that was probably meant, or null. It has the right name and the fewest faults, and no other
+ * expectation with the same parameters claims it. Of equal candidates, the latest is returned.
  */
 function closest(
   { expectation, isNamed, faultsIn }: CompiledExpectation,
@@ -155,7 +155,7 @@ function wrongData({ seen, faults }: Wrong, run: WalkedRun): RunFinding {
   }
 }
 
-/** Returns `unexpected` when there are more events than allowed. */
+/** Returns an `unexpected` finding when there are more events than allowed. */
 function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun): RunFinding[] {
   const { max, step } = expectation
   const fired = spanOf(expectation, run.events).filter(matches)
@@ -177,7 +177,8 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
 }
 
 /**
- * Returns `duplicate` for events repeated within a step; of an event with several variants of data, the most frequent.
+ * Returns `duplicate` findings for events repeated within a step. If an event has several variants of data, the most
+ * frequent one is reported.
  */
 function repeatedIn(run: WalkedRun): RunFinding[] {
   const most = new Map<string, [RunEvent, ...RunEvent[]]>()

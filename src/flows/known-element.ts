@@ -1,21 +1,21 @@
-/** Properties of an element besides its selectors, used to find it again after a release. */
+/** Properties of an element other than its selectors, used to find it again after a release. */
 export interface KnownElement {
-  /** Its ARIA role, as Chromium computes it; empty when it has none. */
+  /** ARIA role as computed by Chromium; empty when it has none. */
   role: string
-  /** Its accessible name, at most 200 characters. */
+  /** Accessible name, at most 200 characters. */
   name: string
-  /** Lower case. */
+  /** Tag name in lower case. */
   tag: string
-  /** Its own visible text, blanks collapsed, at most 200 characters. */
+  /** Visible text of the element with whitespace collapsed, at most 200 characters. */
   text: string
-  /** The frame that contained it; absent when the recording names none. */
+  /** The frame that contained the element; absent when the recording specifies none. */
   frame?: KnownFrame
 }
 
-/** Properties that distinguish a frame from others, wherever it is on the page. */
+/** Properties that identify a frame regardless of its position on the page. */
 export interface KnownFrame {
-  /** Name of its element, at most 200 characters; empty when it has none. */
+  /** Name of the frame element, at most 200 characters; empty when it has none. */
   name: string
-  /** Host and path of its address, at most 200 characters; empty when it is not a web address. */
+  /** Host and path of the frame's URL, at most 200 characters; empty when it is not a web address. */
   place: string
 }

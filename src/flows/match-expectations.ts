@@ -15,23 +15,23 @@ import { outcomeOf } from '../ingest/decode-batch.ts'
 import type { LabelMember, MembersOf } from '../labels/label.ts'
 import type { Expectation } from './expectation.ts'
 
-/** The part of an expectation about a single event. */
+/** The fields of an expectation that describe a single event. */
 export type ExpectedEvent = Pick<Expectation, 'label' | 'vendor' | 'event' | 'account' | 'data'>
 
-/** Members of labels, by the name used in expectations; unknown labels have no members. */
+/** Members of labels, by the label name used in expectations. Unknown labels have no members. */
 export type LabelMembers = Readonly<Record<string, readonly LabelMember[]>>
 
-/** The part of a seen event that expectations read. Missing fields are unknown. */
+/** The fields of a seen event that expectations read. Missing fields are unknown. */
 export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path' | 'status' | 'answered'>>
 
-/** Tests of single events for an expectation. */
+/** Tests of single events against an expectation. */
 interface EventTests {
   /** Returns whether label, vendor, event and account are as expected. */
   isNamed(event: MatchedEvent): boolean
   /** Returns whether the data is also as expected. */
   matches(event: MatchedEvent): boolean
-  /** Returns the conditions of `data` that do not hold, as written. */
+  /** Returns the conditions of `data` that the event does not meet, as given by the user. */
   faultsIn(event: MatchedEvent): Condition[]
 }
 
@@ -39,13 +39,13 @@ interface EventTests {
 export interface CompiledExpectation extends EventTests {
   /** Index in the list of expectations. */
   index: number
-  /** With the defaults of `min`, `max` and `withinMs`; `min` is 0 where `max` is. */
+  /** The expectation with defaults for `min`, `max` and `withinMs`. `min` is 0 when `max` is 0. */
   expectation: Expectation & { min: number; max: number | null; withinMs: number }
 }
 
 const DEFAULT_WITHIN_MS = 5000
 
-/** Compiles expectations that passed `checkExpectations`, in order. */
+/** Compiles expectations that `checkExpectations` has accepted, in order. */
 export function compileExpectations(expectations: readonly Expectation[], labels: LabelMembers): CompiledExpectation[] {
   return expectations.map((one, index) => {
     const { min = 1, max = null, withinMs = DEFAULT_WITHIN_MS } = one
@@ -53,7 +53,7 @@ export function compileExpectations(expectations: readonly Expectation[], labels
   })
 }
 
-/** Returns the tests of single events. All conditions of `data` must hold. */
+/** Returns the tests of single events. An event must meet all conditions of `data`. */
 function compileEvent({ label, vendor, event, account, data = [] }: ExpectedEvent, labels: LabelMembers): EventTests {
   const membersOf: MembersOf = (name) => (Object.hasOwn(labels, name) ? (labels[name] ?? []) : [])
   const read = (conditions: readonly Condition[]) => compileFilters(resolveLabelConditions(conditions, membersOf))
@@ -71,7 +71,9 @@ function compileEvent({ label, vendor, event, account, data = [] }: ExpectedEven
   return { isNamed, faultsIn, matches: (seen) => isNamed(seen) && faultsIn(seen).length === 0 }
 }
 
-/** Returns the event as conditions read it. A request that was answered inside the browser counts as successful. */
+/**
+ * Converts an event to the form that conditions read. A request answered inside the browser is treated as successful.
+ */
 export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
   const { host = null, path = null, status = null, answered = false } = seen
   return {
@@ -93,14 +95,13 @@ export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
   }
 }
 
-/** Returns the events that count for an expectation: those of its step, or all. */
+/** Returns the events to which an expectation applies: those of its step, or all. */
 export function spanOf<Event extends { step: number }>({ step }: Expectation, events: readonly Event[]): Event[] {
   return step === undefined ? [...events] : events.filter((event) => event.step === step)
 }
 
 /**
- * Returns the expectations with fewer than `min` events so far, which are worth waiting for. Includes those of steps
- * that have not begun.
+ * Returns the expectations that match fewer than `min` events so far, including those of steps that have not started.
  */
 export function unmet(
   expectations: readonly CompiledExpectation[],
@@ -112,7 +113,7 @@ export function unmet(
   })
 }
 
-/** Returns the members of each named label, for `compileExpectations`. */
+/** Returns the members of each label used, for `compileExpectations`. */
 export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf: MembersOf): LabelMembers {
   const named = expectations.flatMap(({ label, data = [] }) => [
     ...(label === undefined ? [] : [label]),
@@ -122,8 +123,8 @@ export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf
 }
 
 /**
- * Throws `AppError('invalid')` for expectations that match the schema but are invalid, naming the field, as in
- * `expectations[2].step`. `steps`: number of steps of the recording.
+ * Throws `AppError('invalid')` for expectations that match the schema but are invalid, naming the field, such as
+ * `expectations[2].step`. `steps`: number of steps in the recording.
  */
 export function checkExpectations(expectations: readonly Expectation[], steps: number, path = 'expectations'): void {
   const check = new RuleCheck(MAX_RULE_COST)
@@ -138,7 +139,9 @@ export function checkExpectations(expectations: readonly Expectation[], steps: n
   }
 }
 
-/** Like `checkExpectations`, for one without a step. `check`: shared by those that are saved together. */
+/**
+ * Like `checkExpectations`, for an expectation without a step. `check`: shared by expectations that are saved together.
+ */
 export function checkExpected(
   { min = 1, max = null, ...expected }: Omit<Expectation, 'step' | 'withinMs'>,
   path: string,

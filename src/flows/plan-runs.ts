@@ -15,9 +15,9 @@ export interface PlanDeps {
 }
 
 /**
- * Queues the runs that are due by schedule and those of tests whose domain changed. Missed runs are made up for once. A
- * scheduled run is skipped while one of the same test is queued or running; a run for a change is skipped while one is
- * queued.
+ * Queues the scheduled runs that are due, and runs of tests whose domain changed. However many scheduled runs were
+ * missed, one is queued. A scheduled run is skipped while a run of the same test is queued or running. A run for a
+ * change is skipped while one is queued.
  */
 export function planRuns({ db, clock, region, fault }: PlanDeps): void {
   const now = clock.now()
@@ -27,7 +27,7 @@ export function planRuns({ db, clock, region, fault }: PlanDeps): void {
     try {
       queueRun(db, now, test, { trigger, region })
     } catch (error) {
-      // Too many runs are waiting; the next plan tries again.
+      // Too many runs are waiting, so this run is skipped.
       if (!(error instanceof AppError)) throw error
     }
   }
@@ -37,7 +37,7 @@ export function planRuns({ db, clock, region, fault }: PlanDeps): void {
       planNext(db, test, now)
     }
     for (const { test, endsAt } of changedFlowTests(db, now)) {
-      // A change that is no longer watched causes no run.
+      // A change whose watch window has ended does not cause a run.
       if (endsAt > now && !hasRun(db, test.id, ['queued'])) queue(test, 'change')
       forgetChange(db, test.id)
     }

@@ -1,10 +1,10 @@
 import { Int, OneOf, Text, type TObject, Type } from '../core/schema.ts'
 
-/** Maximum length of a selector, text or expression, in characters. */
+/** Maximum length of a selector, string or expression, in characters. */
 const LONGEST_TEXT = 10_000
 const LONGEST_URL = 4000
 
-/** Fields of every step. Unknown fields are kept, because Chrome adds some occasionally. */
+/** Fields shared by all steps. Unknown fields are kept, because Chrome occasionally adds some. */
 const anyStep = {
   timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Time for the step, in milliseconds' })),
   assertedEvents: Type.Optional(
@@ -13,7 +13,7 @@ const anyStep = {
         type: OneOf(['navigation']),
         url: Type.Optional(Text(0, LONGEST_URL)),
         title: Type.Optional(Text(0, LONGEST_TEXT)),
-        // Tagwarden's own field: the Recorder does not write it.
+        // A Tagwarden field that the Recorder does not write.
         status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of its page' })),
       }),
       { maxItems: 10, description: 'A navigation that the step causes and waits for' },
@@ -52,7 +52,7 @@ const press = {
   duration: Type.Optional(Type.Number({ minimum: 0, maximum: 60_000 })),
 }
 
-/** A key as in `KeyboardEvent.key`: a character, or a name such as `Enter`. */
+/** A key as in `KeyboardEvent.key`: a character or a name such as `Enter`. */
 const key = Text(1, 40)
 
 const fieldsOf = {
@@ -96,13 +96,13 @@ const fieldsOf = {
   waitForExpression: { ...inFrame, expression: Text(1, LONGEST_TEXT) },
 } as const satisfies Record<string, Parameters<typeof Type.Object>[0]>
 
-/** Kinds of steps that can be walked. */
+/** The kinds of steps that can be executed. */
 export type StepType = keyof typeof fieldsOf
 export const STEP_TYPES = Object.keys(fieldsOf) as StepType[]
 
 export const isStepType = (type: string): type is StepType => Object.hasOwn(fieldsOf, type)
 
-/** Schema of each kind of step. */
+/** Schemas of all kinds of steps. */
 export const STEP_SCHEMAS = Object.fromEntries(
   Object.entries(fieldsOf).map(([type, fields]) => [type, Type.Object(fields)]),
 ) as unknown as { [type in StepType]: TObject<(typeof fieldsOf)[type]> }

@@ -7,7 +7,7 @@ const MAX_NAME = 80
 
 type Words = (step: RecordedStep) => string
 
-/** Text of each kind. Typed values are left out because they may be personal. */
+/** Descriptions of each kind. Typed values are omitted because they may be personal. */
 const WORDS: Readonly<Record<StepType, Words>> = {
   setViewport: ({ width, height }) => `Set the window to ${width} × ${height}`,
   emulateNetworkConditions: () => 'Change the speed of the network',
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<StepType, Words>> = {
 
 const CLICKS: Readonly<Record<string, string>> = { secondary: 'Right-click', auxiliary: 'Middle-click' }
 
-/** Returns a step as text of at most 200 characters: `Click “Add to basket”`. `{{name}}` is left as written. */
+/** Describes a step in at most 200 characters: `Click “Add to basket”`. `{{name}}` is not replaced. */
 export function titleOf(step: RecordedStep): string {
   const words = isStepType(step.type) ? WORDS[step.type](step) : step.type
   return cutText(words.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE, '…')
@@ -34,11 +34,12 @@ export function titleOf(step: RecordedStep): string {
 
 const keyText = (key: unknown): string => (key === ' ' ? 'Space' : String(key))
 
-/** Returns the element as a person would name it: by its name, else its text, else its first selector. */
+/** Returns a description of the element: its name, else its text, else its first selector. */
 function nameOf(step: RecordedStep): string {
   const selectors = (step.selectors ?? []) as Selector[]
   for (const prefix of ['aria/', 'text/']) {
-    // A path ends at the element; when it has no name, an element around it may have one.
+    // The last part of a path selects the element. If the element has no name, an element that contains it may have
+    // one.
     for (const part of selectors.flatMap((selector) => [selector].flat().toReversed())) {
       const name = part.startsWith(prefix) ? readName(part.slice(prefix.length)) : ''
       if (name) return `“${cutText(name, MAX_NAME, '…')}”`
@@ -50,7 +51,7 @@ function nameOf(step: RecordedStep): string {
 
 const ATTRIBUTE = /\[\s*(name|role)\s*=\s*(["'])(.*?)\2\s*\]/g
 
-/** `Pay[role="button"]` → `Pay`; `[role="searchbox"]` → `` */
+/** Extracts the name from an ARIA selector: `Pay[role="button"]` → `Pay`; `[role="searchbox"]` → `` */
 function readName(aria: string): string {
   const named = [...aria.matchAll(ATTRIBUTE)].find(([, attribute]) => attribute === 'name')?.[3]
   return (named ?? aria.replaceAll(ATTRIBUTE, '')).trim()

@@ -57,7 +57,7 @@ export const EXPORTED: Recording & { selectorAttribute?: string } = {
 
 const selectors = ['#it']
 
-/** Each kind of step with every field of the Recorder's schema. */
+/** A recording with each kind of step and every field in the Recorder's schema. */
 export const EVERY_KIND: Recording = {
   title: 'Every kind of step',
   timeout: 5000,

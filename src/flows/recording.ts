@@ -5,7 +5,7 @@ import { isStepType, STEP_SCHEMAS, STEP_TYPES, type StepType } from './recording
 const MAX_STEPS = 200
 const MAX_BYTES = 1 << 20
 
-/** The JSON that the Recorder of Chrome DevTools exports. `parseRecording` checks the steps, each by its kind. */
+/** The JSON that the Recorder of Chrome DevTools exports. `parseRecording` checks each step according to its kind. */
 export const RecordingSchema = Type.Object(
   {
     title: Text(0, 1000),
@@ -22,25 +22,25 @@ export const RecordingSchema = Type.Object(
   { description: 'JSON exported by the Recorder of Chrome DevTools, unchanged' },
 )
 
-/** A step of a recording. Further fields depend on its kind; unknown fields are kept and have no effect. */
+/** A step in a recording. Its other fields depend on its kind. Unknown fields are kept and ignored. */
 export interface RecordedStep {
   type: string
   [field: string]: unknown
 }
 
-/** A step that was checked by `parseRecording`. */
+/** A step that `parseRecording` has checked. */
 export type CheckedStep<T extends StepType = StepType> = {
   [type in T]: { type: type } & Static<(typeof STEP_SCHEMAS)[type]>
 }[T]
 
 export interface Recording {
   title: string
-  /** Milliseconds for steps without a timeout. */
+  /** Timeout in milliseconds for steps without their own. */
   timeout?: number
   steps: readonly RecordedStep[]
 }
 
-/** A selector as text, or a path through shadow trees whose last part selects the element. */
+/** A selector as a string, or a path through shadow trees whose last part selects the element. */
 export type Selector = string | readonly string[]
 
 const checkRecording = parser(RecordingSchema)
@@ -50,8 +50,8 @@ const checkStep = Object.fromEntries(STEP_TYPES.map((type) => [type, parser(STEP
 >
 
 /**
- * Returns the recording when it can be walked.
- * @param path of the field, for messages: `recording`
+ * Returns the recording if it can be executed.
+ * @param path path of the field, for error messages: `recording`
  * @throws {AppError} `invalid`, naming the field, such as `recording.steps[2].url`
  */
 export function parseRecording(value: unknown, path: string): Recording {
@@ -79,14 +79,17 @@ function parseStep(step: RecordedStep, path: string): void {
     requireWebAddress(step.target, `${path}.target`)
   }
   for (const [index, selector] of ((step.selectors ?? []) as Selector[]).entries()) {
-    // Chrome writes `aria/…`; the form that only puppeteer understands matches every element when it is misread.
+    // Chrome writes `aria/…`. Puppeteer's own syntax is rejected, because it matches every element when misread.
     if ([selector].flat().some((part) => part.includes('::-p-'))) {
       throw new AppError('invalid', `${path}.selectors[${index}]: use aria/…, text/… or xpath/… instead of ::-p-…`)
     }
   }
 }
 
-/** A variable may stand for the address or its beginning, so its value is checked when the step is walked. */
+/**
+ * Rejects a URL that is not a web address. A variable may replace the URL or its beginning; its value is checked when
+ * the step is executed.
+ */
 function requireWebAddress(address: string, path: string): void {
   if (address.startsWith('{{')) return
   if (!isWebAddress(address.replaceAll(PLACEHOLDER, 'x'))) {
@@ -98,15 +101,15 @@ export const isWebAddress = (address: string): boolean => /^https?:\/\//i.test(a
 
 const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
 
-/** Returns the names used as `{{name}}` in the texts of a value, each once, in order of first use. */
+/** Returns the distinct names used as `{{name}}` in the strings of a value, in order of first use. */
 export function placeholdersIn(value: unknown): string[] {
   const names = JSON.stringify(value)?.matchAll(PLACEHOLDER) ?? []
   return [...new Set([...names].map(([, name = '']) => name))]
 }
 
 /**
- * Returns the value with `{{name}}` replaced in all of its texts, at any depth. Names without a value are left as
- * written.
+ * Returns the value with `{{name}}` replaced in all of its strings, at any depth. Names without a value are not
+ * replaced.
  */
 export function withValues<T>(value: T, values: Readonly<Record<string, string>>): T {
   if (typeof value === 'string') {
@@ -120,8 +123,8 @@ export function withValues<T>(value: T, values: Readonly<Record<string, string>>
 }
 
 /**
- * Returns the recording with another start page, the address of its first `navigate`.
- * @param startUrl null: the recording's own
+ * Returns the recording with another start URL in its first `navigate` step.
+ * @param startUrl null: the recording's own URL
  * @throws {AppError} `invalid`, naming `startUrl`, when it is not a web address or there is no `navigate`
  */
 export function withStartUrl(recording: Recording, startUrl: string | null): Recording {
@@ -134,19 +137,19 @@ export function withStartUrl(recording: Recording, startUrl: string | null): Rec
   return { ...recording, steps }
 }
 
-/** Returns a selector as one text, with ` >>> ` between the parts of a path through shadow trees. */
+/** Returns a selector as one string, with ` >>> ` between the parts of a path through shadow trees. */
 export const selectorText = (selector: Selector): string => [selector].flat().join(' >>> ')
 
-/** Returns the selector from the text that `selectorText` wrote. */
+/** Parses a string returned by `selectorText`. */
 export function selectorOf(text: string): Selector {
   const parts = text.split(' >>> ')
   return parts.length > 1 ? parts : text
 }
 
 /**
- * Returns the recording with a selector added as the first one of a step, for an approved healing.
- * @param step index of the step; a step without selectors is unchanged
- * @param text as in `StepResult.healed.after`
+ * Returns the recording with a selector added before the others of a step, to apply an approved healing.
+ * @param step index of the step; a step without selectors is not changed
+ * @param text selector in the form of `StepResult.healed.after`
  */
 export function withFirstSelector(recording: Recording, step: number, text: string): Recording {
   const steps = recording.steps.map((one, index) => {

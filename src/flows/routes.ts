@@ -31,16 +31,16 @@ export interface FlowTestDeps {
   db: Db
   box: SecretBox
   clock: Clock
-  /** `TAGWARDEN_REGION`. */
+  /** Value of `TAGWARDEN_REGION`. */
   region: string
-  /** Returns why no browser can run and what to do; null when one can. */
+  /** Returns why no browser can run and how to fix it; null when browsers can run. */
   fault(): string | null
   checkAddress: CheckAddress
-  /** Throws an `AppError` that names the channel (`channels[2].target: …`) when it can't deliver. */
+  /** Throws an `AppError` that names the channel (`channels[2].target: …`) when a channel can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   /** Starts queued runs. */
   start(): void
-  /** Called inside the transaction that deletes a test, for its issues. `by`: the user who deletes it. */
+  /** Called inside the transaction that deletes a test, to handle its issues. `by`: id of the user who deletes it. */
   deleted(test: FlowTest, by: string): void
   /** Stops the runs of a deleted test. */
   cancel(testId: string): void
@@ -87,7 +87,7 @@ export function flowTestRoutes(parts: FlowTestDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
 }
 
-/** Returns a test as the caller may see it: channel targets are masked for viewers and read-only keys. */
+/** Returns a test as shown to the caller. Channel targets are masked for viewers and read-only keys. */
 function describe({ box }: Pick<FlowTestDeps, 'box'>, test: FlowTest, principal: Principal) {
   return { ...test, channels: showChannels(box, test.channels, principal) }
 }

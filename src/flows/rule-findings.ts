@@ -8,20 +8,21 @@ import { eventName, stepName } from './finding-text.ts'
 import { conditionEventOf } from './match-expectations.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
-/** A run whose events are judged by the active rules. */
+/** A run whose events are validated against the active rules. */
 export interface JudgedByRules {
   runId: string
   orgId: string
-  /** Null: judged only by rules for all domains. */
+  /** Null: only rules for all domains apply. */
   domainId: string | null
   steps: readonly StepResult[]
   events: readonly RunEvent[]
 }
 
-/** Active rules of the run's organization. */
+/** Active rules of the organization that owns the run. */
 export interface Rules {
   /**
-   * Returns for each event the ids of the alerts whose rule it breaks; null for an event that took too long to judge.
+   * Returns, for each event, the ids of the alerts whose rules it violates; null for an event whose evaluation timed
+   * out.
    */
   judge(events: readonly StoredEvent[]): Promise<readonly (readonly string[] | null)[]>
   /** Returns the alert with its labels resolved; null when it was deleted. */
@@ -29,12 +30,12 @@ export interface Rules {
   privacy: Privacy
 }
 
-/** Fields that a page's senders know and a browser from outside does not. */
+/** Fields that the collector knows, but that can't be determined in a test browser. */
 const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'])
 
 /**
- * Returns a finding of kind `rule` for each active alert and each event, by vendor and name, that breaks it, about the
- * first such event. Rules that read fields unknown to a run are skipped.
+ * Returns a finding of kind `rule` for each active alert and each event, identified by vendor and name, that violates
+ * it. The finding describes the first such event. Rules that read fields unknown to a run are skipped.
  */
 export async function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): Promise<RunFinding[]> {
   const found = new Map<string, RunFinding>()
@@ -78,7 +79,7 @@ function findingOf(
   }
 }
 
-/** Returns an event of a run as if the site had sent it to the collector. */
+/** Converts an event of a run to the form it would have if the site had sent it to the collector. */
 function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): StoredEvent {
   return {
     ...conditionEventOf(seen),
@@ -90,7 +91,7 @@ function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): St
     domainId: domainId ?? '',
     env: 'prod',
     kind: 'event',
-    // A walk counts as a session.
+    // A walk is treated as one session.
     sessionId: runId,
     status: conditionEventOf(seen).status,
     weight: 1,

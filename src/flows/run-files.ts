@@ -8,21 +8,21 @@ import { type Db, prepared } from '../store/database.ts'
 const HAR = 'requests.har'
 const screenshotName = (step: number) => `step-${step}.png`
 
-/** Disk usage of the files of one run. */
+/** Disk usage of one run's files. */
 export interface RunUse {
   runId: string
   orgId: string
   /** Time at which the run was requested. */
   at: Instant
   bytes: number
-  /** False while the run is active and its files grow. */
+  /** False while the run is active, because its files may still grow. */
   isFinished: boolean
 }
 
 async function sizeOfFolder(folder: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folder)) {
-    // The folder may be deleted meanwhile.
+    // The folder may be deleted during the loop.
     bytes += await stat(join(folder, name)).then(
       ({ size }) => size,
       () => 0,
@@ -31,30 +31,30 @@ async function sizeOfFolder(folder: string): Promise<number> {
   return bytes
 }
 
-/** Screenshots and HARs of runs, in one folder per run named by its id. */
+/** Screenshots and HARs of runs. Each run has a folder named after its id. */
 export class RunFiles {
-  /** Bytes of the files of finished runs, by run. */
+  /** Size of each finished run's files in bytes, by run id. */
   private sizes = new Map<string, number>()
 
   constructor(
     private readonly folder: string,
-    /** Retention time in days. */
+    /** Retention period in days. */
     private readonly keptDays: number,
   ) {}
 
-  /** Returns the folder of a run. */
+  /** Returns the path of a run's folder. */
   of(runId: string): string {
     return join(this.folder, runId)
   }
 
-  /** Returns the steps of a run that have a screenshot. */
+  /** Returns the indexes of the steps in a run that have a screenshot. */
   screenshots(runId: string): Set<number> {
     const folder = this.of(runId)
     const names = existsSync(folder) ? readdirSync(folder) : []
     return new Set(names.flatMap((name) => /^step-(\d+)\.png$/.exec(name)?.[1] ?? []).map(Number))
   }
 
-  /** Returns the screenshot of a step, a PNG on disk. Throws `notFound` when there is none or it was deleted. */
+  /** Returns the screenshot of a step as a PNG. Throws `notFound` when there is none or it was deleted. */
   async screenshot(runId: string, step: number): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), screenshotName(step)))
     if (await file.exists()) return file
@@ -64,14 +64,14 @@ export class RunFiles {
     )
   }
 
-  /** Returns the HAR, a JSON file on disk. Throws `notFound` when there is none or it was deleted. */
+  /** Returns the HAR as JSON. Throws `notFound` when there is none or it was deleted. */
   async har(runId: string): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), HAR))
     if (await file.exists()) return file
     throw new AppError('notFound', `there is no HAR of this run; HARs are kept for ${this.keptDays} days`)
   }
 
-  /** Returns the disk usage of each run, by organization. */
+  /** Returns the disk usage of all runs, with their organizations. */
   async uses(db: Db): Promise<RunUse[]> {
     if (!existsSync(this.folder)) return []
     const find = prepared<[string], { orgId: string; createdAt: Instant; finishedAt: Instant | null }>(
@@ -98,7 +98,7 @@ export class RunFiles {
     await rm(this.of(runId), { recursive: true, force: true })
   }
 
-  /** Deletes the files of runs that were deleted or ended too long before `now`. */
+  /** Deletes the files of runs that were deleted, and of runs that ended before the retention period. */
   async retain(db: Db, now: Instant): Promise<void> {
     if (!existsSync(this.folder)) return
     const find = prepared<[string], { finishedAt: Instant | null }>(db, 'SELECT finishedAt FROM flowRun WHERE id = ?')

@@ -27,7 +27,7 @@ export interface RunRouteDeps {
 }
 
 const tag = 'Flow tests'
-/** Maximum number of reports. */
+/** Maximum number of reports in a response. */
 const MAX_REPORTS = 100
 
 const RunList = Closed({ runs: Type.Array(RunSchema), nextCursor: Nullable(Type.String()) }, { $id: 'RunList' })
@@ -40,7 +40,7 @@ const RunExpectations = Closed(
   },
 )
 
-/** Read from its file unchanged. */
+/** Schema of the HAR, which is returned unparsed from its file. */
 const HarText = Type.Unsafe<Blob>(
   Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
@@ -100,7 +100,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
   ]
 }
 
-/** Errors of the browser may contain personal data. */
+/** Masks personal data in the error, which may come from the browser. */
 function masked<R extends { error: string | null }>(run: R, privacy: Privacy): R {
   return run.error === null ? run : { ...run, error: maskPersonal(run.error, '', privacy) }
 }
@@ -209,7 +209,7 @@ function fileRoutes({ db, files }: RunRouteDeps): Route[] {
   ]
 }
 
-/** Returns the results of a run with personal data masked, like samples of events. */
+/** Returns the results of a run with personal data masked, as in samples of events. */
 function maskedFacts({ steps, findings, events, errors }: RunFacts, privacy: Privacy) {
   const mask = (text: string) => maskPersonal(text, '', privacy)
   const orNull = (text: string | null) => (text === null ? null : mask(text))

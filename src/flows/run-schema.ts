@@ -49,7 +49,7 @@ const EXAMPLE = {
   createdAt: 1_767_614_399_000,
 }
 
-/** The object without fields that are null. */
+/** Type of an object without its null fields. */
 export type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>
 }
@@ -157,7 +157,7 @@ export const RunDetailSchema = Closed(
   },
 )
 
-/** A run without its empty fields. */
+/** A run without its null fields. */
 const ReportedRunSchema = Closed(
   {
     ...runFields,

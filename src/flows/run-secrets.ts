@@ -8,7 +8,7 @@ import { openSecrets, type StoredFlowTest, type Versioned } from './store.ts'
 type Values = Readonly<Record<string, string>>
 type Version = Pick<Versioned, 'recording' | 'startUrl'>
 
-/** Values that replace those of the test for one run. */
+/** Values that override those of the test for one run. */
 interface RunInput {
   startUrl: string | null
   variables: Values
@@ -17,8 +17,8 @@ interface RunInput {
 }
 
 /**
- * Throws `invalid` when a run would send a secret of the test to a host or expression for which it was entered neither
- * in the test nor for the run.
+ * Throws `invalid` when a run would expose a secret of the test to a host or expression that was not approved by
+ * entering the secret for it, either in the test or for this run.
  */
 export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: RunInput): void {
   const { recording } = kept.test
@@ -35,19 +35,19 @@ export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: Run
   )
 }
 
-/** Secrets of a run: their values and the hosts that may receive each. */
+/** Values of a run's secrets and, for each, the hosts that may receive it. */
 export interface RunSecrets {
   values: Record<string, string>
   hosts: Record<string, readonly string[]>
 }
 
-/** Returns the secrets of a run of a version of the test: those entered for the run, and the test's others. */
+/** Returns the secrets for a run of this version: those entered for the run, and the other ones from the test. */
 export function secretsOfRun(box: SecretBox, kept: StoredFlowTest, version: Version, run: StoredRun): RunSecrets {
   const own = openSecrets(box, kept)
   const entered = openSecrets(box, run)
   const bound = boundReach(kept, own)
   const wanted = runReach(kept, version, { ...run, secrets: entered, kept: own })
-  // An expression could read secrets typed on the pages of the test's own hosts.
+  // An expression could read secrets typed into pages on the test's own hosts.
   const isBound = [...wanted.expressions].every((expression) => bound.expressions.has(expression))
   const hostsOf = (name: string) => (Object.hasOwn(entered, name) ? [...wanted.hosts] : isBound ? [...bound.hosts] : [])
   const values = { ...own, ...entered }

@@ -9,7 +9,7 @@ import type { KnownElement } from './known-element.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
 
-/** Maximum number of waiting runs per organization; further ones are refused. */
+/** Maximum number of waiting runs per organization. Further ones are rejected. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
@@ -19,7 +19,7 @@ export interface RunFacts {
   findings: readonly RunFinding[]
   events: readonly RunEvent[]
   errors: readonly string[]
-  /** The element found by each step, by index of the step. */
+  /** The element found by each step, by step index. */
   elements: Readonly<Record<number, KnownElement>>
 }
 
@@ -28,11 +28,11 @@ const NO_FACTS: RunFacts = { steps: [], findings: [], events: [], errors: [], el
 /** A run with its inputs. */
 export interface StoredRun extends Run {
   orgId: string
-  /** Replaces the version's start page; null: not replaced. */
+  /** Replaces the version's start URL; null: not replaced. */
   startUrl: string | null
-  /** Replaces the test's variables of these names. */
+  /** Override the test's variables with the same names. */
   variables: Record<string, string>
-  /** Secrets entered for this run, sealed; null: none, or the run has ended. */
+  /** Encrypted secrets entered for this run. Null when there are none, or the run has ended. */
   secrets: Buffer | null
   attempts: number
   headline: string
@@ -48,7 +48,7 @@ function runOf({ summary, variables, ...row }: RunRow): StoredRun {
   return { ...row, durationMs, summary: JSON.parse(summary), variables: JSON.parse(variables) }
 }
 
-/** Returns a run as callers see it. */
+/** Returns a run in the form shown to callers. */
 export function shownRun({
   orgId: _,
   startUrl: __,
@@ -100,7 +100,7 @@ export function queueRun(
   })
 }
 
-/** Counts the results of a run. */
+/** Returns the counts of a run's results. */
 export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: number): RunSummary {
   return {
     stepsTotal,
@@ -125,7 +125,7 @@ export function factsOf(db: Db, runId: string): RunFacts {
   return row ? JSON.parse(row.detail) : NO_FACTS
 }
 
-/** Returns one page of runs, newest first. Throws `invalid` for a cursor of another list. */
+/** Returns one page of runs, newest first. Throws `invalid` for a cursor from another list. */
 export function listRuns(
   db: Db,
   orgId: string,
@@ -158,13 +158,13 @@ export function waitingRuns(db: Db): StoredRun[] {
   return prepared<[], RunRow>(db, sql).all().map(runOf)
 }
 
-/** Returns whether a run of the test has one of these states. */
+/** Returns whether the test has a run with one of these statuses. */
 export function hasRun(db: Db, testId: string, states: readonly ('queued' | 'running')[]): boolean {
   const sql = `SELECT 1 FROM flowRun WHERE testId = ? AND status IN (SELECT value FROM json_each(?))`
   return prepared<[string, string]>(db, sql).get(testId, JSON.stringify(states)) !== undefined
 }
 
-/** Records the start of a walk. Returns false when the run was deleted or has ended. */
+/** Records the start of a walk. Returns false when the run was deleted or has already ended. */
 export function beginAttempt(db: Db, id: string, now: Instant): boolean {
   const { changes } = prepared<[Instant, string]>(
     db,
@@ -184,7 +184,7 @@ export interface RunEnd {
   error: string | null
 }
 
-/** Stores the outcome of a run once. Returns false, storing nothing, when the run was deleted or has ended. */
+/** Stores the outcome of a run. Returns false and stores nothing when the run was deleted or has already ended. */
 export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolean {
   return tx(db, () => {
     const { changes } = prepared<[object]>(
@@ -213,7 +213,7 @@ export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): voi
 
 const CUT_OFF = 'the server stopped while it ran'
 
-/** Fails the runs that were interrupted by a stop or kill of the server. Queued runs stay queued. */
+/** Marks runs as failed that were interrupted by a stop or kill of the server. Queued runs stay queued. */
 export function failInterruptedRuns(db: Db, now: Instant): void {
   prepared<[Instant, string, string]>(
     db,
@@ -222,7 +222,7 @@ export function failInterruptedRuns(db: Db, now: Instant): void {
   ).run(now, CUT_OFF, `The run ended early: ${CUT_OFF}`)
 }
 
-/** Deletes old runs, and versions that no run or test uses. */
+/** Deletes old runs, and versions that no longer belong to a run or test. */
 export function removeOldRuns(db: Db, now: Instant): void {
   const oldest = newId('run', Math.max(0, now - RECORD_RETENTION_MS)).slice(0, 'run_'.length + 10)
   db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed', 'cancelled')`).run(oldest)

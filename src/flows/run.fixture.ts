@@ -1,6 +1,6 @@
 import type { RunEvent, StepResult } from './run.ts'
 
-/** Returns an event of a run with these fields; by default of step 0, at time 0, on `https://shop.example/`. */
+/** Returns an event with these fields. Defaults: step 0, time 0, page `https://shop.example/`. */
 export function runEvent(fields: Partial<RunEvent> = {}): RunEvent {
   return {
     step: 0,

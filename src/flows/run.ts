@@ -3,28 +3,31 @@ import type { Instant } from '../core/clock.ts'
 
 export type StepStatus = 'passed' | 'healed' | 'failed' | 'skipped'
 
-/** Result of one step of the recording. */
+/** Result of one step in the recording. */
 export interface StepResult {
   /** Index in `recording.steps`. */
   index: number
-  /** Type in the recording: `click`. */
+  /** Type in the recording, for example `click`. */
   type: string
-  /** Step as text: `Click “Add to basket”`. */
+  /** Description of the step: `Click “Add to basket”`. */
   title: string
   status: StepStatus
-  /** Null when the step was never begun. */
+  /** Null when the step was never started. */
   startedAt: Instant | null
   durationMs: number | null
-  /** Why it failed, in one sentence; null when it did not. */
+  /** Reason for the failure in one sentence, or null. */
   error: string | null
-  /** How the element was found, when the step's first selector did not find it. */
+  /**
+   * Selectors of a healed step: its first selector, and the one that found the element; null when the step was not
+   * healed.
+   */
   healed: { before: string; after: string } | null
   screenshot: boolean
 }
 
-/** An event of a run. */
+/** An event recorded during a run. */
 export interface RunEvent extends Omit<SeenEvent, 'request'> {
-  /** Index of the step that caused it: the last one begun when it was sent. */
+  /** Index of the step that caused it: the last step started before it was sent. */
   step: number
 }
 
@@ -37,7 +40,7 @@ export interface RunFinding {
   step: number | null
   vendor: string | null
   event: string | null
-  /** One sentence without a full stop. */
+  /** Description in one sentence without a full stop. */
   sentence: string
   expected: string | null
   observed: string | null

@@ -4,15 +4,17 @@ import { withStartUrl, withValues } from './recording.ts'
 
 type Values = Readonly<Record<string, string>>
 
-/** The hosts and expressions to which the secrets of a flow test are bound, as seen by the person who entered them. */
+/**
+ * The hosts and expressions that may receive the secrets of a flow test. The person who enters a secret approves them.
+ */
 export interface SecretReach {
-  /** Hosts that may receive the secrets, with the port when it is not the default, without `www.`. */
+  /** Hosts that may receive the secrets, without `www.`. The port is included when it is not the default. */
   hosts: ReadonlySet<string>
   /** Expressions that run in the test's pages and could read or compare a secret. */
   expressions: ReadonlySet<string>
 }
 
-/** Returns the host of an address in the form of `SecretReach.hosts`; null when it is not a web address. */
+/** Returns the host of a URL in the form of `SecretReach.hosts`; null when it is not a web address. */
 export function secretHostOf(address: string): string | null {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -20,12 +22,15 @@ export function secretHostOf(address: string): string | null {
   return url.port === '' ? name : `${name}:${url.port}`
 }
 
-/** Returns what the secrets of a test are bound to. `variables` and `secrets` fill in its texts. */
+/**
+ * Returns the hosts and expressions that can receive the secrets of a test. `variables` and `secrets` replace the
+ * placeholders in its strings.
+ */
 export function secretReach(
   { recording, startUrl, secretHosts }: Pick<FlowTest, 'recording' | 'startUrl' | 'secretHosts'>,
   { variables, secrets }: { variables: Values; secrets: Values },
 ): SecretReach {
-  // The recording's own start page remains one of its hosts.
+  // The start URL of the recording itself remains one of the hosts, even when it is replaced.
   const steps = [...recording.steps, ...withStartUrl(recording, startUrl).steps]
   const addresses = steps.flatMap(({ url, target, assertedEvents }) => [
     ...[url, target],
@@ -51,7 +56,7 @@ export function checkSecretHosts(hosts: readonly string[]): void {
   hosts.forEach(plainHost)
 }
 
-/** Returns why secrets entered for `bound` must be entered again for `wanted`; null when they need not. */
+/** Returns why secrets entered for `bound` must be entered again for `wanted`; null when this is not necessary. */
 export function beyondReach(bound: SecretReach, wanted: SecretReach): string | null {
   const host = [...wanted.hosts].find((name) => !bound.hosts.has(name))
   if (host !== undefined) return `it was not entered for the host ${host}`

@@ -12,21 +12,24 @@ import type { FlowTestSettings } from './test-input.ts'
 
 /** Maximum number of flow tests per organization. */
 const MAX_FLOW_TESTS = 1000
-/** Maximum characters of recordings on one page of a list, because one recording may have a million. */
+/**
+ * Maximum total length in characters of the recordings on one page of a list, because a single recording may have a
+ * million.
+ */
 const MAX_PAGE_SIZE = 4 * 2 ** 20
 
-/** A flow test with its stored data that is not shown. */
+/** A flow test with stored data that is not returned to callers. */
 export interface StoredFlowTest {
   test: FlowTest
-  /** Sealed secrets; null when it has none. */
+  /** Encrypted secrets; null when the test has none. */
   secrets: Buffer | null
-  /** The element found by each step in the last passed run, by index of the step. */
+  /** The element found by each step in the last passed run, by step index. */
   elements: Record<number, KnownElement>
-  /** Refused selectors, by index of the step. */
+  /** Rejected selectors, by step index. */
   refused: Record<number, string[]>
 }
 
-/** Settings stored as JSON, with the names of secrets. */
+/** Settings stored as JSON, including the names of secrets. */
 type KeptSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
   secrets: string[]
 }
@@ -59,7 +62,7 @@ const noSuchTest = () => new AppError('notFound', 'no such flow test')
 
 function keptOf(row: TestRow): StoredFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
-  // Tests saved before `secretHosts` existed have none.
+  // Tests saved before `secretHosts` was introduced lack this field.
   const { secretHosts = [], ...others } = JSON.parse(settings) as KeptSettings & { secretHosts?: string[] }
   return {
     test: {
@@ -87,8 +90,8 @@ export function storedFlowTest(db: Db, { orgId, id }: FlowTestKey): StoredFlowTe
 export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => storedFlowTest(db, key).test
 
 /**
- * Returns one page of tests, oldest first, with fewer than `limit` when their recordings are large. Throws `invalid`
- * for a cursor of another list.
+ * Returns one page of tests, oldest first. The page has fewer than `limit` tests when their recordings are large.
+ * Throws `invalid` for a cursor from another list.
  */
 export function listFlowTests(
   db: Db,
@@ -110,7 +113,7 @@ export function listFlowTests(
   return { tests: items, nextCursor }
 }
 
-/** Returns the tests of all organizations that are due by schedule at `now`, longest overdue first. */
+/** Returns the tests of all organizations that are scheduled for `now` or earlier, longest overdue first. */
 export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
   const sql = `${TESTS} WHERE dueAt <= ? ORDER BY dueAt, flowTest.id`
   return prepared<[Instant], TestRow>(db, sql)
@@ -118,19 +121,19 @@ export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
     .map((row) => keptOf(row).test)
 }
 
-/** Returns the tests of all organizations whose domain changed, with the end of that change's watch window. */
+/** Returns the tests of all organizations whose domain changed, with the end of each change's watch window. */
 export function changedFlowTests(db: Db, now: Instant): { test: FlowTest; endsAt: Instant }[] {
   const sql = `${TESTS.replace('SELECT', 'SELECT changeEndsAt,')} WHERE changeAt <= ? ORDER BY changeAt, flowTest.id`
   const rows = prepared<[Instant], TestRow & { changeEndsAt: Instant }>(db, sql).all(now)
   return rows.map(({ changeEndsAt, ...row }) => ({ test: keptOf(row).test, endsAt: changeEndsAt }))
 }
 
-/** Records that a change of the domain was handled. */
+/** Records that a change to the domain has been handled. */
 export function forgetChange(db: Db, id: string): void {
   prepared<[string]>(db, 'UPDATE flowTest SET changeAt = NULL, changeEndsAt = NULL WHERE id = ?').run(id)
 }
 
-/** Sets when the test is due next. */
+/** Sets the time of the test's next scheduled run. */
 export function planNext(db: Db, { id, enabled, schedule, timezone }: FlowTest, now: Instant): void {
   const dueAt = dueAtOf({ enabled, schedule, timezone }, now)
   prepared<[Instant | null, string]>(db, 'UPDATE flowTest SET dueAt = ? WHERE id = ?').run(dueAt, id)
@@ -146,7 +149,10 @@ interface Parts {
   clock: Clock
 }
 
-/** Stores a new test. Throws `conflict` when the organization has too many, `invalid` for a secret without a value. */
+/**
+ * Stores a new test. Throws `conflict` when the organization has too many tests, and `invalid` for a secret without a
+ * value.
+ */
 export function createFlowTest(
   { db, box, clock }: Parts,
   orgId: string,
@@ -180,9 +186,9 @@ export function createFlowTest(
 }
 
 /**
- * Replaces a test. Without `given` it keeps its secrets, which throws when the test has new hosts or expressions. A
- * change of the recording, start page or expectations creates a version; a new recording also forgets the known
- * elements. Throws `notFound`, and `invalid` for an unknown secret without a value.
+ * Replaces a test. Without `given`, the secrets are kept, which throws an error when the test has new hosts or
+ * expressions. A change to the recording, start URL or expectations creates a version. A new recording also deletes the
+ * known elements. Throws `notFound`, and `invalid` for an unknown secret without a value.
  */
 export function updateFlowTest(
   { db, box, clock }: Parts,
@@ -213,7 +219,7 @@ export function updateFlowTest(
   })
 }
 
-/** Deletes a test with its versions and runs. Throws `notFound`. */
+/** Deletes a test with its versions and runs. Throws `notFound` when the organization has no such test. */
 export function deleteFlowTest(db: Db, { orgId, id }: FlowTestKey): void {
   const { changes } = prepared<[string, string]>(db, 'DELETE FROM flowTest WHERE orgId = ? AND id = ?').run(orgId, id)
   if (changes === 0) throw noSuchTest()
@@ -232,7 +238,7 @@ function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
   }
 }
 
-/** Returns the values to store. */
+/** Returns the secrets to store, by name. */
 function secretsOf(given: Readonly<GivenSecrets>, before: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(given).map(([name, value]) => {
     const text = value ?? (Object.hasOwn(before, name) ? before[name] : undefined)
@@ -244,8 +250,8 @@ function secretsOf(given: Readonly<GivenSecrets>, before: Readonly<Record<string
 }
 
 /**
- * Throws `invalid`, naming the secret, when a stored secret would reach a host or expression for which it was not
- * entered.
+ * Throws `invalid`, naming the secret, when a stored secret would be exposed to a host or expression for which it was
+ * not entered.
  */
 function requireReach(
   before: FlowTest,
@@ -259,17 +265,17 @@ function requireReach(
   if (reason !== null) throw new AppError('invalid', `secrets.${name}: enter it again, because ${reason}`)
 }
 
-/** Seals values by name; null when there are none. */
+/** Encrypts values by name. Returns null when there are none. */
 export function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>): Buffer | null {
   return Object.keys(secrets).length === 0 ? null : box.seal(JSON.stringify(secrets))
 }
 
-/** Returns the values of the secrets of a test or run, by name. */
+/** Decrypts the secrets of a test or run. Returns their values by name. */
 export function openSecrets(box: SecretBox, { secrets }: Pick<StoredFlowTest, 'secrets'>): Record<string, string> {
   return secrets === null ? {} : JSON.parse(box.open(secrets))
 }
 
-/** Drops the secrets that the box can't open, and returns the tests whose secrets must be entered again. */
+/** Deletes the secrets that can't be decrypted. Returns the tests whose secrets must be entered again. */
 export function dropUnreadableSecrets(db: Db, box: SecretBox): FlowTestKey[] {
   const rows = db
     .prepare<[], FlowTestKey & { secrets: Buffer }>(
@@ -294,12 +300,12 @@ function opens(box: SecretBox, sealed: Buffer): boolean {
     box.open(sealed)
     return true
   } catch {
-    // Sealed with another key, or damaged.
+    // The secrets were encrypted with another key, or are damaged.
     return false
   }
 }
 
-/** The versioned part of a test. */
+/** The versioned fields of a test. */
 export type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
 
 function addVersion(
@@ -325,13 +331,13 @@ function addVersion(
   })
 }
 
-/** Activates a new version when it differs from the current one. */
+/** Activates a new version if it differs from the current one. */
 function replaceVersion(db: Db, before: FlowTest, after: Versioned, now: Instant): void {
   const versionOf = ({ recording, startUrl, expectations }: Versioned) => ({ recording, startUrl, expectations })
   if (Bun.deepEquals(versionOf(before), versionOf(after))) return
   makeVersion(db, before, after, now)
   if (Bun.deepEquals(before.recording, after.recording)) return
-  // Indices now refer to other steps.
+  // The indexes now refer to other steps.
   const sql = `UPDATE flowTest SET healing = '[]', refused = '{}', elements = '{}' WHERE id = ?`
   prepared<[string]>(db, sql).run(before.id)
 }
@@ -345,10 +351,10 @@ export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned,
   )
 }
 
-/** Stored data that a run or a person may change. */
+/** Stored data that a run or a person may update. */
 export type Learned = Partial<Pick<StoredFlowTest, 'elements' | 'refused'> & Pick<FlowTest, 'healing' | 'status'>>
 
-/** Stores what was learned about a test; omitted fields are unchanged. */
+/** Stores what was learned about a test. Omitted fields are not changed. */
 export function saveLearned(db: Db, { test, ...kept }: StoredFlowTest, learned: Learned): void {
   const { elements, refused, healing, status } = { ...kept, ...test, ...learned }
   prepared<[object]>(
@@ -362,7 +368,7 @@ export function saveLearned(db: Db, { test, ...kept }: StoredFlowTest, learned: 
   })
 }
 
-/** Returns the recording, start page and expectations of a version; null when it was deleted. */
+/** Returns the recording, start URL and expectations of a version; null when it was deleted. */
 export function versionOf(db: Db, id: string): Versioned | null {
   const sql = 'SELECT recording, startUrl, expectations FROM flowVersion WHERE id = ?'
   const row = prepared<[string], Pick<TestRow, 'recording' | 'startUrl' | 'expectations'>>(db, sql).get(id)

@@ -8,15 +8,15 @@ import { checkExpectations } from './match-expectations.ts'
 import { parseRecording, withStartUrl, withValues } from './recording.ts'
 import { checkSecretHosts } from './secret-reach.ts'
 
-/** Settings from a caller with defaults filled in, without secrets. */
+/** Settings given by a caller with defaults filled in, without secrets. */
 export type FlowTestSettings = Omit<
   FlowTest,
   'id' | 'orgId' | 'secrets' | 'versionId' | 'version' | 'status' | 'healing' | 'createdAt' | 'updatedAt'
 >
 
 /**
- * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the test can't be walked or
- * scheduled. Domains and channels are not checked here.
+ * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the test can't be executed or
+ * scheduled. Does not check domains and channels.
  */
 export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Instant): FlowTestSettings {
   const { startUrl = null, expectations = [], variables = {}, schedule = null, timezone = 'UTC' } = input
@@ -52,7 +52,7 @@ export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Ins
   }
 }
 
-/** Throws `invalid`, naming the field, for a page that a browser may not open. */
+/** Throws `invalid`, naming the field, for a URL that a browser may not open. */
 export function checkAddresses(
   { recording, startUrl, variables }: Pick<FlowTestSettings, 'recording' | 'startUrl' | 'variables'>,
   check: CheckAddress,
@@ -66,7 +66,7 @@ export function checkAddresses(
 const MAX_NAMES = 50
 const NAME = /^[\w.-]{1,100}$/
 
-/** Throws `invalid` for names that `{{name}}` can't have, and for too many names. */
+/** Throws `invalid` for too many names, and for names that can't be used as `{{name}}`. */
 export function checkNames(values: Readonly<Record<string, unknown>>, field: string): void {
   const names = Object.keys(values)
   if (names.length > MAX_NAMES) throw new AppError('invalid', `${field}: at most ${MAX_NAMES} names are allowed`)

@@ -5,38 +5,38 @@ import type { KnownElement } from './known-element.ts'
 import type { Recording } from './recording.ts'
 import type { RunEvent, StepResult } from './run.ts'
 
-/** One attempt at walking a flow test: everything the browser process is given. */
+/** Everything that a browser process needs for one attempt at a flow test. */
 export interface WalkPlan {
   browsing: BrowsingOptions
-  /** With the start page set, and `{{name}}` still in its texts. */
+  /** The recording with its start URL set and `{{name}}` not yet replaced. */
   recording: Recording
-  /** Values of variables and secrets; values of secrets are also in `browsing.secrets`. */
+  /** Values of variables and secrets. Values of secrets are also in `browsing.secrets`. */
   values: Record<string, string>
-  /** Names of secrets, each with the hosts that may receive it, in the form of `secretHostOf`. */
+  /** Hosts that may receive each secret, by secret name, in the form of `secretHostOf`. */
   secretHosts: Record<string, readonly string[]>
   expectations: readonly Expectation[]
-  /** Members of each label. */
+  /** Members of each label, by label name. */
   labels: Record<string, readonly { vendor: string; event: string }[]>
   consent: Consent
-  /** The element found in the last approved run, by index of the step. */
+  /** The element found in the last approved run, by step index. */
   elements: Record<number, KnownElement>
-  /** Refused healed selectors, by index of the step. */
+  /** Rejected healed selectors, by step index. */
   refused: Record<number, readonly string[]>
   timeoutMs: number
   /** Folder for screenshots (`step-<index>.png`) and `requests.har`. */
   folder: string
 }
 
-/** Messages of the browser process during a walk, in order. */
+/** Messages from the browser process during a walk, in order. */
 export type WalkMessage =
   | { kind: 'step'; step: StepResult; element: KnownElement | null }
   | { kind: 'event'; event: RunEvent }
   | {
       kind: 'done'
-      /** Reason why the walk ended early; null when every step was walked. */
+      /** Reason why the walk ended early; null when all steps were executed. */
       error: string | null
-      /** Errors of the page. */
+      /** Errors from the pages. */
       errors: readonly string[]
-      /** Time the walk waited for tags. */
+      /** Time the walk waited for tags, in milliseconds. */
       pausedMs: number
     }

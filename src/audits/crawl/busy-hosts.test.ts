@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import { BusyHosts } from './busy-hosts.ts'
 import { HostDelay } from './host-delay.ts'
 
-/** Answers of each address in turn, the last one repeated; `503:7` requires a pause of 7 s. */
+/**
+ * Simulates hosts with these responses for each URL, in turn; the last one is repeated. `503:7` requires a pause of 7
+ * s.
+ */
 async function asked(addresses: readonly string[][]) {
   const pauses: number[] = []
   const why: string[] = []

@@ -2,39 +2,39 @@ import { SECOND_MS, systemClock } from '../../core/clock.ts'
 import { retryAfterMs } from '../../integrations/outcome.ts'
 import type { HostDelay } from './host-delay.ts'
 
-/** Statuses with which a host says that it is overloaded or temporarily unavailable. */
+/** True for the statuses of a host that is overloaded or temporarily unavailable. */
 export const isBusy = (status: number | null): boolean => status === 429 || status === 503
-/** Number of attempts for one address. */
+/** Number of attempts for one URL. */
 const TRIES = 3
-/** Pause for a host that names none, doubled each time it is busy again. */
+/** First pause when a response specifies none. Doubled after each further busy response. */
 const FIRST_PAUSE_MS = 5 * SECOND_MS
-/** An address is given up when its host requires a longer pause. */
+/** Longest accepted pause. A URL is skipped when its host requires a longer one. */
 const PAUSE_MAX_MS = 120 * SECOND_MS
-/** A host that is busy for this many addresses in a row is given up. */
+/** Number of consecutive URLs with busy responses after which the crawl stops contacting the host. */
 const ADDRESSES = 3
 
-/** The relevant parts of a response. */
+/** The fields read from a response. */
 interface Answer {
-  /** Null when there was no response. */
+  /** HTTP status; null without a response. */
   status: number | null
   /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
 }
 
 interface Host {
-  /** Consecutive busy responses, and consecutive addresses given up. */
+  /** Number of consecutive busy responses, and of consecutive URLs that were skipped. */
   answers: number
   addresses: number
 }
 
-/** Pauses requests to a busy host and repeats them. */
+/** Pauses requests to busy hosts and repeats them afterwards. */
 export class BusyHosts {
   private readonly hosts = new Map<string, Host>()
 
   constructor(private readonly pace: Pick<HostDelay, 'rest'>) {}
 
   /**
-   * Returns the first response that is not busy, or the last of three. `ask` must await the pace of the host.
+   * Returns the first response that is not busy, or the last of three. `ask` must respect the delay of the host.
    * @param giveUp called with a reason, without a full stop, when the host must not be contacted again
    */
   async ask<A extends Answer>(host: string, ask: () => Promise<A>, giveUp: (why: string) => void): Promise<A> {

@@ -13,20 +13,20 @@ import { ROBOTS_MAX_BYTES, RobotsBook } from './robots.ts'
 import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
 import type { Load } from './tab.ts'
 
-/** Pages loaded in parallel. */
+/** Number of pages loaded in parallel. */
 const TABS = 3
-/** Timeout of robots.txt and of each file of a sitemap. */
+/** Timeout for reading robots.txt or one file of a sitemap. */
 const FILE_MS = 20_000
-/** Maximum addresses read from a sitemap for each wanted page. */
+/** Maximum number of URLs read from a sitemap for each page to visit. */
 const ADDRESSES_PER_PAGE = 10
 
-/** Crawls the pages of a site and reports each page when it is done. */
+/** Crawls the pages of a site and reports each page as soon as it is finished. */
 export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping, place) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
   await crawlIn(browsing, plan, tell, stopping, place)
 }
 
-/** Like `crawl`, in an open browser. */
+/** Like `crawl`, but in a browser that is already open. */
 export async function crawlIn(
   browsing: Browsing,
   plan: CrawlPlan,
@@ -55,7 +55,7 @@ class Crawl {
   private readonly sites = new Set<string>()
   private readonly starts = new Set<string>()
   private told = 0
-  /** Why an address was skipped; null when none was. */
+  /** Reason why a URL was skipped; null when none was. */
   private refusal: string | null = null
   private readonly loaders: PageLoaders
 
@@ -126,12 +126,14 @@ class Crawl {
     })
   }
 
-  /** Asks a host until it is no longer busy, and returns its answer. */
+  /** Requests something from a host, repeats the request while the host is busy, and returns the response. */
   private asked<A extends { status: number | null; retryAfter: string | null }>(host: string, ask: () => Promise<A>) {
     return this.patience.ask(host, ask, this.end)
   }
 
-  /** Links are added in the order of their pages, regardless of which page was loaded first. */
+  /**
+   * Visits the URLs of one level. Links are added in the order of the URLs, regardless of which page finishes first.
+   */
   private async lookAtLevel(addresses: readonly string[], depth: number): Promise<void> {
     const links = new Map<number, readonly string[]>()
     let next = 0
@@ -145,7 +147,7 @@ class Crawl {
     }
     try {
       for (const [index, address] of addresses.entries()) {
-        // The first page is loaded alone, because it answers the banner and starts the session.
+        // The first page is loaded alone, because the consent banner is answered and the session started on it.
         const most = this.told === 0 ? 1 : TABS
         while (underWay.size > 0 && (underWay.size >= most || this.told + underWay.size >= this.plan.maxPages)) {
           await Promise.race(underWay)
@@ -164,7 +166,7 @@ class Crawl {
     }
   }
 
-  /** Visits an address, reports its page if it is one, and returns its links. */
+  /** Visits a URL, reports it if it is a page, and returns its links. */
   private async lookAt(address: string, depth: number): Promise<readonly string[]> {
     const robots = await this.robots.of(address)
     if (!robots.allows(address)) {
@@ -186,7 +188,7 @@ class Crawl {
   }
 
   /**
-   * Returns the address with which the page is reported; null when it is not a page, belongs to another site, or was
+   * Returns the URL under which the page is reported. Null when it is not a page, belongs to another site, or was
    * already reported.
    */
   private pageOf(address: string, { url, isHtml, status, error }: Load): string | null {
@@ -219,19 +221,20 @@ function seenPage(url: string, depth: number, { before, after }: SeenLoad): Seen
   }
 }
 
-/** Maximum number of known addresses. A crawl visits at most 2,000 pages. */
+/** Maximum number of known URLs. A crawl visits at most 2,000 pages. */
 const ADDRESSES_MAX = 100_000
 
 /**
- * Decides which addresses are visited and in which order: first those nearest to the start, and of these in turn from
- * each folder of the site, so that few pages show much of it. The result depends only on the order of calls.
+ * Decides which URLs are visited and in which order. URLs closest to a start page come first. Among equally close ones,
+ * the folders of the site take turns, so that a few pages cover much of the site. The result depends only on the order
+ * of calls.
  */
 export class Frontier {
   private readonly known = new Set<string>()
   private readonly families = new Map<string, number>()
   private next: string[] = []
 
-  /** `isWanted`: returns whether a found address may be visited. */
+  /** @param isWanted returns whether a URL that was found may be visited */
   constructor(private readonly isWanted: (address: string) => boolean) {}
 
   /** Adds a start page. */
@@ -239,7 +242,7 @@ export class Frontier {
     if (this.isNew(address)) this.next.push(address)
   }
 
-  /** Adds a found address to the next level, unless it is known, unwanted, or beyond the limit of its family. */
+  /** Adds a URL to the next level unless it is known, unwanted, or over the limit of its family. */
   add(address: string): void {
     if (this.known.has(address) || !this.isWanted(address)) return
     const { name, pagesMax } = familyOf(address)
@@ -251,19 +254,19 @@ export class Frontier {
     if (this.isNew(address)) this.next.push(address)
   }
 
-  /** Records the final address of a page. Returns false when that page is already known by another address. */
+  /** Records the final URL of a page. Returns false when that page is already known under another URL. */
   isNew(address: string): boolean {
     if (this.known.has(address) || this.known.size >= ADDRESSES_MAX) return false
     this.known.add(address)
     return true
   }
 
-  /** Number of waiting addresses. */
+  /** Number of URLs waiting to be visited. */
   get waiting(): number {
     return this.next.length
   }
 
-  /** Returns all addresses added since the last call, in the order in which to visit them. */
+  /** Returns all URLs added since the last call, in visiting order. */
   level(): string[] {
     const folders = Map.groupBy(this.next, folderOf)
     this.next = []

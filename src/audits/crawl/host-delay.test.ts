@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import type { Slot } from '../../browser/task.ts'
 import { HostDelay } from './host-delay.ts'
 
-/** A wait long enough to give up the slot. */
+/** A wait long enough for the crawl to free its slot. */
 const LONG_MS = 1200
-/** A wait too short to give up the slot. */
+/** A wait too short for the crawl to free its slot. */
 const SHORT_MS = 30
 
-/** A slot that records its use. `enter` resolves when the test allows it. */
+/** Returns a slot that records how it is used. `enter` resolves when the test allows it. */
 function watchedPlace(enters: () => Promise<void> = async () => undefined) {
   const log: string[] = []
   const place: Slot = {
@@ -80,7 +80,7 @@ test('the delay between loads is respected however late the slot is assigned', a
       entered.resolve()
     }),
   )
-  // Three delays have passed by now.
+  // Three delays have elapsed by this time.
   setTimeout(() => entered.resolve(), 3 * LONG_MS)
   await Promise.all(turns)
   const gaps = began.slice(1).map((at, n) => at - (began[n] ?? 0))

@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FIXED_SLOT, type Slot } from '../../browser/task.ts'
 import { SECOND_MS } from '../../core/clock.ts'
 
-/** During shorter waits the crawl keeps its browser slot, because starting another browser takes about this long. */
+/** The crawl keeps its browser slot during shorter waits, because starting another browser takes about this long. */
 const SHORT_WAIT_MS = SECOND_MS
 
 /**
- * Keeps a delay between the starts of page loads, for each host separately. While all work of a crawl waits for its
- * turn, the crawl gives up its browser slot.
+ * Enforces a minimum delay between the starts of page loads on the same host. While every task of a crawl is waiting
+ * for its turn, the crawl frees its browser slot.
  */
 export class HostDelay {
-  /** Earliest start of the next load, by host. */
+  /** Earliest start time of the next load, by host. */
   private readonly nextAt = new Map<string, number>()
-  /** The most recent turn of each host; resolves when it has come or never will. */
+  /** The most recently requested turn of each host. Resolves when the turn starts or is aborted. */
   private readonly latest = new Map<string, Promise<unknown>>()
   private working = 0
   private waiting = 0
-  /** Times of the waiting turns. */
+  /** Times at which waiting turns start. */
   private readonly wakeTimes = new Set<{ at: number }>()
   private hasPlace = true
   private entering: Promise<void> | null = null
 
   constructor(private readonly place: Slot = FIXED_SLOT) {}
 
-  /** Returns the result of `work`, which uses the browser except while it waits for its turn. */
+  /** Runs `work`, which uses the browser except while it waits for its turn, and returns its result. */
   async work<T>(work: () => Promise<T>): Promise<T> {
     this.working++
     try {
@@ -34,7 +34,7 @@ export class HostDelay {
     }
   }
 
-  /** Resolves when it is the caller's turn, in the order of calls. Rejects when `stopping` is aborted. */
+  /** Waits for the caller's turn; turns follow the order of calls. Rejects when `stopping` is aborted. */
   turn(host: string, delayMs: number, stopping: AbortSignal): Promise<void> {
     const turn = this.turnAfter(this.latest.get(host), { host, delayMs, stopping })
     this.latest.set(
@@ -44,7 +44,7 @@ export class HostDelay {
     return turn
   }
 
-  /** Delays all turns of the host by `pauseMs`. */
+  /** Delays all further turns of the host by `pauseMs`. */
   rest(host: string, pauseMs: number): void {
     this.nextAt.set(host, Math.max(performance.now() + pauseMs, this.nextAt.get(host) ?? 0))
   }
@@ -58,7 +58,7 @@ export class HostDelay {
     try {
       this.leaveIfIdle()
       await before
-      // The host may require a pause, or the slot may be taken, meanwhile.
+      // During the wait, the host may require a pause, or the slot may be freed.
       while (leftMs() > 0 || !this.hasPlace) {
         stopping.throwIfAborted()
         await (leftMs() > 0 ? this.sleep(leftMs(), stopping) : this.enter())

@@ -12,13 +12,13 @@ test.each<[string, string | null]>([
   ['https://shop.example', `${SHOP}/`],
   ['https://shop.example/?', `${SHOP}/`],
   ['https://shop.example/a/../b/./c', `${SHOP}/b/c`],
-  // Parameters that identify the traffic source.
+  // Parameters that identify the source of a visit.
   ['https://shop.example/?utm_source=mail&utm_campaign=x&id=3', `${SHOP}/?id=3`],
   ['https://shop.example/?gclid=a&fbclid=b&msclkid=c&_gl=d&mc_eid=e', `${SHOP}/`],
   ['https://shop.example/?GCLID=a', `${SHOP}/`],
   ['https://shop.example/?utm_source', `${SHOP}/`],
   ['https://shop.example/?gclid_of_mine=1', `${SHOP}/?gclid_of_mine=1`],
-  // Sessions.
+  // Session ids.
   ['https://shop.example/cart;jsessionid=1F0C8D3A?x=1', `${SHOP}/cart?x=1`],
   ['https://shop.example/cart;JSESSIONID=1F0C8D3A/more', `${SHOP}/cart/more`],
   ['https://shop.example/?PHPSESSID=abc&id=3', `${SHOP}/?id=3`],
@@ -36,7 +36,7 @@ test.each<[string, string | null]>([
   // Equivalent paths.
   ['https://shop.example/%7euser/caf%c3%a9/%2f', `${SHOP}/~user/caf%C3%A9/%2F`],
   ['https://shop.example/café', `${SHOP}/caf%C3%A9`],
-  // Not pages.
+  // URLs that are not pages.
   ['mailto:ann@example.com', null],
   ['javascript:void(0)', null],
   ['ftp://shop.example/', null],

@@ -7,10 +7,10 @@ import { type Expected, expectedOf } from '../expected-page.ts'
 import { isBusy } from './busy-hosts.ts'
 import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
 
-/** The first page waits longer for a banner; on later pages it appears quickly or was answered before. */
+/** Time to wait for a banner on pages after the first, where it appears quickly or has already been answered. */
 const LATER_BANNER_MS = 300
 
-/** Result of a page. `before`: without consent, when both are compared. */
+/** Result of loading a page. `before`: the load without consent; null unless both are compared. */
 export interface SeenLoad {
   before: Load | null
   after: Load
@@ -33,8 +33,8 @@ export class PageLoaders {
   }
 
   /**
-   * Loads a page, twice with `compare`, and a third time when a banner had to be answered first. Awaits `turn` before
-   * each load. Throws like `CrawlTab.load`.
+   * Loads a page. With `compare`, it is loaded twice, and a third time if a banner had to be answered. Awaits `turn`
+   * before each load. Rejects like `CrawlTab.load`.
    */
   async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
     const loader = this.idle.pop() ?? (await this.make())
@@ -59,7 +59,7 @@ export class PageLoaders {
     }
     let loader: PageLoader
     if (mode === 'compare') {
-      // Separate cookies, so that every page also shows what fires without consent.
+      // Uses separate cookies, so that every page also shows which tags fire without consent.
       this.consented ??= this.browsing.browser.createBrowserContext()
       const tab = this.newTab(await this.consented)
       loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }), this.expected)
@@ -72,7 +72,7 @@ export class PageLoaders {
     return new CrawlTab(this.browsing, context, this.plan.settleMs, this.stopping)
   }
 
-  /** Drops the requests that no tab needs, so that memory does not grow with the number of pages. */
+  /** Deletes the requests that no tab needs any more, so that memory usage does not grow with the number of pages. */
   private forget(): void {
     const { traffic } = this.browsing
     const next = (traffic.requests.at(-1)?.number ?? 0) + 1
@@ -88,7 +88,7 @@ class PageLoader {
     private readonly expected: Expected,
   ) {}
 
-  /** Number of the first request it still needs; null when it needs none. */
+  /** Number of the first request that this loader still needs; null when it needs none. */
   get firstRequest(): number | null {
     return this.without?.firstRequest ?? this.tab.firstRequest
   }
@@ -105,7 +105,7 @@ class PageLoader {
     await turn()
     const first = await this.tab.load(address, this.answer, this.expected)
     if (!first.changed) return { before, after: first }
-    // Events fired before the banner was answered do not count as fired with consent.
+    // Events fired before the banner was answered must not be attributed to consent, so the page is loaded again.
     await turn()
     return { before, after: await this.tab.load(address, this.answer, this.expected) }
   }

@@ -27,7 +27,7 @@ describe('a group', () => {
   })
 })
 
-// From the table of RFC 9309, section 2.2.2, and Google's examples of wildcards.
+// Examples from the table in RFC 9309, section 2.2.2, and Google's examples of wildcards.
 test.each<[string, string, boolean]>([
   ['/fish', '/fish', true],
   ['/fish', '/fish.html', true],

@@ -2,13 +2,13 @@ import type { WebFile } from '../../browser/web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { plainEscapes } from './page-address.ts'
 
-/** The name with which robots.txt addresses this crawler. */
+/** Name of this crawler in robots.txt. */
 const ROBOT = 'tagwarden'
 
-/** Rules of a host for crawlers (RFC 9309). */
+/** Rules for crawlers on a host (RFC 9309). */
 export interface Robots {
   allows(address: string): boolean
-  /** Required delay between two pages; 0: none. */
+  /** Required delay between two pages in milliseconds; 0: none. */
   delayMs: number
 }
 
@@ -23,15 +23,15 @@ interface Group {
   delayMs: number
 }
 
-/** The rest of a larger file is ignored (section 2.5). */
+/** Maximum size of a robots.txt that is parsed; the rest is ignored (section 2.5). */
 export const ROBOTS_MAX_BYTES = 500 * 1024
-/** A longer delay would let a short crawl take a day. */
+/** Maximum accepted delay. A longer one would extend a short crawl to a day. */
 const DELAY_MAX_MS = 30_000
 
 const ALLOWS_ALL: Robots = { allows: () => true, delayMs: 0 }
 const ALLOWS_NONE: Robots = { allows: () => false, delayMs: 0 }
 
-/** Parses a robots.txt. Invalid lines are ignored; several groups for this crawler are merged. */
+/** Parses a robots.txt. Invalid lines are ignored, and multiple groups for this crawler are merged. */
 export function parseRobots(text: string): Robots {
   const groups = groupsOf(text)
   const ours = groups.filter(({ agents }) => agents.includes(ROBOT))
@@ -67,10 +67,13 @@ function groupsOf(text: string): Group[] {
 /** `Tagwarden/1.0` → `tagwarden` */
 const agentOf = (value: string) => (value === '*' ? '*' : (/^[\w-]*/.exec(value)?.[0] ?? '').toLowerCase())
 
-/** Encodes characters beyond ASCII like addresses do. */
+/** Encodes non-ASCII characters in a pattern as in URLs. */
 const plainPattern = (value: string) => plainEscapes(value.toWellFormed().replaceAll(/[^!-~]/gu, encodeURIComponent))
 
-/** The longest matching rule decides; of two equally long rules the one that allows. */
+/**
+ * Returns whether a URL is allowed. The longest matching rule applies; if an allowing and a disallowing rule are
+ * equally long, the URL is allowed.
+ */
 function isAllowed(rules: readonly Rule[], address: string): boolean {
   const { pathname, search } = new URL(address)
   if (pathname === '/robots.txt') return true
@@ -84,7 +87,10 @@ function isAllowed(rules: readonly Rule[], address: string): boolean {
   return best?.allows ?? true
 }
 
-/** `*` matches any text, and `$` at the end matches the end. Backtracks only to the last `*`, which is enough. */
+/**
+ * Matches a URL against a pattern. `*` matches any string, and `$` at the end matches the end. Backtracking only to the
+ * last `*` is sufficient.
+ */
 function fits(pattern: string, target: string): boolean {
   const toEnd = pattern.endsWith('$')
   const end = toEnd ? pattern.length - 1 : pattern.length
@@ -104,16 +110,16 @@ function fits(pattern: string, target: string): boolean {
   }
 }
 
-/** Rules of a host, and why they could not be read; null: they were. */
+/** Rules of a host. `fault`: reason why they could not be read, or null. */
 interface HostRobots extends Robots {
   fault: string | null
 }
 
-/** The robots.txt of each host, read once. */
+/** Cache of the robots.txt of each host. */
 export class RobotsBook {
   private readonly known = new Map<string, Promise<HostRobots>>()
 
-  /** `read`: null when robots.txt is ignored and everything is allowed. */
+  /** @param read reads a file; null when robots.txt is ignored and everything is allowed */
   constructor(private readonly read: ((url: string) => Promise<Pick<WebFile, 'status' | 'body'>>) | null) {}
 
   of(address: string): Promise<HostRobots> {
@@ -124,8 +130,8 @@ export class RobotsBook {
   }
 
   /**
-   * A host without a robots.txt allows everything, and one that can't deliver it allows nothing (RFC 9309, section
-   * 2.3.1); 429 is not an answer.
+   * Reads the rules of a host. A host without a robots.txt allows everything. If reading fails, nothing is allowed (RFC
+   * 9309, section 2.3.1). Status 429 is such a failure.
    */
   private async ask(origin: string): Promise<HostRobots> {
     if (this.read === null) return { ...ALLOWS_ALL, fault: null }

@@ -11,7 +11,7 @@ const index = (...locs: string[]) =>
 
 type Files = Record<string, string | Uint8Array | number>
 
-/** Reads `/sitemap.xml` of a host with these files; each value is a body or a status. */
+/** Reads `/sitemap.xml` from a host with these files. Each value is a body or a status. */
 async function read(files: Files, most = Number.POSITIVE_INFINITY) {
   const addresses: string[] = []
   const asked: string[] = []

@@ -10,33 +10,33 @@ import { unmet } from '../../flows/match-expectations.ts'
 import type { PageEvent } from '../crawl-plan.ts'
 import type { Expected } from '../expected-page.ts'
 
-/** Maximum time for a page to load, answer its banner and fall silent. */
+/** Maximum time for a page to load, for its banner to be answered and for requests to stop. */
 const PAGE_MS = 20_000
-/** Maximum time to wait for silence once a page has loaded and sent the expected events. */
+/** Maximum time to wait for requests to stop after a page has loaded and sent the expected events. */
 const SILENCE_MAX_MS = 10_000
-/** Timeout for reading and leaving a page; only a page whose scripts never end takes longer. */
+/** Timeout for reading and leaving a page. Only a page whose scripts never end exceeds it. */
 const ASK_MS = 5000
-/** Time in which beacons of a page that is left are captured. */
+/** Time during which beacons sent on leaving a page are captured. */
 const LEAVE_MS = 100
 const LOOK_MS = 20
-/** Number of loads after which a tab is reopened, because its process frees memory of earlier pages late. */
+/** Number of loads after which a tab is reopened. Its process is slow to free the memory of earlier pages. */
 const LOADS_MAX = 40
 const ERRORS_MAX = 20
 const ERROR_LENGTH_MAX = 500
-/** Console message that Chromium writes for a failed response, which is not an error of a script. */
+/** Console message that Chromium writes for a failed response. It is not a script error. */
 const LOADS = /^Failed to load resource: /
 
-/** Result of loading an address. */
+/** Result of loading a URL. */
 export interface Load {
-  /** Address of the final document after redirects; null when there was none. */
+  /** URL of the final document after redirects; null without a document. */
   url: string | null
   status: number | null
   /** Value of `Retry-After`; null when absent. */
   retryAfter: string | null
-  /** False for other content than HTML, such as a file. */
+  /** False for content other than HTML, such as a file. */
   isHtml: boolean
   title: string
-  /** Addresses of the links, in document order. */
+  /** URLs of the links, in document order. */
   links: string[]
   loadMs: number
   bytes: number
@@ -46,10 +46,13 @@ export interface Load {
   errors: string[]
 }
 
-/** Called between load and silence. Returns true when it changed the page, for example by answering its banner. */
+/**
+ * Called after the page has loaded, before waiting for requests to stop. Returns true when it changed the page, for
+ * example by answering the banner.
+ */
 export type OnLoaded = (page: Page) => Promise<boolean>
 
-/** A tab in which pages are loaded one after the other. */
+/** A tab that loads pages one after another. */
 export class CrawlTab {
   private page: Page | null = null
   private id = ''
@@ -68,8 +71,8 @@ export class CrawlTab {
   ) {}
 
   /**
-   * Loads a page, waits for its silence, reads it and leaves it, so that requests sent on leaving belong to it. Never
-   * throws because of the page; throws when the browser is gone or `stopping` is aborted.
+   * Loads a page, waits until its requests stop, reads it, and leaves it, so that requests sent on leaving are
+   * attributed to it. Never rejects because of the page. Rejects when the browser has exited or `stopping` is aborted.
    */
   async load(address: string, onLoaded: OnLoaded, expected: Expected): Promise<Load & { changed: boolean }> {
     const page = await this.open()
@@ -105,7 +108,7 @@ export class CrawlTab {
     }
   }
 
-  /** Waits for the expected events of the page, then for its silence. */
+  /** Waits for the expected events of the page and then until its requests stop. */
   private async settle(from: number, atMostMs: number, expected: Expected): Promise<void> {
     const document = this.documents.at(-1)
     const page = { url: document?.url() ?? '', status: document?.status() ?? null, error: null }
@@ -124,7 +127,7 @@ export class CrawlTab {
     await this.browsing.traffic.quiet(settleMs, most, stopping, id)
   }
 
-  /** Closes the tab; the next load opens another. */
+  /** Closes the tab. The next load opens a new one. */
   async close(): Promise<void> {
     const { page } = this
     this.page = null
@@ -172,19 +175,19 @@ export class CrawlTab {
     return loadFault({ failed, refused, hangs, isThere: this.documents.length > 0 })
   }
 
-  /** Navigates to an empty page; a tab that can't is closed. */
+  /** Navigates to a blank page, or closes the tab if that fails. */
   private async leave(page: Page, from: number, hangs: boolean): Promise<void> {
     const gone = hangs ? false : await this.within(ASK_MS, goBlank(page), false)
     this.stopping.throwIfAborted()
     if (!gone) return this.close()
     const began = performance.now()
-    // At least once, because requests sent on leaving are captured a little later.
+    // Waits at least once, because requests sent on leaving are captured slightly later.
     do await sleep(LOOK_MS)
     while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay))
     if (++this.loads >= LOADS_MAX) await this.close()
   }
 
-  /** Returns the requests of this tab from this number on, oldest first. */
+  /** Returns the requests of this tab whose number is `from` or higher, oldest first. */
   private seen(from: number): SeenRequest[] {
     const { requests } = this.browsing.traffic
     const start = requests.findLastIndex(({ number }) => number < from) + 1
@@ -198,9 +201,7 @@ export class CrawlTab {
       .map(({ vendor, event, account, params }) => ({ vendor, event, account, params }))
   }
 
-  /**
-   * Returns the result of the work, or `otherwise` when it fails or takes longer. Throws when `stopping` is aborted.
-   */
+  /** Returns the result of `work`, or `otherwise` when it fails or times out. Rejects when `stopping` is aborted. */
   private async within<T, E>(limitMs: number, work: Promise<T>, otherwise: E): Promise<T | E> {
     try {
       return await within(work, limitMs, this.stopping)
@@ -216,7 +217,7 @@ const goBlank = (page: Page) => page.goto('about:blank', { timeout: ASK_MS }).th
 const isUnderWay = ({ durMs, error, answered, resourceType }: SeenRequest) =>
   durMs === null && error === null && !answered && !['eventsource', 'websocket'].includes(resourceType)
 
-/** Chromium's errors of failed loads as text. */
+/** Descriptions of Chromium's errors for failed loads. */
 const WORDS: readonly [pattern: RegExp, words: string][] = [
   [/ERR_NAME_NOT_RESOLVED/, 'its host name could not be resolved'],
   [/ERR_TOO_MANY_REDIRECTS/, 'it redirects in a loop'],
@@ -229,13 +230,13 @@ const WORDS: readonly [pattern: RegExp, words: string][] = [
 ]
 
 /**
- * Returns why a page could not be loaded, without a full stop; null when it was loaded. A page that responded but never
- * finished loading counts as loaded, unless its scripts never end.
+ * Returns why a page could not be loaded, without a full stop, or null. A page that responded but never finished
+ * loading is treated as loaded, unless its scripts never end.
  */
 function loadFault(load: {
-  /** Error of the browser; null: none. */
+  /** Error from the browser, or null. */
   failed: string | null
-  /** Error of the guard or the network. */
+  /** Error from the guard or the network, or null. */
   refused: string | null
   hangs: boolean
   /** True when there was a response. */
@@ -250,11 +251,11 @@ function loadFault(load: {
   return code === undefined ? words : `${words} (${code})`
 }
 
-/** Maximum number of links followed from one page. */
+/** Maximum number of links read from one page. */
 const LINKS_MAX = 2000
 const TITLE_LENGTH_MAX = 300
 
-/** Returns the title of a page and the addresses of its links in document order, including shadow roots. */
+/** Returns the title of a page and the URLs of its links in document order, including links in shadow roots. */
 function readPage(page: Page): Promise<{ title: string; links: string[] }> {
   return page.evaluate(
     (linksMax, titleMax) => {

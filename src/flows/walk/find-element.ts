@@ -5,28 +5,28 @@ import { type Selector, selectorText } from '../recording.ts'
 import { type Discretion, describe, findAlike, selectorFor, sift } from './known-element.ts'
 import { isGone, StepFault, secondsText } from './step-fault.ts'
 
-/** A selector other than the first must be the only match for this long, because pages build up gradually. */
+/** Time for which a selector other than the first must be the only match, because pages are built gradually. */
 const OTHER_SELECTOR_AFTER_MS = 1000
-/** The known element is searched for after no selector has matched for this long. */
+/** Time without a matching selector after which the search for the known element starts. */
 const KNOWN_AFTER_MS = 2500
-/** Share of the step's time after which the known element is searched for at the latest. */
+/** Latest start of the search for the known element, as a share of the step's timeout. */
 const KNOWN_AFTER_SHARE = 0.6
 const LOOK_EVERY_MS = 100
 
 /** A search for an element. */
 export interface Wanted {
   selectors: readonly Selector[]
-  /** Selectors as people know them, with `{{name}}` where a value is filled in. */
+  /** Selectors as shown to people, with `{{name}}` in place of values. */
   texts: readonly string[]
-  /** The element as found in the last approved run; null when unknown. */
+  /** The element found in the last approved run; null when unknown. */
   known: KnownElement | null
-  /** Selectors, as texts, that must not be used. */
+  /** Rejected selectors, as strings, which must not be used. */
   refused: readonly string[]
-  /** Returns why the element's tab or frame is missing or may not receive the step's secrets. */
+  /** Returns why the element's tab or frame is missing, or why it may not receive the step's secrets. */
   placeFault(): string
 }
 
-/** The recorded frame, null when missing, and the other frames of its page that may contain the element. */
+/** The recorded frame, or null when it is missing, and the other frames of its page that may contain the element. */
 export interface SearchedFrames {
   recorded: Frame | null
   others: readonly Frame[]
@@ -37,12 +37,12 @@ export interface Found {
   healed: { before: string; after: string } | null
 }
 
-/** Result of one look at the page: the element, or why it was not found. */
+/** Result of one attempt to find the element: the element, or the reason why it was not found. */
 type Look = { found: Found } | { fault: string }
 
 /**
- * Searches for one element until it is found. Keeps state between looks, because what it may accept depends on the
- * time.
+ * Repeated search for one element. State is kept between attempts, because more kinds of matches are accepted as time
+ * passes.
  */
 export class Search {
   private readonly startedAt = performance.now()
@@ -54,7 +54,7 @@ export class Search {
     private readonly discreet: Discretion,
   ) {}
 
-  /** Looks once. */
+  /** Makes one attempt to find the element. */
   async look({ recorded, others }: SearchedFrames): Promise<Look> {
     const look = recorded ? await this.lookIn(recorded) : { fault: this.wanted.placeFault() }
     if ('found' in look || !this.isLate()) return look
@@ -78,7 +78,7 @@ export class Search {
     return { fault }
   }
 
-  /** Returns the selector with which it was recorded. */
+  /** Returns the selector that was recorded. */
   get before(): string {
     return this.wanted.texts[0] ?? ''
   }
@@ -92,12 +92,12 @@ export class Search {
     return { found: { element, healed: { before: this.before, after } } }
   }
 
-  /** Returns whether the recorded selectors had enough time. */
+  /** Returns whether the recorded selectors have been tried long enough. */
   private isLate(): boolean {
     return performance.now() - this.startedAt >= Math.min(KNOWN_AFTER_MS, this.limitMs * KNOWN_AFTER_SHARE)
   }
 
-  /** Uses the first selector's element in another frame, when exactly one other frame has it. */
+  /** Searches other frames with the first selector, and returns its element when exactly one frame has a match. */
   private async lookElsewhere(frames: readonly Frame[]): Promise<Look | null> {
     const [selector] = this.wanted.selectors
     const met: ElementHandle<Element>[] = []
@@ -120,9 +120,9 @@ export class Search {
 
 /**
  * Returns the element once it is found and usable.
- * @param frames frames to search now
- * @param use returns the required property of the element, or why it can't be used yet
- * @throws {StepFault} after `limitMs`, with the last reason
+ * @param frames returns the frames to search
+ * @param use returns the required property of the element, or the reason why it can't be used yet
+ * @throws {StepFault} after `limitMs`, with the most recent reason
  */
 export async function findElement<T>(
   frames: () => SearchedFrames,
@@ -149,13 +149,13 @@ export async function findElement<T>(
   }
 }
 
-/** A frame may be removed while it is queried. */
+/** Returns no elements when the frame was removed during the query. */
 function noneWhenGone(error: unknown): ElementHandle<Element>[] {
   if (isGone(error)) return []
   throw error
 }
 
-/** Returns the visible elements that match a selector. An invalid selector matches nothing. */
+/** Returns the visible elements that match a selector. An invalid selector matches none. */
 async function matching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   try {
     return await sift(await allMatching(frame, selector))

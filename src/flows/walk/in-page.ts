@@ -1,11 +1,11 @@
-/* Functions that run in the page. They are sent as text, so they can't use anything else of this file. */
+/* Functions that run in the page. They are sent as source code, so they can't use anything else from this file. */
 
-/** Returns the indexes of the visible elements, leaving out those inside another one of them. */
+/** Returns the indexes of the visible elements, without those that are inside another visible element. */
 export function visibleAmong(first: Element, ...others: Element[]): number[] {
   const elements = [first, ...others]
   const parentOf = (node: Node) => node.parentNode ?? (node as ShadowRoot).host ?? null
   const isVisible = (element: Element) => {
-    // The document itself also has a name: its title.
+    // A document can also match by name, because its title is its name.
     if (element.nodeType !== Node.ELEMENT_NODE) return false
     if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false
     const { width, height } = element.getBoundingClientRect()
@@ -19,12 +19,12 @@ export function visibleAmong(first: Element, ...others: Element[]): number[] {
   return elements.flatMap((element, index) => (visible.has(element) && !liesInAnother(element) ? [index] : []))
 }
 
-/** The point at which an element can be clicked, in pixels of its frame, or why it can't be. */
+/** The point at which an element can be clicked, in pixels of its frame, or the reason why it can't be clicked. */
 export type Spot = { x: number; y: number } | { fault: string }
 
 /**
- * Scrolls an element into view, waits until it stays in place for two animation frames, and returns the point to click:
- * at the offset from its corner when that is inside the element, otherwise at its centre.
+ * Scrolls an element into view, waits until its position is stable for two animation frames, and returns the point to
+ * click. The point is at the offset from the element's corner if it is inside the element, otherwise at the centre.
  */
 export async function spotOf(element: Element, offsetX: number | null, offsetY: number | null): Promise<Spot> {
   const picture = () =>
@@ -60,7 +60,8 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
       if (at === outer) return true
     return false
   }
-  // Elements that trigger this one when clicked: a label, or another part of the same link or button.
+  // Returns whether a click on `hit` triggers the element: `hit` is a label, or another part of the same link or
+  // button.
   const means = (hit: Element) => {
     const labels = 'labels' in element && element.labels ? [...(element.labels as NodeListOf<Element>)] : []
     const control = element.closest('a,button,label,[role="button"],summary')
@@ -82,7 +83,7 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
   return { fault: `is covered by ${cover.tagName.toLowerCase()}${named}${said ? ` (“${said}”)` : ''}` }
 }
 
-/** Returns the tag and the visible text of an element, without text typed into fields. */
+/** Returns the tag and the visible text of an element. Text typed into fields is omitted. */
 export function looksOf(element: Element): { tag: string; text: string } {
   const isField = element.matches('input,textarea,select,[contenteditable=""],[contenteditable="true"]')
   // biome-ignore lint/performance/useDomNodeTextContent: hidden text is not part of the element's text
@@ -90,7 +91,7 @@ export function looksOf(element: Element): { tag: string; text: string } {
   return { tag: element.tagName.toLowerCase(), text: text.replaceAll(/\s+/g, ' ').trim().slice(0, 1000) }
 }
 
-/** Returns CSS paths to an element, one for each shadow tree on the way. */
+/** Returns the CSS path to an element, with one part for each shadow tree. */
 export function wayTo(element: Element): string[] {
   const way: string[] = []
   for (let at: Element | null = element; at; ) {
@@ -112,7 +113,7 @@ export function wayTo(element: Element): string[] {
   return way
 }
 
-/** Returns the position of a point inside a frame element, in pixels of the frame around it, once it is in view. */
+/** Scrolls to a point inside a frame element, and returns its position in pixels of the surrounding frame. */
 export function pointOutside(holder: Element, x: number, y: number): { x: number; y: number } {
   const { paddingLeft, paddingTop } = getComputedStyle(holder)
   const point = () => {

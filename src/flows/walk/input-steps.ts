@@ -3,7 +3,7 @@ import { messageOf } from '../../core/error.ts'
 import type { StepContext, StepKind } from './step.ts'
 import { StepFault } from './step-fault.ts'
 
-/** Longer texts are inserted at once instead of key by key. */
+/** Maximum length of text that is typed key by key. Longer text is inserted at once. */
 const MAX_TYPED = 200
 
 export const change: StepKind<'change'> = {
@@ -32,7 +32,7 @@ async function choose(element: ElementHandle<Element>, value: string): Promise<v
 
 type Input = 'typed' | 'select' | 'value' | 'file' | 'disabled'
 
-/** Returns how a value is entered into the element. Runs in the page. */
+/** Returns how to enter a value into the element. Runs in the page. */
 function inputOf(element: Element): Input {
   if (element.matches(':disabled,[readonly]')) return 'disabled'
   if (element instanceof HTMLSelectElement) return 'select'
@@ -48,9 +48,9 @@ function selectAll(element: Element): void {
   else getSelection()?.selectAllChildren(element)
 }
 
-/** Sets the value of fields with a picker, such as dates and colours. Runs in the page. */
+/** Sets the value of a field with a picker, such as a date or colour. Runs in the page. */
 function setValue(element: Element, value: string): void {
-  // Frameworks override the element's setter and do not notice values set through it.
+  // Frameworks override the setter of the element and ignore values set through their own setter.
   const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value')?.set
   if (setter) setter.call(element, value)
   else (element as HTMLInputElement).value = value
@@ -76,7 +76,7 @@ async function strike(key: string, doing: StepContext, way: 'down' | 'up'): Prom
     await keyboard[way](key as KeyInput)
   } catch (error) {
     if (!/unknown key/i.test(messageOf(error))) throw error
-    // Characters without a key on this keyboard, such as ß. Names of dead keys have no effect.
+    // Handles characters without a key on this keyboard, such as ß. Names of dead keys have no effect.
     if ([...key].length === 1 && way === 'down') await keyboard.sendCharacter(key)
   }
 }

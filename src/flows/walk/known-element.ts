@@ -6,30 +6,33 @@ import type { Selector } from '../recording.ts'
 import { looksOf, visibleAmong, wayTo } from './in-page.ts'
 
 const MAX_TEXT = 200
-/** Maximum number of elements compared with the known one; a page may have thousands of one kind. */
+/** Maximum number of elements compared with the known one. A page may have thousands of the same kind. */
 const MAX_COMPARED = 200
-/** Typed texts shorter than this are too common to remove from names. */
+/** Minimum length of typed text that is removed from names. Shorter text is too common. */
 const MIN_TYPED = 3
-/** Roles without meaning. */
+/** Roles that do not describe an element. */
 const VAGUE_ROLES = new Set(['', 'generic', 'none', 'presentation', 'StaticText', 'InlineTextBox'])
 
-/** Removes secrets, personal data and typed texts from a text. */
+/** Removes secrets, personal data and typed text from a string. */
 export type Discretion = (text: string) => string
 
-/** @param typed texts that the run types, which names such as `Deliver to Jane Doe` repeat */
+/**
+ * Returns a function that removes private data from names and texts.
+ * @param typed strings typed during the run, which may reappear in names such as `Deliver to Jane Doe`
+ */
 export function discretionOf(mask: (text: string) => string, typed: readonly string[]): Discretion {
   const said = typed.filter((text) => text.length >= MIN_TYPED).toSorted((a, b) => b.length - a.length)
   return (text) => maskPersonal(said.reduce((left, one) => left.replaceAll(one, '***'), mask(text)))
 }
 
-/** Returns the known properties of an element, without typed texts. */
+/** Returns the known properties of an element, without typed text. */
 export async function describe(element: ElementHandle<Element>, discreet: Discretion): Promise<KnownElement> {
   const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(looksOf)])
   const said = (value: string) => cutText(discreet(value.replaceAll(/\s+/g, ' ').trim()), MAX_TEXT)
   return { role, name: said(name), tag, text: said(text) }
 }
 
-/** Returns the known properties of a frame; null when nothing distinguishes it from others. */
+/** Returns the known properties of a frame; null when nothing identifies it. */
 export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | null {
   const { host = '', pathname = '' } = URL.parse(frame.url()) ?? {}
   const said = (value: string) => cutText(discreet(value), MAX_TEXT)
@@ -37,9 +40,7 @@ export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | 
   return name || place ? { name, place } : null
 }
 
-/**
- * Returns tests that recognise a known frame, strictest first, because names and addresses may change with each visit.
- */
+/** Returns tests that recognise a known frame, strictest first, because names and URLs may change with each visit. */
 export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Frame) => boolean)[] {
   const isSame = (frame: Frame, field: keyof KnownFrame) => describeFrame(frame, discreet)?.[field] === known[field]
   const isPlace = (frame: Frame) => known.place !== '' && isSame(frame, 'place')
@@ -47,10 +48,10 @@ export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Fra
   return [(frame) => isPlace(frame) && isName(frame), isPlace, isName]
 }
 
-/** Returns role and accessible name as computed by Chromium. */
+/** Returns the role and accessible name as computed by Chromium. */
 async function accessOf(element: ElementHandle<Element>): Promise<{ role: string; name: string }> {
   const { objectId } = element.remoteObject()
-  // Frames of other sites have a separate session, which puppeteer has and does not declare.
+  // Frames from other sites have a separate session, which puppeteer does not declare.
   const { client } = element.frame as unknown as { client: CDPSession }
   const { nodes } = await client.send('Accessibility.getPartialAXTree', {
     ...(objectId === undefined ? {} : { objectId }),
@@ -61,7 +62,9 @@ async function accessOf(element: ElementHandle<Element>): Promise<{ role: string
   return { role, name: role ? String(node?.name?.value ?? '') : '' }
 }
 
-/** Returns the visible elements most similar to the known one: none, one, or several equally similar ones. */
+/**
+ * Returns the visible elements most similar to the known one. There may be none, or several that are equally similar.
+ */
 export async function findAlike(
   frame: Frame,
   known: KnownElement,
@@ -80,8 +83,8 @@ export async function findAlike(
 }
 
 /**
- * Returns the similarity: 3 for role, name and text; 2 for role and name or text; 1 for tag and name or text; 0
- * otherwise.
+ * Returns the similarity: 3 for the same role, name and text; 2 for role and name or text; 1 for tag and name or text;
+ * otherwise 0.
  */
 function likenessOf(known: KnownElement, seen: KnownElement): number {
   const same = (a: string, b: string) => a !== '' && a.toLowerCase() === b.toLowerCase()
@@ -93,12 +96,12 @@ function likenessOf(known: KnownElement, seen: KnownElement): number {
   return known.tag === seen.tag ? 1 : 0
 }
 
-/** Returns the visible elements that match a selector, without those nested in another one. */
+/** Returns the visible elements that match a selector, without those nested in another match. */
 async function visible(frame: Frame, selector: string): Promise<ElementHandle<Element>[]> {
   return sift((await frame.$$(selector)) as ElementHandle<Element>[])
 }
 
-/** Returns the visible ones of the elements; of nested elements, the outermost. */
+/** Returns the visible elements among these; of nested elements, only the outermost. */
 export async function sift(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
   const [first, ...others] = elements
   if (!first) return []
@@ -120,7 +123,7 @@ async function distinct(elements: readonly ElementHandle<Element>[]): Promise<El
   return indexes.flatMap((index) => elements[index] ?? [])
 }
 
-/** Returns a selector that matches only this element: by its name where possible, otherwise by its position. */
+/** Returns a selector that matches only this element, based on its name if possible and otherwise on its position. */
 export async function selectorFor(element: ElementHandle<Element>, known: KnownElement): Promise<Selector> {
   const frame = element.frame
   const named = /^[^[\]"'*]+$/.test(known.name) && !VAGUE_ROLES.has(known.role)

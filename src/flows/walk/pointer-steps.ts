@@ -33,7 +33,7 @@ async function press(step: CheckedStep<'click' | 'doubleClick'>, doing: StepCont
   const offset = offsetX === undefined || offsetY === undefined ? null : { x: offsetX, y: offsetY }
   const { page, point } = await spot(doing, offset)
   const button = BUTTONS[step.button ?? 'primary'] ?? 'left'
-  // The Recorder names a mouse only when it was not sure. A phone has none.
+  // The Recorder writes the device type only in ambiguous cases. A phone has no mouse.
   if (doing.hasTouch && button === 'left' && step.deviceType !== 'mouse') {
     for (let tap = 0; tap < count; tap++) {
       const finger = await page.touchscreen.touchStart(point.x, point.y)
@@ -45,7 +45,7 @@ async function press(step: CheckedStep<'click' | 'doubleClick'>, doing: StepCont
   await page.mouse.click(point.x, point.y, { button, count, delay: step.duration ?? 0 })
 }
 
-/** Returns the tab, in front, and the point at which the step's element can be clicked. */
+/** Brings the tab to the front. Returns the tab and the point at which the step's element can be clicked. */
 async function spot(doing: StepContext, offset: Point | null): Promise<{ page: Page; point: Point }> {
   const page = await doing.page()
   const { ready } = await doing.element(async (element) => {
@@ -56,7 +56,7 @@ async function spot(doing: StepContext, offset: Point | null): Promise<{ page: P
   return { page, point: ready }
 }
 
-/** Converts a point of the element's frame to one of its tab. */
+/** Converts a point in the element's frame to one in its tab. */
 async function inPage(element: ElementHandle<Element>, point: Point): Promise<Point> {
   let shown = point
   for (let frame: Frame | null = element.frame; frame?.parentFrame(); frame = frame.parentFrame()) {
@@ -77,7 +77,7 @@ export const scroll: StepKind<'scroll'> = {
       const { element } = await doing.element(async () => ({ ready: null }))
       await element.evaluate((scrolled, left, top) => scrolled.scrollTo(left, top), x, y)
     }
-    // Pages receive the event with their next animation frame.
+    // Pages receive the scroll event with their next animation frame.
     await sleep(AFTER_SCROLL_MS, null, { signal: doing.stopping })
   },
 }

@@ -13,25 +13,25 @@ import { isEmptyError, navigationSentence, StepFault } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { frameIn, framePath, framesBelow, locationOf } from './step-location.ts'
 
-/** Timeout of steps without one in the recording. */
+/** Timeout of steps for which the recording has none. */
 const STEP_MS = 5000
-/** Timeout of a navigation; slow pages are not broken. */
+/** Timeout of a navigation. Longer, because a slow page is not broken. */
 const NAVIGATION_MS = 30_000
-/** A step that found its element at the last moment may finish; one that takes longer hangs. */
+/** Additional time for a step that found its element at the last moment. A step that exceeds it is considered hung. */
 const GRACE_MS = 5000
-/** For this long, a tab or frame must have exactly the recorded address. */
+/** Time for which only a tab or frame with exactly the recorded URL is accepted. */
 const EXACT_PLACE_MS = 1000
 const LOOK_EVERY_MS = 100
 
 /** A step to execute. */
 export interface Task {
-  /** The step with its variables filled in. */
+  /** The step with its variables replaced. */
   step: RecordedStep
-  /** Its selectors as recorded, by which people know them. */
+  /** Selectors as recorded, for messages. */
   selectorTexts: readonly string[]
   known: KnownElement | null
   refused: readonly string[]
-  /** Default timeout of the recording. */
+  /** Default timeout from the recording. */
   timeout: number | undefined
   hasTouch: boolean
   discreet: Discretion
@@ -41,7 +41,7 @@ export interface Task {
   stopping: AbortSignal
 }
 
-/** Progress of a step, updated while it runs, so that a failed step shows how far it got. */
+/** Progress of a running step. It is available even when the step fails. */
 export interface Done {
   /** The tab in which the step ran; null when there is none yet. */
   page: Page | null
@@ -63,11 +63,11 @@ export async function runStep(task: Task, done: Done): Promise<void> {
 const navigationsOf = ({ assertedEvents }: RecordedStep) =>
   ((assertedEvents ?? []) as { type: string; status?: number }[]).filter(({ type }) => type === 'navigation')
 
-/** The expected status of the step's page; null: any below 400. */
+/** Returns the expected status of the step's page; null: any status below 400. */
 export const wantedStatus = (step: RecordedStep): number | null =>
   navigationsOf(step).findLast(({ status }) => status !== undefined)?.status ?? null
 
-/** A step takes less time than the page it opens. */
+/** Returns the timeout of a step, in milliseconds. The recording's default never shortens that of a navigation. */
 function limitOf({ step, timeout }: Task): number {
   const own = step.timeout as number | undefined
   return step.type === 'navigate' ? (own ?? Math.max(timeout ?? 0, NAVIGATION_MS)) : (own ?? timeout ?? STEP_MS)
@@ -79,7 +79,7 @@ function doingOf(task: Task, done: Done): StepContext {
   const startedAt = performance.now()
   const knownFrame = framePath(step).length > 0 ? task.known?.frame : undefined
   const isKnown = knownFrame ? likeFrame(knownFrame, task.discreet) : null
-  // A navigation sends them to the address that it opens.
+  // A navigation sends its secrets to the URL that it opens, not to the current frame.
   const guard = new SecretGuard(step.type === 'navigate' ? null : task.secretHosts)
   const placeFault = () => guard.fault ?? faultOfPlace(step)
   const isExact = () => performance.now() - startedAt < Math.min(EXACT_PLACE_MS, limitMs / 2)
@@ -126,7 +126,10 @@ function faultOfPlace({ target, frame }: RecordedStep): string {
   return frame ? `${tab} has no frame ${JSON.stringify(frame)}` : `${tab} is not open`
 }
 
-/** Returns the frames that may contain an element: the recorded one, and others whose index may have changed. */
+/**
+ * Returns the frames that may contain an element: the recorded frame, and others because frame indexes may have
+ * changed.
+ */
 function framesNow(recorded: Frame | null, { page }: Done, step: RecordedStep): SearchedFrames {
   const isInFrame = framePath(step).length > 0 && page !== null && !page.isClosed()
   return { recorded, others: isInFrame ? framesBelow(page.mainFrame()).filter((frame) => frame !== recorded) : [] }
@@ -152,7 +155,7 @@ async function elementOf<T>(task: Task, done: Done, { frames, placeFault, limitM
   return found
 }
 
-/** Executes a step that opened another document when recorded, and waits for that document. */
+/** Executes a step that opened another document when it was recorded, and waits for that document. */
 async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task: Task): Promise<void> {
   const { traffic } = task.browsing
   const page = await doing.page()
@@ -182,16 +185,16 @@ async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task
   await loaded(doing)
 }
 
-/** Returns the selectors of a recorded step as texts. */
+/** Returns the selectors of a recorded step as strings. */
 export const selectorTextsOf = (step: RecordedStep): string[] =>
   ((step.selectors ?? []) as Selector[]).map(selectorText)
 
-/** Keeps the secrets of a step from hosts to which they are not bound. */
+/** Prevents hosts from receiving secrets that are not bound to them. */
 class SecretGuard {
-  /** Why a frame was last refused; null when none was. */
+  /** Reason why a frame was last rejected, or null. */
   fault: string | null = null
 
-  /** @param hosts that may receive the secrets, in the form of `secretHostOf`; null: the step uses none */
+  /** @param hosts hosts that may receive the secrets, in the form of `secretHostOf`; null: the step uses none */
   constructor(private readonly hosts: readonly string[] | null) {}
 
   /** Returns whether the frame may receive the secrets. */
@@ -200,7 +203,7 @@ class SecretGuard {
     return this.fault === null
   }
 
-  /** Throws a `StepFault` when the address may not receive the secrets. */
+  /** Throws a `StepFault` when the URL may not receive the secrets. */
   requireAddress(address: string): void {
     const fault = this.faultOf(address)
     if (fault !== null) throw new StepFault(fault)
@@ -219,8 +222,8 @@ class SecretGuard {
 }
 
 /**
- * Returns the address of a frame's document; for a document without one, such as `about:srcdoc`, that of the frame
- * around it.
+ * Returns the URL of a frame's document. For a document without one, such as `about:srcdoc`, returns that of the
+ * surrounding frame.
  */
 function addressOf(frame: Frame): string {
   let at: Frame | null = frame

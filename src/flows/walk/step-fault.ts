@@ -4,10 +4,10 @@ import { cutText } from '../../core/text.ts'
 
 const MAX_SENTENCE = 500
 
-/** Reason why a step failed: one sentence for people, without a full stop. */
+/** Error with the reason why a step failed: one readable sentence without a full stop. */
 export class StepFault extends Error {}
 
-/** Meaning of Chromium's network errors; `host` stands for the host of the address. */
+/** Descriptions of Chromium's network errors. `host` is replaced by the host of the URL. */
 const NETWORK: readonly [error: RegExp, sentence: string][] = [
   [/ERR_NAME_NOT_RESOLVED|ERR_NAME_RESOLUTION_FAILED/, 'the name host could not be resolved'],
   [/ERR_CONNECTION_REFUSED/, 'host refused the connection'],
@@ -23,7 +23,7 @@ const NETWORK: readonly [error: RegExp, sentence: string][] = [
   [/ERR_\w+/, 'host could not be opened'],
 ]
 
-/** Returns a navigation error as a sentence that names the host, followed by Chromium's own error in brackets. */
+/** Describes a navigation error in a sentence with the host, followed by Chromium's own error in brackets. */
 export function navigationSentence(error: unknown, url: string): string {
   const message = messageOf(error)
   const known = NETWORK.find(([pattern]) => pattern.test(message))
@@ -33,10 +33,10 @@ export function navigationSentence(error: unknown, url: string): string {
   return `${known[1].replace('host', host)} (${/ERR_\w+/.exec(message)?.[0] ?? word})`
 }
 
-/** Returns whether a page failed to open only because it answered 400 or above without a body. */
+/** Returns whether a page failed to open only because the response had status 400 or above and no body. */
 export const isEmptyError = (error: unknown): boolean => /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(messageOf(error))
 
-/** Returns any error of a step as a sentence. */
+/** Describes any error of a step in a sentence. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof StepFault) return error.message
   if (error instanceof TimeLimitExceeded) return `it took longer than ${secondsText(error.limitMs)}; the page may hang`
@@ -46,10 +46,12 @@ export function sentenceOf(error: unknown): string {
   return cutText(message.replaceAll(/\s+/g, ' ').replace(/\.$/, ''), MAX_SENTENCE, '…')
 }
 
-/** `5 s`, `0.5 s` */
+/** Formats a duration in seconds: `5 s`, `0.5 s` */
 export const secondsText = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`
 
-/** Returns whether the error means that the page moved to another document, or its frame was removed, during a call. */
+/**
+ * Returns whether the error means that, during a call, the page navigated to another document or the frame was removed.
+ */
 export function isGone(error: unknown): boolean {
   return /context was destroyed|detached|Cannot find context|not attached|does not belong to the document|No node with given id|JSHandle is disposed|Inspected target navigated|Node is detached|uniqueContextId not found|Could not find object|not found for given/i.test(
     messageOf(error),

@@ -5,7 +5,7 @@ import { click, doubleClick, hover, scroll } from './pointer-steps.ts'
 import type { StepKind } from './step.ts'
 import { waitForElement, waitForExpression } from './waiting-steps.ts'
 
-/** All kinds of steps, by the Recorder's name. */
+/** All kinds of steps, by their name in the Recorder. */
 export const STEP_KINDS: { readonly [T in StepType]: StepKind<T> } = {
   setViewport,
   emulateNetworkConditions,

@@ -9,8 +9,8 @@ export interface StepLocation {
 }
 
 /**
- * Tests of similarity between an address and the recorded one, strictest first: parts of an address may change with
- * each visit.
+ * Tests of similarity between a URL and the recorded one, strictest first. They differ because parts of a URL may
+ * change with each visit.
  */
 const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
   (address, recorded) => address.href === recorded.href,
@@ -22,15 +22,15 @@ const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
 const pathOf = ({ pathname, search }: URL): string => pathname + search
 
 /**
- * Returns the tab or the cross-site frame that a step names; null when it does not exist yet.
- * @param isExact false: accept the only tab or frame that is similar to the recorded one
+ * Returns the tab or cross-site frame specified in a step; null when it does not exist yet.
+ * @param isExact false: also accept a tab or frame if it is the only one similar to the recorded one
  */
 export function locationOf(browsing: Browsing, step: RecordedStep, isExact: boolean): StepLocation | null {
   const target = typeof step.target === 'string' ? step.target : 'main'
   return target === 'main' ? mainPlace(browsing) : targetPlace(browsing, target, isExact)
 }
 
-/** Returns whether a frame is the one in which a step ran before. */
+/** Returns whether a frame is the one in which the step ran before. */
 export type IsKnown = (frame: Frame) => boolean
 
 /**
@@ -50,10 +50,13 @@ export function frameIn(
   return known ?? (isKnown && isExact ? null : (frame ?? null))
 }
 
-/** Returns the path to a step's frame: index of a child frame, of its child, and so on. */
+/** Returns the path to a step's frame: the index of a child frame, of a child frame in it, and so on. */
 export const framePath = (step: RecordedStep): readonly number[] => (step.frame ?? []) as number[]
 
-/** Returns the frame at the recorded index when it is the known one; otherwise the only frame of the page that is. */
+/**
+ * Returns the recorded frame if a test recognises it; otherwise the only other frame in the page that the test
+ * recognises.
+ */
 function knownFrame(root: Frame, recorded: Frame | undefined, isKnown: readonly IsKnown[]): Frame | undefined {
   const frames = framesBelow(root)
   for (const isLike of isKnown) {
@@ -73,11 +76,11 @@ function mainPlace({ page }: Browsing): StepLocation | null {
   return page.isClosed() ? null : { page, frame: page.mainFrame() }
 }
 
-/** The Recorder names a tab or a cross-site frame by its address. */
+/** Returns the tab or cross-site frame with this URL, by which the Recorder identifies it. */
 function targetPlace(browsing: Browsing, target: string, isExact: boolean): StepLocation | null {
   const tabs = browsing.tabs().filter((page) => !page.isClosed())
   const all = tabs.flatMap((page) => page.frames().map((frame) => ({ page, frame })))
-  // The first tab's document is called `main`, so no other address means it, however similar.
+  // The Recorder calls the first tab's document `main`, so no URL refers to it, even if similar.
   const places = isExact ? all : all.filter(({ frame }) => frame !== browsing.page.mainFrame())
   const recorded = URL.parse(target)
   if (recorded) {

@@ -7,19 +7,20 @@ import type { Found } from './find-element.ts'
 /** The context in which a step runs. */
 export interface StepContext {
   browsing: Browsing
-  /** Returns the tab that the step names, in front; waits for it. */
+  /** Returns the tab specified in the step after bringing it to the front. Waits until it exists. */
   page(): Promise<Page>
-  /** Returns the frame that the step names; waits for it. */
+  /** Returns the frame specified in the step. Waits until it exists. */
   frame(): Promise<Frame>
-  /** Returns the frame at once; null when it does not exist or may not receive the secrets of the step. */
+  /** Returns the frame without waiting. Null when it does not exist or may not receive the step's secrets. */
   frameNow(): Frame | null
   /** Returns why `frameNow` returned null. */
   placeFault(): string
-  /** Throws a `StepFault` when the step uses secrets that are not bound to the host of the address. */
+  /** Throws a `StepFault` when the step uses secrets that are not bound to the URL's host. */
   requireSecretHost(address: string): void
   /**
    * Finds the step's element.
-   * @param use returns the required property of the element, or why it can't be used yet; called until it can
+   * @param use returns the required property of the element, or the reason why it can't be used yet; called repeatedly
+   * until the element is usable
    */
   element<T>(
     use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>,
@@ -33,8 +34,11 @@ export interface StepContext {
 
 /** One kind of step. */
 export interface StepKind<T extends StepType> {
-  /** True when the step may cause tags. After other steps, nothing is awaited and no screenshot is taken. */
+  /**
+   * True when the step may cause tags to fire. After other steps, the walk does not wait for tags and takes no
+   * screenshot.
+   */
   causesTags: boolean
-  /** Executes the step. Throws a `StepFault` or an error of the browser. */
+  /** Executes the step. Rejects with a `StepFault` or an error from the browser. */
   do(step: CheckedStep<T>, doing: StepContext): Promise<void>
 }

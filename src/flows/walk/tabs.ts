@@ -1,7 +1,7 @@
 import type { Dialog, HTTPResponse, Page, Target } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
 
-/** Maximum number of dialogs recorded; a page may open any number. */
+/** Maximum number of dialogs recorded, because a page may open any number. */
 const MAX_NOTES = 20
 
 /** Response to the most recent request for a tab's document. */
@@ -11,9 +11,9 @@ export interface DocumentAnswer {
   statusText: string
 }
 
-/** Handles every tab of a browser: answers dialogs and records the responses of documents. */
+/** Tracks every tab of a browser. Answers dialogs and records the responses for documents. */
 export class Tabs implements Disposable {
-  /** Dialogs of pages and their answers. */
+  /** Descriptions of the pages' dialogs and how they were answered. */
   readonly notes: string[] = []
   private readonly answers = new Map<Page, DocumentAnswer>()
   private readonly watched = new WeakSet<Page>()
@@ -33,7 +33,7 @@ export class Tabs implements Disposable {
     browsing.browser.on('targetcreated', this.onTarget)
   }
 
-  /** Null when there was no response since `forgetAnswer`. */
+  /** Returns the response for the tab's document; null when there was none since `forgetAnswer`. */
   answerOf(page: Page): DocumentAnswer | null {
     return this.answers.get(page) ?? null
   }
@@ -57,7 +57,7 @@ export class Tabs implements Disposable {
   private note(page: Page, response: HTTPResponse): void {
     const request = response.request()
     if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
-    // A redirect is followed by the response that counts.
+    // A redirect is ignored, because the final response follows.
     if (response.status() >= 300 && response.status() < 400) return
     this.answers.set(page, { url: response.url(), status: response.status(), statusText: response.statusText() })
   }

@@ -21,18 +21,18 @@ import { StepFault, secondsText, sentenceOf } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { Tabs } from './tabs.ts'
 
-/** A page that hangs has no screenshot. */
+/** Timeout for a screenshot; a page that hangs has none. */
 const SCREENSHOT_MS = 5000
-/** Shorter values occur in selectors by chance. */
+/** Minimum length of a value that is replaced in selectors. Shorter values occur there by chance. */
 const MIN_VALUE = 3
 
-/** Walks a recording in a new browser and reports each step, its events and the outcome. */
+/** Executes a recording in a new browser, and reports each step, its events and the outcome. */
 export const walk: Task<WalkPlan, WalkMessage> = async (plan, tell, stopping) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
   await walkIn(browsing, plan, tell, stopping)
 }
 
-/** Like `walk`, in an open browser. */
+/** Like `walk`, but in a browser that is already open. */
 export async function walkIn(
   browsing: Browsing,
   plan: WalkPlan,
@@ -48,7 +48,7 @@ class Walk implements Disposable {
   private readonly tabs: Tabs
   private readonly expectations: CompiledExpectation[]
   private readonly discreet: Discretion
-  /** Aborted, with the reason, when the walk can't continue. */
+  /** Aborted with a reason when the walk can't continue. */
   private readonly end = new AbortController()
   private readonly timer: Timer
   private readonly stopListening: () => void
@@ -56,7 +56,7 @@ class Walk implements Disposable {
   private told = 0
   private current = 0
   private pausedMs = 0
-  /** Hosts whose banner was answered or never appeared. */
+  /** Hosts for which a banner was answered or did not appear. */
   private readonly hosts = new Map<string, 'answered' | 'none'>()
 
   constructor(
@@ -103,7 +103,7 @@ class Walk implements Disposable {
     this.tell({ kind: 'done', error, errors, pausedMs: this.pausedMs })
   }
 
-  /** Returns why the step failed; null when it did not. */
+  /** Executes a step. Returns why it failed, or null. */
   private async walkStep(index: number, recorded: RecordedStep, title: string): Promise<string | null> {
     const startedAt = systemClock.now()
     const step = withValues(recorded, this.plan.values)
@@ -161,7 +161,7 @@ class Walk implements Disposable {
     }
   }
 
-  /** Keys come in sequences, after which the walk waits once. */
+  /** Returns whether to wait for tags after a step. In a sequence of keys, the walk waits only after the last one. */
   private causesTags(index: number): boolean {
     const [type, next] = [index, index + 1].map((at) => this.plan.recording.steps[at]?.type)
     if (type?.startsWith('key') && next?.startsWith('key')) return false
@@ -174,7 +174,7 @@ class Walk implements Disposable {
     this.pausedMs += await waitForTags(this.browsing.traffic, patience, this.end.signal)
   }
 
-  /** After the last step: waits for events expected of the whole run. */
+  /** Waits after the last step for events that are expected in the whole run. */
   private async waitForRest(): Promise<void> {
     const whole = this.expectations.filter(({ expectation }) => expectation.step === undefined)
     const isMissing =
@@ -185,7 +185,9 @@ class Walk implements Disposable {
     if (isMissing) await this.pauseForTags(whole).catch(() => {})
   }
 
-  /** Answers the banner of a host once. A banner that appears late is looked for before each step. */
+  /**
+   * Answers the banner of a host once. If no banner appeared at first, the walk checks for one again before each step.
+   */
   private async answerBanner(isNewPage: boolean): Promise<void> {
     const { consent } = this.plan
     if (consent.mode === 'none' || this.browsing.page.isClosed()) return
@@ -199,7 +201,7 @@ class Walk implements Disposable {
     this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
   }
 
-  /** Throws when a tab shows an error instead of a page, unless the step expects it. */
+  /** Throws when a tab shows an error instead of a page, unless the step expects that status. */
   private requirePages(step: RecordedStep): void {
     const wanted = wantedStatus(step)
     for (const page of this.browsing.tabs()) {
@@ -209,7 +211,7 @@ class Walk implements Disposable {
         throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
-      // For a response without a body the browser shows its own page.
+      // The browser shows an error page of its own for a response without a body.
       const isUnanswered = page.url().startsWith('chrome-error:') && !(answer && answer.status >= 400)
       if (isUnanswered) throw new StepFault(refused?.error ?? 'the page could not be opened')
     }
@@ -221,7 +223,7 @@ class Walk implements Disposable {
 
   private async photograph(index: number, { page }: Done): Promise<boolean> {
     const shown = page && !page.isClosed() ? page : this.browsing.tabs().at(-1)
-    // A stopped run takes no screenshots.
+    // No screenshots are taken after a run is stopped.
     if (this.stopping.aborted || !shown || shown.isClosed() || shown.url() === 'about:blank') return false
     try {
       const png = await within(this.browsing.screenshot(shown), SCREENSHOT_MS, new AbortController().signal)
@@ -240,7 +242,7 @@ class Walk implements Disposable {
     this.told = this.caught.length
   }
 
-  /** Selectors found on the page may contain a filled-in value. */
+  /** Replaces values by their names in selectors found on the page. */
   private withoutValues({ before, after }: { before: string; after: string }): { before: string; after: string } {
     const values = Object.entries(this.plan.values).filter(([, value]) => value.length >= MIN_VALUE)
     const name = (text: string) => values.reduce((left, [key, value]) => left.replaceAll(value, `{{${key}}}`), text)
@@ -262,15 +264,19 @@ function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): read
 
 const reasonOf = (signal: AbortSignal): string => sentenceOf(signal.reason)
 
-/** A step ends after this much silence: delayed requests belong to the step that caused them. */
+/**
+ * Period without requests after which a step ends. Until then, delayed requests are attributed to the step that caused
+ * them.
+ */
 const SILENCE_MS = 500
-/** Maximum time to wait for silence, because some pages never fall silent. */
+/** Maximum time to wait for such a period, because some pages never stop sending requests. */
 const MOST_SILENCE_MS = 3000
 const LOOK_EVERY_MS = 25
 
 /**
- * Waits for the tags of a step: until no expected event is missing, then for silence. Returns the milliseconds waited.
- * @param patience how long after the step an event is still worth waiting for, in milliseconds; 0: no longer
+ * Waits for the tags of a step: first for expected events, then for a period without requests. Returns the time waited
+ * in milliseconds.
+ * @param patience returns how long after the step it is worth waiting for missing events, in milliseconds; 0: no longer
  */
 async function waitForTags(traffic: Traffic, patience: () => number, stopping: AbortSignal): Promise<number> {
   const from = performance.now()
