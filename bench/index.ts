@@ -4,15 +4,15 @@ import { lineOf } from './tools/budget.ts'
 import { IS_TINY } from './tools/size.ts'
 
 /**
- * `npm run bench [-- NAME…]`: figures of the executable as ratios within one run, with their budgets. With `--tiny`
- * each bench only shows that it runs, on the program of the tests.
+ * `npm run bench [-- NAME…]`: measures the executable. Figures are ratios within one run, with their budgets. With
+ * `--tiny`, each bench only verifies that it runs, using the program built for tests.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const [cpu] = cpus()
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}`,
 )
-// Rebuilt, so that the current sources are measured.
+// The program is rebuilt, so that the current sources are measured.
 if (!IS_TINY) await import('../build.ts')
 let missed = 0
 for (const [name, bench] of Object.entries(benches)) {
@@ -25,5 +25,5 @@ for (const [name, bench] of Object.entries(benches)) {
   console.log(`\n${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
   missed += budgets.filter(({ kept }) => !kept).length
 }
-// At once: what was waited for in vain may have a timer left.
+// Exits immediately, because a timer may still be active after a timeout.
 process.exit(missed > 0 && !IS_TINY ? 1 : 0)

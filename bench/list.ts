@@ -22,7 +22,7 @@ import { benchFiles } from './warehouse/files.ts'
 import { benchQuery } from './warehouse/query.ts'
 import { benchQuestions } from './warehouse/questions.ts'
 
-/** All benches by name. Each measures and returns its figures with their limits. */
+/** All benches by name. Each returns its measured figures with their limits. */
 export const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,

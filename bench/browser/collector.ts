@@ -6,12 +6,14 @@ import { sized } from '../tools/size.ts'
 import { spreadOf } from '../tools/spread.ts'
 
 const REQUESTS = sized(200, 20)
-/** Number of loads of each page, alternating. */
+/** Number of loads of each page. The pages alternate. */
 const ROUNDS = sized(8, 1)
-/** The script sends everything after five seconds at the latest. */
+/** Time after which the script has sent everything: it does so after five seconds at the latest. */
 const LAST_SENT_MS = sized(5500, 100)
 
-/** A shop whose vendors send 200 requests of about 1 kB with every browser function, ten at a time. */
+/**
+ * Returns the HTML of a shop whose vendors send 200 requests of about 1 kB with every browser function, ten at a time.
+ */
 function html(site: CaptureSite, head: string): string {
   const url = site.url('metrics.vendor.test', '/g/collect?v=2&tid=G-TEST&en=ping&answer=')
   const fields = Array.from({ length: 30 }, (_, at) => [`ep.parameter_${at}`, `value number ${at}`])
@@ -41,11 +43,11 @@ function html(site: CaptureSite, head: string): string {
   </script></body></html>`
 }
 
-/** Main-thread time of one load of a page, ms. */
+/** Main-thread time of one page load, in ms. */
 interface PageTime {
-  /** From the navigation until everything was sent. */
+  /** From the navigation until all requests were sent. */
   whole: number
-  /** From the page's `load` on. */
+  /** From the page's `load` event. */
   fromLoad: number
 }
 
@@ -59,7 +61,7 @@ async function pageTime(browser: Browser, url: string): Promise<PageTime> {
   }
   await page.goto(url)
   const atLoad = await used()
-  // Not `waitForFunction`, which looks in every frame of the page and so is work of its main thread.
+  // Not `waitForFunction`, which checks every frame of the page and thereby adds work to its main thread.
   await page.evaluate('window.done')
   await Bun.sleep(LAST_SENT_MS)
   const whole = await used()
@@ -68,8 +70,8 @@ async function pageTime(browser: Browser, url: string): Promise<PageTime> {
 }
 
 /**
- * Measures the cost of the browser script for a page: bytes, and main-thread time compared with the same page without
- * it.
+ * Measures what the browser script costs a page: bytes, and main-thread time compared with the same page without the
+ * script.
  */
 export async function benchCollector(): Promise<Budget[]> {
   await using site = await captureSite()
@@ -95,7 +97,7 @@ export async function benchCollector(): Promise<Budget[]> {
       number[],
     ]
     console.log(`  ${part}: without the script ${spreadOf(without)}; with it ${spreadOf(withScript)}`)
-    // The least, because other work of the machine only adds to the time.
+    // The minimum, because other work on the machine only increases the time.
     return (Math.min(...withScript) - Math.min(...without)) / REQUESTS
   }
   return [

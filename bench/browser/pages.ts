@@ -12,12 +12,12 @@ import { shift } from './pages/shift.ts'
 import { usable } from './pages/usable.ts'
 
 const LONGEST_START_MS = 10 * SECOND_MS
-/** The first issues of the demo are there by then. */
+/** Time after which the demo has opened its first issues. */
 const UNTIL_FULL_MS = 20 * SECOND_MS
-/** Measuring asks more than people do. */
+/** Raised rate limits, because the measurement sends more requests than people do. */
 const WITHOUT_LIMITS = { TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000', TAGWARDEN_LOG_LEVEL: 'error' }
 
-/** Measures the pages in Chromium: those of the demo, and of a server with 10,000 issues on which nothing changes. */
+/** Measures the pages in Chromium, both for the demo and for a server with 10,000 issues and no activity. */
 export async function benchPages(): Promise<Budget[]> {
   await using chromium = await startBrowser()
   return [...(await onDemo(chromium.browser)), ...(await onManyIssues(chromium.browser))]

@@ -1,13 +1,16 @@
 import { sized } from '../tools/size.ts'
 
-/** A site for flow tests and audits: pages with text, a style sheet, pictures and two vendors' tags. Ended by `stop`. */
+/**
+ * A site for flow tests and audits. Its pages have text, a style sheet, pictures and tags from two vendors. `stop`
+ * shuts the site down.
+ */
 export interface RunsSite {
-  /** Without its last slash. */
+  /** URL without a trailing slash. */
   origin: string
   stop(): void
 }
 
-/** Pages of the site, each of which links to the next ten. */
+/** Number of pages on the site, each of which links to the next ten. */
 export const SITE_PAGES = sized(50, 3)
 const LINKS = sized(10, 2)
 const PICTURES = 8

@@ -10,7 +10,7 @@ import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 
 const ROUNDS = sized(5, 1)
 const STEPS = sized(8, 2)
-/** Silence after which a page is done, for the audit and the script compared with it. */
+/** Time without requests after which a page is finished, in the audit and in the script compared with it. */
 const SETTLE_MS = 100
 const LOAD_SECONDS = sized(6, 0.3)
 const CONNECTIONS = 32
@@ -19,8 +19,8 @@ const PAUSE_MS = 50
 type Call = ReturnType<typeof client>
 
 /**
- * Measures flow tests and audits of the executable against plain puppeteer with the same browser and site, in turns,
- * and the collector while two browsers run.
+ * Measures flow tests and audits of the executable, alternating with plain puppeteer on the same browser and site. Also
+ * measures the collector while two browsers run.
  */
 export async function benchRuns(): Promise<Budget[]> {
   const chromium = await installedChromium()
@@ -90,7 +90,7 @@ async function flowTests(call: Call, chromium: string, origin: string): Promise<
   ]
 }
 
-/** Returns how long a run took without its waiting for tags. */
+/** Returns the duration of a run without the time it waited for tags. */
 async function flowRun(call: Call, testId: string): Promise<number> {
   const { id } = await call<{ id: string }>('POST', `/v1/flows/tests/${testId}/run`, {})
   const run = await finished<{ status: string; durationMs: number; pausedMs: number; error: string | null }>(
@@ -124,7 +124,7 @@ async function withBrowser(chromium: string, work: (browser: Browser) => Promise
   }
 }
 
-/** Vendors are not reached there either. */
+/** Flags that also prevent plain puppeteer from reaching vendors. */
 const BARE_ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
 
 async function walkBare(browser: Browser, origin: string): Promise<void> {
@@ -168,8 +168,8 @@ async function loadBare(browser: Browser, origin: string): Promise<void> {
 }
 
 /**
- * Measures the collector's rate without browsers and with two of them, in turns, and how long an issue takes to open
- * meanwhile.
+ * Measures the collector's rate, alternating between no browsers and two. Also measures how long it takes to open an
+ * issue while the browsers run.
  */
 async function besideTwo(
   call: Call,
@@ -200,7 +200,7 @@ async function besideTwo(
   ]
 }
 
-/** Two audits, one after the other at two places. Returns a function that lets the last ones end. */
+/** Keeps two audits running at all times. Returns a function that waits for the current audits and starts no more. */
 async function keepTwoBusy(call: Call, origin: string): Promise<() => Promise<void>> {
   let isOver = false
   const busy = [0, 1].map(async (at) => {

@@ -1,4 +1,4 @@
-/** The least a server can do with a batch: parse its JSON. `bun bench/collector/bare.ts PORT` */
+/** A server with the minimum work for a batch: parsing its JSON. `bun bench/collector/bare.ts PORT` */
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: Number(process.argv[2] ?? 0),

@@ -8,12 +8,12 @@ import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
 import { spreadOf } from '../tools/spread.ts'
 
-/** Recordings of real pages outside the project, or the project's own where they are absent. */
+/** Recordings of real pages stored outside the project, or the project's own recordings if those are missing. */
 const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))
 const SECONDS = sized(5, 0)
-/** That the command is given, at least. */
+/** Minimum number of lines passed to the command. */
 const LINES = sized(200_000, 1)
-/** Of the file that is imported, at least. */
+/** Minimum number of requests in the imported file. */
 const REQUESTS = sized(50_000, 1)
 const LINE_FEED = 10
 
@@ -46,7 +46,7 @@ function captured(): { folder: string; hits: Captured[] } {
   return { folder, hits }
 }
 
-/** Measures how many recorded real requests are decoded in a second, on one core. */
+/** Measures how many real, recorded requests are decoded per second on one core. */
 export async function benchDecode(): Promise<Budget[]> {
   const { hits } = captured()
   const known = hits.filter(({ url, method, ...sent }) => decodeHit({ url, method, body: readBody(sent).text }).vendor)
@@ -62,7 +62,7 @@ export async function benchDecode(): Promise<Budget[]> {
   ]
 }
 
-/** Returns how many lines a second the command answers, its start included. */
+/** Returns how many lines per second the command processes, including its startup. */
 async function commandRate(hits: readonly Captured[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   try {
@@ -81,7 +81,7 @@ async function commandRate(hits: readonly Captured[]): Promise<number> {
   }
 }
 
-/** Returns how many requests of a HAR file the server imports per second, including the start of the command. */
+/** Returns how many requests from a HAR file the server imports per second, including the startup of the command. */
 async function importRate(hits: readonly Captured[]): Promise<number> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'))
@@ -112,7 +112,7 @@ async function importRate(hits: readonly Captured[]): Promise<number> {
   }
 }
 
-/** Returns how long each took, ms, after all were decoded before. */
+/** Returns the time taken to decode each request in ms. All requests have been decoded once before. */
 function timesOf(hits: readonly Captured[]): number[] {
   return hits.map(({ url, method, ...sent }) => {
     const startedAt = performance.now()
@@ -121,7 +121,7 @@ function timesOf(hits: readonly Captured[]): number[] {
   })
 }
 
-/** Returns requests a second. */
+/** Returns the number of requests decoded per second. */
 function rateOf(hits: readonly Captured[]): number {
   const decodeAll = () => {
     for (const { url, method, ...sent } of hits) decodeHit({ url, method, body: readBody(sent).text })

@@ -9,16 +9,16 @@ import { sized } from '../tools/size.ts'
 const CONNECTIONS = 32
 const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 20), 0.4)
 const EVENTS_PER_REQUEST = 10
-/** Interval of probes. Each reads the whole open spool, so they are rare enough not to add to the load. */
+/** Interval between probes. Each probe reads the whole open spool, so probes are rare enough not to add to the load. */
 const PROBE_EVERY_MS = sized(5000, 200)
-/** Time for memory to be returned to the system after the load. */
+/** Time after the load in which memory is returned to the operating system. */
 const SETTLED_AFTER_S = sized(10, 0)
 const BARE_SECONDS = sized(Number(process.env.BENCH_BARE_SECONDS ?? 5), 0.2)
 
 /** Settings that raise the rate limits for a load test. */
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-/** Measures durable ingest with all background jobs, compared with a minimal server. */
+/** Measures durable ingest with all background jobs running, compared with a minimal server. */
 export async function benchIngest(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const bare = await start([process.execPath, join(import.meta.dir, 'bare.ts')])
@@ -84,7 +84,7 @@ function rateOf({ requests, seconds }: Load): number {
   return requests / seconds
 }
 
-/** Measures during the load how late an event is visible, and how far flushing is behind. */
+/** Measures, during the load, the delay until an event is visible and the backlog of flushing. */
 function watchLoad(server: Measured, folder: string, key: string, token: string) {
   const get = client(server.url, key)
   const seen = { visibleMs: 0, segments: 0, files: 0, probes: 0 }
@@ -117,7 +117,7 @@ function watchLoad(server: Measured, folder: string, key: string, token: string)
   }
 }
 
-/** Returns the time until usage, which counts events in Parquet, has everything. */
+/** Returns the time until the usage figures, which count events in Parquet, include all events. */
 async function drained(server: Measured, key: string, events: number): Promise<number> {
   const started = performance.now()
   const get = client(server.url, key)

@@ -19,13 +19,13 @@ const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RAT
 
 interface Stand extends Measured {
   rules: number
-  /** Loads the collector for this many seconds. */
+  /** Loads the collector for this number of seconds. */
   run(seconds: number): Promise<Load>
   /** Returns the number of issues. */
   issues(): Promise<number>
-  /** Returns the longest response time of `/healthz` while `work` ran, with continuous requests, ms. */
+  /** Returns the longest response time of `/healthz`, in ms, requested continuously during `work`. */
   longestPause(work: () => Promise<unknown>): Promise<number>
-  /** Returns the additional time of a batch after the change of one rule, the median of several, ms. */
+  /** Returns the median additional time of a batch after a change to one rule, in ms. */
   change(): Promise<number>
   remove(): void
 }
@@ -97,13 +97,13 @@ async function longestPause(url: string, work: () => Promise<unknown>): Promise<
 }
 
 interface Rates {
-  /** Requests a second, the mean of the rounds. */
+  /** Requests per second, averaged over the rounds. */
   rate: number
   cpuUs: number
   failures: number
-  /** How long requests took, in the last round. */
+  /** Request latencies in the last round. */
   latency: string
-  /** Longest time in which the server answered nothing because it was busy, in ms. */
+  /** Longest time for which the busy server did not respond, in ms. */
   pauseMs: number
 }
 
@@ -127,7 +127,10 @@ async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
   return all
 }
 
-/** Measures the cost of judging by different rules in the collector: servers with 0, 1,000 and 10,000, alternating. */
+/**
+ * Measures the cost of evaluating different rules in the collector, alternating between servers with 0, 1,000 and
+ * 10,000 rules.
+ */
 export async function benchJudge(): Promise<Budget[]> {
   const stands: Stand[] = []
   try {

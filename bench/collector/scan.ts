@@ -5,7 +5,9 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { sized } from '../tools/size.ts'
 import { quantile } from '../tools/spread.ts'
 
-/** Batches of ten events in each turn: no more than arrives between two looks, in ten seconds, at full load. */
+/**
+ * Number of batches of ten events per round: the maximum that arrives between two scans, in ten seconds at full load.
+ */
 const BATCHES = sized(Number(process.env.BENCH_BATCHES ?? 15_000), 20)
 const TURNS = sized(Number(process.env.BENCH_TURNS ?? 3), 1)
 const EVENTS_A_BATCH = 10
@@ -14,7 +16,7 @@ const [LABELS, MEMBERS] = sized([100, 10], [2, 2]) as [number, number]
 const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo']
 const EVENTS = ['page_view', 'purchase', 'add_to_cart', 'scroll']
 
-/** The nine parameters of an event; `own` is in each value, or nothing where values repeat. */
+/** Returns the nine parameters of an event. `own` is included in each value; empty where values repeat. */
 const paramsOf = (n: number, own: string) => ({
   transaction_id: `T-${n}${own}`,
   currency: `EUR${own}`,
@@ -39,7 +41,7 @@ const batchOf = (n: number, areDifferent: boolean) => ({
 
 const batchesOf = (areDifferent: boolean) => Array.from({ length: BATCHES }, (_, n) => batchOf(n, areDifferent))
 
-/** Runs the work, and returns the processor time of all threads of this process meanwhile, ms. */
+/** Runs the work. Returns the CPU time used meanwhile by all threads of this process, in ms. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -62,8 +64,9 @@ async function ingest({ app, token }: Stand, batches: readonly object[]): Promis
 }
 
 /**
- * Measures what the scan of all incoming events and labels in rules cost ingest, as processor time of the whole program
- * in this process, in turns. On a saturated machine the rate drops by as much.
+ * Measures what scanning all incoming events, and using labels in rules, adds to the cost of ingest. The cost is the
+ * CPU time of the whole program, which runs in this process; variants alternate. On a saturated machine, the request
+ * rate drops by the same share.
  */
 export async function benchScan(): Promise<Budget[]> {
   return [
@@ -73,7 +76,7 @@ export async function benchScan(): Promise<Budget[]> {
   ]
 }
 
-/** Returns the share of the processor time that looking takes, %: the median of the turns. */
+/** Returns the scan's share of CPU time in %, as the median of all rounds. */
 async function scanShare(areDifferent: boolean): Promise<number> {
   await using app = await testApp()
   const { token } = (await app.call('POST', '/v1/domains', { body: { name: 'bench.example' } })).body
@@ -85,13 +88,13 @@ async function scanShare(areDifferent: boolean): Promise<number> {
     console.log(
       `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, look ${look.toFixed(0)} ms`,
     )
-    // The first one starts engines and compiles.
+    // The first round is excluded, because engines start and code is compiled.
     if (turn > 0 || TURNS === 1) shares.push((100 * look) / (own + look))
   }
   return quantile(shares, 0.5)
 }
 
-/** Returns how much more processor time ingest takes where rules name labels, %. */
+/** Returns how much more CPU time ingest uses when rules refer to labels, in %. */
 async function labelShare(): Promise<number> {
   await using byLabel = await testApp()
   await using byName = await testApp()
@@ -99,7 +102,7 @@ async function labelShare(): Promise<number> {
   const ratios: number[] = []
   for (let turn = 0; turn <= TURNS; turn++) {
     const cpu: [number, number] = [0, 0]
-    // Each goes first in every other turn.
+    // The order alternates between rounds.
     for (const at of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const batches = batchesOf(true)
       cpu[at] = await cpuOf(() => ingest(stands[at], batches))
@@ -110,7 +113,7 @@ async function labelShare(): Promise<number> {
   return quantile(ratios, 0.5)
 }
 
-/** Rules about the same events, each by a label or by the members of it. */
+/** Creates rules for the same events, specified either by a label or by the label's members. */
 async function standWith(app: TestApp, areLabelled: boolean): Promise<Stand> {
   const { id: domainId, token } = (await app.call('POST', '/v1/domains', { body: { name: 'bench.example' } })).body
   for (let n = 0; n < LABELS; n++) {

@@ -11,18 +11,18 @@ const ENOUGH = 20
 const WEEK = 168
 const WEEKS = 12
 const SIGNALS = sized(4, 1)
-/** Enough history for the weekly seasonality. */
+/** Number of hours learned first; enough for weekly seasonality. */
 const LEARNED = 4 * WEEK
 const HORIZONS = [3, 24] as const
 const LONGEST = 24
-/** A Monday, 00:00 UTC, the start of the profile of synthetic series. */
+/** A Monday, 00:00 UTC, at which synthetic series start. */
 const MONDAY = Date.UTC(2024, 0, 1)
 
-/** One hourly series, and the rows in which no alarm is expected. */
+/** An hourly series and the rows in which no alarm is expected. */
 interface Base {
   name: string
   perHour: number
-  /** When its first row starts. */
+  /** Start of its first row. */
   start: number
   values: number[]
   calm: (row: number) => boolean
@@ -55,7 +55,7 @@ function basesOf(random: Random): Base[] {
         values.slice(12 * hour, 12 * hour + 12).reduce((a, b) => a + b, 0),
       )
       const perHour = hours.reduce((a, b) => a + b, 0) / hours.length
-      // Alarms in windows labelled as unusual, and shortly after them, are not false.
+      // Alarms during windows labelled as unusual, and shortly after them, are not counted as false.
       const labelled = windows.map(([from, to]) => [Math.floor(from / 12), Math.ceil(to / 12)] as const)
       return {
         ...{ name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`, perHour },
@@ -79,12 +79,12 @@ interface Tally {
   perHour: number
   weeks: number
   falseAlarms: number[]
-  /** By hours until found, then by fault, then by sensitivity. */
+  /** Number of faults found, indexed by time limit, then fault, then sensitivity. */
   found: number[][][]
   starts: number
 }
 
-/** Runs the detector over one base, and from every hour of its last weeks over each fault for a day. */
+/** Runs the detector over one series. From every hour of its last weeks, also runs a copy over each fault for a day. */
 function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksOfFaults: number): void {
   const detector = new DetectorSet({ stepMs: HOUR_MS, sensitivities: SENSITIVITIES })
   const firstFault = values.length - weeksOfFaults * WEEK - LONGEST
@@ -111,7 +111,9 @@ function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksO
   })
 }
 
-/** Returns for each sensitivity the hours until an alarm finds the fault; infinite when none does. */
+/**
+ * Returns, for each sensitivity, the number of hours until an alarm reports the fault; infinite without such an alarm.
+ */
 function hoursToFind(
   detector: DetectorSet,
   start: number,
@@ -136,7 +138,7 @@ const emptyTally = (perHour: number): Tally => ({
   found: HORIZONS.map(() => FAULTS.map(() => SENSITIVITIES.map(() => 0))),
 })
 
-/** Measures faults inserted into hourly series: the share found within three hours, and the number of false alarms. */
+/** Measures faults inserted into hourly series: the share found within three hours and the number of false alarms. */
 export async function benchFaults(): Promise<Budget[]> {
   const random = randomOf(20_240_101)
   const tallies = new Map<string, Tally>()

@@ -5,7 +5,7 @@ import { DetectorSet } from '../../src/detector/detector.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { sized } from '../tools/size.ts'
 
-/** Series and labels of the benchmark, outside the project. */
+/** Series and labels of the benchmark, stored outside the project. */
 const FOLDER = join(import.meta.dir, '../../../shared/data/nab')
 const SERIES = sized(['AAPL', 'AMZN', 'CRM', 'FB', 'GOOG', 'IBM', 'UPS'], ['AAPL']).map(
   (name) => `realTweets/Twitter_volume_${name}.csv`,
@@ -14,7 +14,7 @@ const SENSITIVITIES = [2, 3, 3.5, 4, 4.5, 5, 6, 7, 8]
 const JUDGED_AT = 4
 const STEP_MS = 5 * MINUTE_MS
 
-/** The weights of a found window, a false row and a missed window. */
+/** Weights of a detected window, a false alarm and a missed window. */
 interface Profile {
   name: string
   found: number
@@ -37,16 +37,19 @@ export interface LabelledSeries {
   windows: [number, number][]
 }
 
-/** 1 well before, 0 at, and −1 well after the end of a window; in units of the window's width. */
+/**
+ * Returns the weight of a detection: 1 well before the end of a window, 0 at its end, and −1 well after it. The
+ * position is in units of the window's width.
+ */
 function worth(position: number): number {
   return position > 3 ? -1 : 2 / (1 + Math.exp(5 * position)) - 1
 }
 
-/** The rows at the start that are not scored. */
+/** Returns the number of rows at the start that are not scored. */
 const probation = (rows: number) => Math.floor(0.15 * Math.min(rows, 5000))
 
 interface Score {
-  /** The score of a detector that raises no alarm. */
+  /** Score of a detector that raises no alarm. */
   nothing: number
   perfect: number
   points: number
@@ -56,10 +59,10 @@ interface Score {
 }
 
 /**
- * Points of the detections of one series by the rules of the Numenta Anomaly Benchmark (Lavin and Ahmad 2015,
- * https://arxiv.org/abs/1510.03336; constants from nab/sweeper.py and config/profiles.json of its repository). The
- * first detection within a window scores by how early it is, and a missed window costs. Every detection outside costs,
- * less when it comes soon after a window. The first 15 % of rows, at most 5,000, are not scored.
+ * Scores the detections in one series by the rules of the Numenta Anomaly Benchmark (Lavin and Ahmad 2015,
+ * https://arxiv.org/abs/1510.03336; constants from nab/sweeper.py and config/profiles.json in its repository). The
+ * first detection in a window scores more the earlier it is. A missed window reduces the score, and so does every
+ * detection outside windows, less if it is shortly after one. The first 15 % of rows, at most 750, are not scored.
  */
 function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => boolean, profile: Profile): Score {
   const first = probation(times.length)
@@ -87,7 +90,7 @@ function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => 
   return score
 }
 
-/** Returns the score over several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
+/** Returns the combined score of several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
 function normalised(scores: readonly Score[]): number {
   const sum = (field: 'points' | 'nothing' | 'perfect') => scores.reduce((total, score) => total + score[field], 0)
   return (100 * (sum('points') - sum('nothing'))) / (sum('perfect') - sum('nothing'))
@@ -95,7 +98,7 @@ function normalised(scores: readonly Score[]): number {
 
 const timeOf = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 
-/** A series of the benchmark with its windows. */
+/** Reads a series of the benchmark with its windows. */
 function readSeries(name: string): LabelledSeries {
   const lines = readFileSync(join(FOLDER, 'data', name), 'utf8')
     .trim()
@@ -114,7 +117,7 @@ function readSeries(name: string): LabelledSeries {
 
 export const nabSeries = () => (existsSync(FOLDER) ? SERIES.map(readSeries) : null)
 
-/** The scores of each row, for each sensitivity. */
+/** Returns the scores of each row, for each sensitivity. */
 function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms: number[][]; microseconds: number } {
   const detector = new DetectorSet({ stepMs: STEP_MS, sensitivities: SENSITIVITIES })
   const started = performance.now()
@@ -125,7 +128,7 @@ function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms:
   return { scores, alarms, microseconds }
 }
 
-/** Scores the detector on the seven Twitter series of the benchmark, by the benchmark's rules. */
+/** Scores the detector on the benchmark's seven Twitter series. */
 export async function benchNab(): Promise<Budget[]> {
   const series = nabSeries()
   if (!series) {

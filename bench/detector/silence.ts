@@ -6,7 +6,7 @@ import { sized } from '../tools/size.ts'
 
 const DAYS = 49
 const LEARNED = 7
-/** Outages begin on the last Thursday at these times, in hours. */
+/** Start of each outage on the last Thursday, in hours. */
 const OUTAGES = [3.3, 10.3, 16.3]
 const SEEDS = sized(Number(process.env.SEEDS ?? 10), 1)
 
@@ -21,8 +21,8 @@ const SITES: readonly [string, (visits: number) => Site][] = [
 ]
 
 /**
- * Follows domains on which nothing is wrong, and counts what is called a fall of their whole traffic; then stops their
- * traffic, and halves it.
+ * Simulates domains without faults, and counts false reports that their traffic has dropped. Then simulates outages and
+ * measures the time to detection, and simulates halved traffic and counts how often it is detected within a day.
  */
 export async function benchSilence(): Promise<Budget[]> {
   let worst = 0

@@ -28,13 +28,13 @@ const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', '
 const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
 const VALIDATIONS = sized(1000, 20)
 const VOLUMES = sized(10_000, 40)
-/** One in this many events violates a rule, and one rule of ten is violated: as on a bad day. */
+/** One in this many events violates a rule, and one rule in ten is violated, as on a bad day. */
 const BAD_ONE_IN = 100
 const BROKEN = VALIDATIONS / 10
 const RUNS = sized(31, 2)
 const ROUNDS = sized(5, 1)
 
-/** The start of the hour that is evaluated. */
+/** Start of the evaluated hour. */
 const HOUR = Date.UTC(2026, 0, 5, 12)
 const END = HOUR + HOUR_MS
 const window = { from: HOUR, to: END }
@@ -60,7 +60,10 @@ function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
   })
 }
 
-/** Fills the warehouse as at the end of an hour: segments were loaded one by one, and small files merged. */
+/**
+ * Fills the warehouse to the state at the end of an hour, after segments were loaded one by one and small files were
+ * merged.
+ */
 async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<void> {
   const { warehouse } = stand
   const path = join(folder, '..', 'segment.ndjson')
@@ -91,7 +94,7 @@ function validations({ db, orgId, domainIds }: Stand): string[] {
   return made.map(({ id }) => id)
 }
 
-/** Half of them thresholds, half of them changes; every fiftieth fires. */
+/** Creates volume alerts, half of them with thresholds and half for changes. One in fifty fires. */
 function volumes({ db, orgId, domainIds }: Stand): void {
   db.prepare('DELETE FROM issue').run()
   db.prepare('DELETE FROM alert').run()
@@ -113,7 +116,7 @@ function volumes({ db, orgId, domainIds }: Stand): void {
   }
 }
 
-/** Returns the time of queries and judging, without storing the result, ms. */
+/** Returns the time for queries and evaluation, without storing the result, in ms. */
 async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
   const alerts = activeAlerts(db).map(({ alert }) => alert)
   const type = alertTypeOf('data_validation')
@@ -129,7 +132,9 @@ async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
   )
 }
 
-/** Returns the median time of a full evaluation round with storing, repeated over the same window, ms. */
+/**
+ * Returns the median time of a full evaluation round including storage, in ms. The same window is evaluated repeatedly.
+ */
 async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateDeps = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },

@@ -6,16 +6,17 @@ import { sized } from '../tools/size.ts'
 import { quantile, spreadOf } from '../tools/spread.ts'
 
 /**
- * Number of violations per part. Each has a separate rule, because a rule with an open issue sends no further message.
+ * Number of violations in each part. Each violates a separate rule, because a rule with an open issue sends no further
+ * message.
  */
 const PROBES = sized(60, 1)
-/** Between two violations, at random, so that they fall anywhere within a second. */
+/** Shortest and longest random pause between two violations, so that violations occur at any point within a second. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [200, 900]
 const PATIENCE_MS = 30 * SECOND_MS
 const CONNECTIONS = 32
 const PEAK_SECONDS = sized(6, 0.3)
 
-/** Measures how long it takes from a violating event until its webhook, on a server at rest and at half of its peak load. */
+/** Measures the time from a violating event to its webhook, on an idle server and at half of the server's peak load. */
 export async function benchTelling(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const hooks = hookReceiver()
@@ -65,7 +66,7 @@ interface ProbesInput {
   first: number
 }
 
-/** Sends violations one after the other. Returns how long each took, ms; infinite for one that was not told of in time. */
+/** Sends violations one after another. Returns the time until each was reported, in ms; infinite after a timeout. */
 async function probes({ url, token, hooks, first }: ProbesInput): Promise<number[]> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const took: number[] = []

@@ -1,14 +1,17 @@
 import { EXPENSIVE, HANGING_HOOKS, type Hostile } from './neighbours.ts'
 
 /**
- * The hostile organization, in a separate process that runs until it is killed: `bun bench/organizations/neighbour.ts FILE`, in which
- * FILE has a `Hostile`. It sends only as much as the limits allow, because it shares the machine with the server.
+ * The hostile organization, in a separate process that runs until it is killed: `bun bench/organizations/neighbour.ts
+ * FILE`. FILE contains a `Hostile`. The process does not exceed the rate limits, because it shares the machine with the
+ * server.
  */
 const TEXT_LENGTH = 4000
-/** Rate of batches of 250 events, with texts for expensive patterns or with new names. */
+/**
+ * Number of batches sent per second. Each has 250 events, with strings that make patterns expensive or with new names.
+ */
 const HEAVY_A_SECOND = 0.5
 const NAMES_A_SECOND = 10
-/** Number of concurrent previews, backtests and searches; a key may send 600 requests a minute. */
+/** Number of concurrent previews, backtests and searches. A key is limited to 600 requests per minute. */
 const QUESTIONS_AT_ONCE = 8
 const QUESTION_PAUSE_MS = 800
 

@@ -14,25 +14,25 @@ import { sized } from '../tools/size.ts'
 import { quantile, spreadOf } from '../tools/spread.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 
-/** Rounds without and with the neighbour, alternating. */
+/** Number of rounds. Each is measured without and then with the neighbour. */
 const ROUNDS = sized(3, 1)
 const ROUND_MS = sized(20 * SECOND_MS, SECOND_MS / 2)
-/** Pause before each round, so that the work of the previous one has ended. */
+/** Pause before each round, so that work from the previous round has ended. */
 const SETTLE_MS = sized(5 * SECOND_MS, 100)
 const BATCH_EVERY_MS = 50
 const QUERY_EVERY_MS = 500
 const PROBE_EVERY_MS = sized(2 * SECOND_MS, SECOND_MS / 2)
 const PROBES = Math.ceil((2 * ROUNDS * ROUND_MS) / PROBE_EVERY_MS) + 1
 
-/** Size of the hostile organization. */
+/** Number of domains of the hostile organization. */
 const HOSTILE_DOMAINS = sized(200, 4)
 const HOSTILE_ALERTS = sized(2000, 20)
 export const HANGING_HOOKS = 100
-/** Rules are added until the organization's budget refuses one. */
+/** Maximum number of rules to add. Fewer are added if the organization's budget is exhausted. */
 const HOSTILE_RULES = sized(300, 4)
 export const EXPENSIVE = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
-/** One organization with its key and the token of its first property. */
+/** An organization with its key and the token of its first property. */
 interface Side {
   orgId: string
   key: string
@@ -40,25 +40,25 @@ interface Side {
   token: string
 }
 
-/** The input of the neighbour's process, in a file. */
+/** Input of the neighbour's process, passed in a file. */
 export interface Hostile {
   url: string
   token: string
   readOnlyKey: string
 }
 
-/** The victim's measurements of one round, ms. */
+/** Times measured for the victim in one round, in ms. */
 interface VictimTimes {
   batches: number[]
   hooks: number[]
   queries: number[]
-  /** Refused batches, and violations without a message. */
+  /** Number of rejected batches, and of violations without a message. */
   lost: number
 }
 
 /**
- * Measures two organizations on one server, one of them hostile in every way at once: the other's times with and
- * without it.
+ * Measures two organizations on one server, one of which attacks in every way at once. Compares the other's times with
+ * and without the attack.
  */
 export async function benchNeighbours(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-neighbours-'))
@@ -142,7 +142,7 @@ export const rule = (name: string, items: object[], channels: object[]) => ({
   ...{ name, alertType: 'data_validation', period: '1h', channels, conditions: { logic: 'any', items } },
 })
 
-/** Makes a rule for each violation that is sent later, because a rule with an open issue sends no further message. */
+/** Creates a rule for each violation that is sent later, because a rule with an open issue sends no further message. */
 async function prepareVictim(url: string, { key }: Side, hookUrl: string): Promise<void> {
   const call = client(url, key)
   const config = { url: hookUrl }
@@ -153,7 +153,7 @@ async function prepareVictim(url: string, { key }: Side, hookUrl: string): Promi
   }
 }
 
-/** Makes as many expensive rules as are accepted, and rules whose webhook receivers never respond. */
+/** Creates rules whose webhook receivers never respond, and as many expensive rules as the server accepts. */
 async function prepareHostile(url: string, { key }: Side, port: number): Promise<number> {
   const call = client(url, key)
   for (let n = 0; n < HANGING_HOOKS; n++) {
@@ -187,7 +187,7 @@ function startNeighbour(order: string) {
   })
 }
 
-/** Runs one round of the victim: batches, occasional violations, queries. */
+/** Runs one round of the victim's activity: batches, occasional violations and queries. */
 async function fare(
   url: string,
   { key, token, domainId }: Side,
@@ -237,7 +237,7 @@ async function fare(
 
 interface Hooks {
   url: string
-  /** Resolves with the time at which a message with this name arrived. */
+  /** Resolves with the time at which a message with this name was received. */
   arrivalOf(name: string): Promise<number>
   stop(): void
 }
@@ -261,7 +261,7 @@ export function hookReceiver(): Hooks {
   }
 }
 
-/** Accepts connections on every loopback address, and never responds. */
+/** Accepts connections on every loopback address and never responds. */
 async function hangingReceiver(): Promise<{ port: number; stop(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -17,7 +17,7 @@ import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 /** The size of an installation. */
 export interface Size {
   domains: number
-  /** One-minute alerts of all types; each domain also has its automatic alert. */
+  /** Number of one-minute alerts, of all types. In addition, each domain has its automatic alert. */
   alerts: number
 }
 
@@ -28,7 +28,7 @@ interface BenchOrg {
   domains: { id: string; token: string }[]
 }
 
-/** A data folder of that size, with two signals for each domain; `remove` deletes it. */
+/** A data folder for an installation of a given size, with two signals for each domain. `remove` deletes the folder. */
 export interface ScaleFolder {
   folder: string
   orgs: BenchOrg[]
@@ -36,9 +36,9 @@ export interface ScaleFolder {
 }
 
 const ORGS = 4
-/** Age of the signals: long enough to learn from. */
+/** Length of the signals' history; long enough to learn from. */
 const HISTORY_MS = 21 * DAY_MS
-/** The signals of a domain, and their events an hour. */
+/** The signals of a domain, with the number of their events per hour. */
 export const SIGNALS = [
   { vendor: 'Google Analytics 4', event: 'page_view', perHour: 60 },
   { vendor: 'Meta Pixel', event: 'PageView', perHour: 30 },
@@ -47,7 +47,8 @@ export const SIGNALS = [
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
 /**
- * Of ten alerts six validate events, three count, and one in ten of the last kind follows sessions. Few of them fire.
+ * Returns an alert. Most of ten alerts validate events, and three count them. One alert in a hundred is a journey. Few
+ * alerts fire.
  */
 export function oneMinuteAlert(n: number, domainId: string): AlertInput {
   const shared = { name: `Alert ${n}`, domainId, period: '1m', channels } as const
@@ -109,7 +110,7 @@ export async function makeScaleFolder(size: Size): Promise<ScaleFolder> {
   return { folder, orgs, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Adds files of counts by day, as for days that have ended. */
+/** Adds files with daily counts, as for days that have ended. */
 async function addHistory(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,

@@ -1,12 +1,12 @@
 import { SIGNALS } from './scale-folder.ts'
 
 /**
- * Sends traffic on many domains, and measures the response time of `/healthz`, in a separate process: `bun
- * bench/organizations/scale-load.ts URL FILE BATCHES_A_SECOND`. FILE has the property tokens, one a line. Each batch has five events.
- * Prints `ScaleLoad` as JSON when its input is closed.
+ * Sends traffic to many domains and measures the response time of `/healthz`, in a separate process: `bun
+ * bench/organizations/scale-load.ts URL FILE BATCHES_A_SECOND`. FILE contains the property tokens, one per line. Each
+ * batch has five events. Prints `ScaleLoad` as JSON when its input is closed.
  */
 export interface ScaleLoad {
-  /** Accepted batches, and refused ones. */
+  /** Numbers of accepted and rejected batches. */
   taken: number
   failed: number
   p99Ms: number
@@ -23,7 +23,7 @@ const event = (n: number) => ({
 })
 const page = { url: 'https://shop.example/checkout', title: 'Checkout' }
 
-/** Returns the status; 0 without a response. */
+/** Returns the HTTP status; 0 without a response. */
 async function statusOf(url: string, order: RequestInit = {}): Promise<number> {
   try {
     const response = await fetch(url, order)

@@ -8,7 +8,7 @@ import { sized } from '../tools/size.ts'
 import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
 import type { ScaleLoad } from './scale-load.ts'
 
-/** The measured sizes; the last one has a budget. */
+/** The measured sizes. The last one has a budget. */
 const SIZES: Size[] = sized(
   [
     { domains: 200, alerts: 1000 },
@@ -18,28 +18,31 @@ const SIZES: Size[] = sized(
   ],
   [{ domains: 4, alerts: 20 }],
 )
-/** Number of minutes whose windows are measured, after the one in which the server started. */
+/** Number of minutes whose windows are measured, not counting the minute in which the server started. */
 const MINUTES = 1
-/** Length of a window whose end is awaited. */
+/** Length of a window. */
 const WINDOW_MS = sized(MINUTE_MS, SECOND_MS / 10)
 const BATCHES_A_SECOND = sized(100, 10)
 const LONGEST_MS = sized(3 * MINUTE_MS, 0)
-/** The stop begins this long after the end of a minute, in the middle of its evaluation. */
+/** Delay between the end of a minute and the stop, so that it occurs in the middle of the evaluation. */
 const STOP_AFTER_MS = sized(1200, 0)
-/** The lists whose time is measured, before and after series are learned, which takes a while after a start. */
+/**
+ * The lists whose response time is measured, before and after the series have been learned, which takes a while after a
+ * start.
+ */
 const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
 
 interface Figures {
   /** Maximum time from the end of a minute to the evaluation of its last alert. */
   lateMs: number
-  /** Maximum response time of the lists. */
+  /** Maximum response time of the lists, in ms. */
   listMs: number
   stopMs: number
   load: ScaleLoad
   peakMb: number
 }
 
-/** Measures how the times of evaluation, lists and a stop grow with domains and alerts. */
+/** Measures how the number of domains and alerts affects the time for evaluation, lists and a stop. */
 export async function benchScale(): Promise<Budget[]> {
   const lines = [
     '| domains | one-minute alerts | evaluation late, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
@@ -87,7 +90,8 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
       }
     })()
     const late: number[] = []
-    // Counting alerts begin with the first whole minute, so the first minute does not include all.
+    // Counting alerts start with the first complete minute. The first result is discarded because it does not include
+    // all of them.
     await lateness(db, sized(MINUTE_MS, 0))
     for (let minute = 0; minute < MINUTES; minute++) late.push(await lateness(db))
     isOver = true
@@ -123,7 +127,9 @@ function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
   }
 }
 
-/** Returns the time from the end of this minute until all one-minute alerts are evaluated up to it. */
+/**
+ * Returns the time from the end of the current minute until all one-minute alerts have been evaluated up to that point.
+ */
 async function lateness(db: Database.Database, longestMs = LONGEST_MS): Promise<number> {
   const boundary = Math.ceil(Date.now() / WINDOW_MS) * WINDOW_MS
   const behind = db

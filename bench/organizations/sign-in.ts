@@ -4,14 +4,14 @@ import { sized } from '../tools/size.ts'
 import { spreadOf } from '../tools/spread.ts'
 
 const USERS = sized(20, 2)
-/** Tries for each account: as many as the rate limit of one account allows. */
+/** Number of attempts per account: the maximum allowed by the rate limit for one account. */
 const TRIES = sized(10, 1)
 const PASSWORD = 'correct horse battery staple'
 const SHARE = 0.1
 
 /**
- * Measures whether the response time of a refused sign-in reveals which addresses have an account: wrong passwords of
- * users against unknown addresses, alternating, over HTTP.
+ * Measures whether the response time of a failed sign-in reveals which e-mail addresses have an account. Wrong
+ * passwords of existing users and unknown addresses are tried alternately over HTTP.
  */
 export async function benchSignIn(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
@@ -32,7 +32,7 @@ export async function benchSignIn(): Promise<Budget[]> {
     const times = { user: [] as number[], unknown: [] as number[] }
     for (let round = 0; round < TRIES; round++) {
       for (let n = 0; n < USERS; n++) {
-        // The second one may profit from warm caches, so the order alternates.
+        // The order alternates, because the second attempt may benefit from warm caches.
         const pair = n % 2 === 0 ? (['user', 'unknown'] as const) : (['unknown', 'user'] as const)
         for (const who of pair) times[who].push(await refusedAfterMs(server.url, `${who}${n}@example.com`))
       }
@@ -62,7 +62,7 @@ async function refusedAfterMs(url: string, email: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Returns the mean without the slowest twentieth, which is due to other programs on the machine. */
+/** Returns the mean without the slowest 5 %, which are caused by other programs on the machine. */
 function trimmedMean(times: readonly number[]): number {
   const kept = times.toSorted((a, b) => a - b).slice(0, Math.ceil(times.length * 0.95))
   return kept.reduce((sum, time) => sum + time, 0) / kept.length

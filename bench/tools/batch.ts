@@ -9,7 +9,9 @@ export interface Load {
   p99Ms: number
 }
 
-/** Makes the figures from the latency of each request, in milliseconds, and the start (`performance.now()`). */
+/**
+ * Calculates the results from the latency of each request, in milliseconds, and the start time (`performance.now()`).
+ */
 export function loadOf(latencies: number[], failures: number, startedAt: number): Load {
   const sorted = latencies.toSorted((a, b) => a - b)
   const at = (share: number) => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(2))
@@ -17,7 +19,7 @@ export function loadOf(latencies: number[], failures: number, startedAt: number)
   return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99) }
 }
 
-/** Placeholder in the body for the id of each request. */
+/** Placeholder in the body, replaced by the id of each request. */
 export const BATCH_ID = 'x'.repeat(24)
 
 const event = (n: number) => ({
@@ -38,7 +40,7 @@ const event = (n: number) => ({
   },
 })
 
-/** 10 events with 9 parameters each. */
+/** A batch of 10 events with 9 parameters each. */
 export const BATCH_BODY = JSON.stringify({
   batchId: BATCH_ID,
   sessionId: 'session-1',

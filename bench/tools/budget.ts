@@ -12,7 +12,7 @@ export function budget(name: string, value: number, sense: Budget['sense'], boun
   return { name, value, sense, bound, kept }
 }
 
-/** Returns a line of a table in Markdown. */
+/** Returns a row of a Markdown table. */
 export function lineOf({ name, value, sense, bound, kept }: Budget): string {
   const figure = Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 0)
   return `| ${name} | ${figure} | ${sense} ${bound} | ${kept ? 'kept' : 'MISSED'} |`

@@ -1,7 +1,7 @@
 /**
- * The same load from a minimal client: plain sockets, ready-made bytes. It takes about half the CPU time of an ordinary
- * client, which leaves more to the bare server, so ratios are lower. With a rate of requests a second, each connection
- * begins its next request no earlier than its share of the rate allows.
+ * The load of `load.ts`, sent by a minimal client with plain sockets and prepared bytes. It uses about half the CPU
+ * time of an ordinary client. This leaves more for the bare server, so ratios are lower. With a rate in requests per
+ * second, each connection delays its next request to stay within its share of the rate.
  */
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
@@ -18,7 +18,7 @@ let requests = 0
 let failures = 0
 let stopping = false
 const latencies: number[] = []
-/** Between two requests of a connection. */
+/** Minimum time between the starts of two requests on a connection, in ms. */
 const pauseMs = Number(perSecond) > 0 ? (1000 * Number(connections)) / Number(perSecond) : 0
 
 interface Flow {
@@ -51,7 +51,7 @@ await Promise.all(
         },
         data(socket, answer) {
           latencies.push(performance.now() - socket.data.sentAt)
-          // "HTTP/1.1 2…": the answers are small enough to come in one piece.
+          // The status line is "HTTP/1.1 2…". Responses are small enough to be received in one piece.
           if (answer[9] !== 50) failures++
           if (stopping || performance.now() >= deadline) {
             stopping = true

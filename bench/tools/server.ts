@@ -9,20 +9,20 @@ import { IS_TINY } from './size.ts'
 export interface Measured {
   url: string
   pid: number
-  /** From start to its line "listening". */
+  /** Time from the start until the line "listening" was printed, in ms. */
   readyMs: number
-  /** Returns the current resident memory, MB. */
+  /** Returns the current resident memory in MB. */
   rssMb(): number
-  /** Returns the peak resident memory by the kernel, MB. */
+  /** Returns the peak resident memory in MB, as reported by the kernel. */
   peakMb(): number
-  /** Returns user and system time so far, ms. */
+  /** Returns the user and system CPU time used so far, in ms. */
   cpuMs(): number
   stop(): Promise<void>
 }
 
 const TICKS_PER_S = 100
 
-/** Starts a command and waits for the line that says where it is: `listening …` unless told. */
+/** Starts a command and waits for the line that contains its URL, by default `listening …`. */
 export async function start(
   command: string[],
   env: Record<string, string> = {},
@@ -65,11 +65,11 @@ export interface LoadOrder {
   connections: number
   seconds: number
   client: Client
-  /** Requests a second, with `sockets` only; as fast as it goes without. */
+  /** Requests per second, only supported by `sockets`; default: as many as possible. */
   perSecond?: number
 }
 
-/** Runs a load generator against a URL, and returns its result. */
+/** Runs a load generator against a URL and returns its result. */
 export async function load(
   url: string,
   { token, connections, seconds, client, perSecond = 0 }: LoadOrder,
@@ -91,14 +91,14 @@ export async function load(
 }
 
 /**
- * Returns the command that starts the program: the executable of this version, or `BENCH_BINARY`; that of the tests where
- * only a tiny size is run.
+ * Returns the command that starts the program: `BENCH_BINARY`, or else the executable of this version. With `--tiny`,
+ * the program built for tests is used.
  */
 export function tagwarden(...args: string[]): string[] {
   return [...(IS_TINY ? PROGRAM : [process.env.BENCH_BINARY ?? join(import.meta.dir, '../../dist/tagwarden')]), ...args]
 }
 
-/** Makes a data folder with an owner, and returns it with the owner's API key. */
+/** Creates a data folder with an owner. Returns the folder and the owner's API key. */
 export async function makeFolder(): Promise<{ folder: string; key: string; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const child = Bun.spawn(
@@ -112,7 +112,7 @@ export async function makeFolder(): Promise<{ folder: string; key: string; remov
   return { folder, key: apiKey, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Makes a client of the API with a key; it fails on any status but 2xx. */
+/** Returns an API client that uses this key. Calls fail on any status other than 2xx. */
 export function client(url: string, key: string) {
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {

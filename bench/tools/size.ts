@@ -1,10 +1,10 @@
 /**
- * `--tiny`: a bench does all that it does for its figures, on so little that it takes a second or two, to show that it still
- * runs. Its figures then say nothing.
+ * `--tiny`: verifies that a bench still runs. It executes the same steps on a minimal amount of data, which takes one
+ * or two seconds. The figures are then meaningless.
  */
 export const IS_TINY = process.argv.includes('--tiny')
 
-/** Returns the size for figures, or the tiny one. */
+/** Returns the full size, or the tiny one with `--tiny`. */
 export function sized<T>(full: T, tiny: T): T {
   return IS_TINY ? tiny : full
 }

@@ -15,32 +15,35 @@ import { openPlainMonth, type PlainMonth } from './plain-month.ts'
 const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 10_000_000), 20_000)
 const DAYS = sized(30, 1)
 const DOMAINS = 4
-/** The median of this many answers counts. */
+/** Number of requests for each query, of which the median is used. */
 const RUNS = sized(3, 1)
 const AT_ONCE = 6
 const PROBE_MS = 250
-/** A server is idle when it used less than a fifth of a core in each second for this long. */
+/** A server is considered idle when it used less than a fifth of a core in every second of this period. */
 const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 0.1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, SECOND_MS)]
-/** An answer may take this many times as long as plain DuckDB when that exceeds its limit. */
+/**
+ * Factor by which a response may be slower than plain DuckDB, if DuckDB itself is slow enough that this exceeds the
+ * limit.
+ */
 const TIMES_PLAIN = 1.3
-/** Answers that may take longer than others. */
+/** Queries with a longer time limit. */
 const SLOWER_MS: Record<string, number> = { '/v1/insights/suggestions': 5 * SECOND_MS }
 
 type Call = ReturnType<typeof client>
 
-/** A question at its default or largest window. */
+/** A query with its default or largest window. */
 interface Question {
-  /** Of the insight. */
+  /** Path of the insight. */
   own: string
-  /** Path and query. */
+  /** Path with query. */
   path: string
   window: 'default' | 'largest'
-  /** Null where it has no window of hours. */
+  /** Length of the window; null for a query without a window in hours. */
   hours: number | null
   boundMs: number
 }
 
-/** Imports a month of 10 million events with the executable, and puts every question to it. */
+/** Imports a month with 10 million events with the executable and sends it every query. */
 export async function benchAnswers(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   try {
@@ -73,8 +76,8 @@ export async function benchAnswers(): Promise<Budget[]> {
 }
 
 /**
- * Resolves when the server has no more background work: imported events are scanned for personal data, consent and
- * releases. Returns how long that took.
+ * Resolves when the server has finished its background work, such as scanning imported events for personal data,
+ * consent and releases. Returns how long that took.
  */
 async function rest(server: Measured): Promise<number> {
   const startedAt = performance.now()
@@ -124,7 +127,7 @@ async function importMonth(
   return { imported, plain }
 }
 
-/** Every insight at its default window, and at its largest where it has one. */
+/** Returns every insight with its default window and, if it has a window, with its largest one. */
 function questionsFor(domainId: string): Question[] {
   return insights.flatMap(({ path, input }): Question[] => {
     const own = `/v1${path.replace('{id}', domainId)}`
@@ -169,7 +172,7 @@ async function answers(
   return { budgets, slowest: slowest.map(({ path }) => path) }
 }
 
-/** While the six dearest questions are asked again and again: how long an issue and a search take. */
+/** Measures how long opening an issue and a search take while the six most expensive queries are sent continuously. */
 async function besideSix(
   call: Call,
   server: Measured,
@@ -179,7 +182,7 @@ async function besideSix(
   let isOver = false
   const headers = { authorization: `Bearer ${key}` }
   const asking = questions.map(async (path) => {
-    // A refusal because too many are asked is an answer, too.
+    // A response that rejects the query because of too many concurrent queries is also accepted.
     while (!isOver) await fetch(server.url + path, { headers }).then((response) => response.text())
   })
   await call('POST', '/v1/alerts', {

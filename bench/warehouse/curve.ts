@@ -13,14 +13,14 @@ import { sized } from '../tools/size.ts'
 import { quantile, spreadOf } from '../tools/spread.ts'
 import { writePastEvents } from './past-events.ts'
 
-/** An installation: its rules are spread over its domains, and its events over these and thirty days. */
+/** Size of an installation. Rules and events are distributed over its domains, and events over thirty days. */
 interface Point {
   rules: number
   domains: number
   events: number
 }
 
-/** Where each axis starts; one after the other is multiplied. */
+/** Smallest size. One axis at a time is multiplied. */
 const BASE: Point = sized({ rules: 10, domains: 10, events: 100_000 }, { rules: 1, domains: 1, events: 1000 })
 const AXES: Record<keyof Point, readonly number[]> = sized(
   { rules: [10, 100, 1000], domains: [10, 100], events: [10, 100] },
@@ -28,7 +28,7 @@ const AXES: Record<keyof Point, readonly number[]> = sized(
 )
 const DAYS = sized(30, 1)
 const RUNS = sized(30, 2)
-/** Questions of a page that somebody waits for. */
+/** Queries sent by a page while a user waits. */
 const QUESTIONS = {
   'counts by hour': '/v1/insights/volume?hours=720&',
   search: '/v1/events?limit=50&',
@@ -37,7 +37,10 @@ const QUESTIONS = {
 
 type Times = Record<'batch' | keyof typeof QUESTIONS, number[]>
 
-/** Measures how a batch and three questions become slower with rules, domains, and events kept: one axis after the other. */
+/**
+ * Measures how the times of a batch and three queries grow with the number of rules, domains and stored events, varying
+ * one at a time.
+ */
 export async function benchCurve(): Promise<Budget[]> {
   const base = await measure(BASE)
   const budgets: Budget[] = []
@@ -45,7 +48,7 @@ export async function benchCurve(): Promise<Budget[]> {
     for (const factor of factors) {
       const times = await measure({ ...BASE, [axis]: BASE[axis] * factor })
       if (factor !== factors.at(-1)) continue
-      // The cost must not grow faster than the data.
+      // Time must not grow faster than the amount of data.
       for (const what of Object.keys(times) as (keyof Times)[]) {
         const ratio = quantile(times[what], 0.5) / quantile(base[what], 0.5)
         budgets.push(budget(`${what}, median, ${factor} times the ${axis} / the least`, ratio, 'at most', factor))
@@ -85,7 +88,7 @@ async function measure(point: Point): Promise<Times> {
   }
 }
 
-/** Makes domains and rules; returns the first domain's token, too. */
+/** Creates domains and rules. Also returns the first domain's token. */
 function fill(folder: string, { rules, domains }: Point): { domainIds: string[]; token: string } {
   const { db } = openStores(folder)
   const orgId = db.prepare<[], string>('SELECT id FROM org').pluck().get() ?? ''

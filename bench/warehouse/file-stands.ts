@@ -10,10 +10,12 @@ import { loadClickhouse } from '../../test/engine/clickhouse.ts'
 import { clickhouseDialect } from '../../test/engine/clickhouse-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
-/** A query of the same events in any file layout, written as the program does, in the SQL of each engine. */
+/**
+ * A query of the same events in any file layout. It is generated as in the program, in the SQL dialect of each engine.
+ */
 export interface FileQuestion {
   name: string
-  /** The parameter that it reads; null: none. */
+  /** The parameter that the query reads; null: none. */
   key: string | null
   sql(binder: Binder): string
 }
@@ -44,22 +46,25 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
   },
 ]
 
-/** An engine over the events of the month. */
+/** A database engine with the events of the month. */
 export interface FileStand {
   ask(question: FileQuestion): Promise<Record<string, unknown>[]>
-  /** Forgets what it keeps of earlier questions. */
+  /** Clears data cached by earlier queries. */
   cool?(): Promise<void>
   close(): void
 }
 
-/** The question with its values, over the relation `events`: columns of the source, and the parameter as `text`. */
+/**
+ * Returns the query and its values. It reads the relation `events`, with columns of the source and the parameter as
+ * `text`.
+ */
 function written({ key, sql }: FileQuestion, dialect: Dialect, source: string, text: string) {
   const binder = new Binder(dialect)
   const columns = ['receivedAt', ...(key === null ? [] : [`${text} AS ${dialect.key(key)}`])].join(', ')
   return { sql: `WITH events AS (SELECT ${columns} FROM ${source}) ${sql(binder)}`, params: binder.params }
 }
 
-/** Plain DuckDB over one file. */
+/** Opens plain DuckDB over one file. */
 export async function openPlain(path: string): Promise<FileStand> {
   const engine = await DuckDBInstance.create(':memory:', { threads: String(Math.min(4, availableParallelism())) })
   const connection = await engine.connect()
@@ -76,7 +81,9 @@ export async function openPlain(path: string): Promise<FileStand> {
   }
 }
 
-/** Writes the events of the month into one file of columns, sorted as ours. Returns its bytes. */
+/**
+ * Writes the events of the month into one columnar file, sorted like the warehouse's files. Returns its size in bytes.
+ */
 export async function writePlain(month: string, path: string): Promise<number> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })
   const connection = await engine.connect()
@@ -91,7 +98,7 @@ export async function writePlain(month: string, path: string): Promise<number> {
   return statSync(path).size
 }
 
-/** ClickHouse in this process, parameters as its JSON type; null where it can't be loaded. */
+/** Opens ClickHouse in this process, with parameters in its JSON type. Returns null if ClickHouse can't be loaded. */
 export async function openClickhouse(
   month: string,
   orgId: string,

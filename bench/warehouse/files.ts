@@ -28,22 +28,22 @@ const DAYS = sized(30, 2)
 const END: Instant = Date.UTC(2026, 1, 2)
 const START = END - DAYS * DAY_MS
 const OVER = END + DAY_MS
-/** Of the first day. */
+/** Number of files per hour on the first day. */
 const FILES_AN_HOUR = sized(16, 2)
 const [COLD_RUNS, WARM_RUNS] = [sized(9, 1), sized(15, 2)]
 
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${String(n).padStart(2, '0')}`)
 
-/** Files of the warehouse in a separate folder. */
+/** The warehouse's files in a separate folder. */
 interface OurFiles {
   folder: string
   manifest: Manifest
 }
 
 /**
- * Compares the same month of 20 domains in hourly files, in merged files, in plain DuckDB over one sorted columnar
- * file, and in ClickHouse: the time of three queries, the bytes per event, and the additional cost of merging.
+ * Compares hourly files, merged files, plain DuckDB over one sorted columnar file, and ClickHouse, for the same month
+ * of 20 domains. Measures the times of three queries, the bytes per event, and the additional cost of merging.
  */
 export async function benchFiles(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
@@ -107,7 +107,7 @@ function copyOf({ folder, manifest }: OurFiles, to: string): OurFiles {
   return copy
 }
 
-/** Processor time of this process so far, of all its threads. */
+/** Returns the CPU time used so far by all threads of this process, in ms. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
@@ -120,9 +120,9 @@ function openWarehouse({ folder, manifest }: OurFiles): Promise<DuckdbWarehouse>
 }
 
 /**
- * Puts the month into a compacted file for each hour. Returns the processor time in ms for merging and compacting the
- * first day, whose events come in this many files per hour. In production there are 900 files, most of which are merged
- * twice before compaction.
+ * Writes the month into one compacted file per hour. Returns the CPU time for merging and compacting the first day in
+ * ms. The first day's events arrive in `FILES_AN_HOUR` files per hour. In production there are 900 files, most of which
+ * are merged twice before compaction.
  */
 async function fillHours(ours: OurFiles, month: string): Promise<number> {
   const warehouse = await openWarehouse(ours)
@@ -146,7 +146,7 @@ async function fillHours(ours: OurFiles, month: string): Promise<number> {
 
 const isOfHours = (files: readonly EventFile[]) => !files.every(isCompacted)
 
-/** Carries out what is planned, but for what is not wanted. */
+/** Runs the planned merges for which `isWanted` returns true. */
 async function merge(
   { parquet }: DuckdbWarehouse,
   { manifest, folder }: OurFiles,
@@ -157,7 +157,7 @@ async function merge(
     if (isWanted(planned.files)) await runMerge(parquet, manifest, folder, planned)
 }
 
-/** Returns the processor time of the first day, ms. */
+/** Merges hourly files into daily ones. Returns the CPU time for the first day in ms. */
 async function joinDays(ours: OurFiles): Promise<number> {
   const warehouse = await openWarehouse(ours)
   const before = cpuMs()
@@ -168,7 +168,7 @@ async function joinDays(ours: OurFiles): Promise<number> {
   return tookMs
 }
 
-/** Returns the SQL of a part of the month as fresh files keep it. */
+/** Returns the SQL that selects a part of the month in the format of fresh files. */
 function freshSql(month: string, from: Instant, to: Instant): string {
   const own: Record<string, string> = {
     seq: 'receivedAt * 1000 + file_row_number % 1000',
@@ -185,7 +185,7 @@ function freshSql(month: string, from: Instant, to: Instant): string {
     WHERE receivedAt >= ${from} AND receivedAt < ${to}`
 }
 
-/** Our warehouse as callers ask it. */
+/** Opens the warehouse for queries as the program does. */
 async function openOurs(ours: OurFiles): Promise<FileStand> {
   const warehouse = await openWarehouse(ours)
   await warehouse.warm()
@@ -203,17 +203,17 @@ async function openOurs(ours: OurFiles): Promise<FileStand> {
   }
 }
 
-/** How long each answer took, ms. */
+/** Times of the queries, in ms. */
 interface Times {
   cold: number[]
   warm: number[]
-  /** Processor time of all threads, warm. */
+  /** CPU time of all threads, for warm queries. */
   cpu: number[]
-  /** The answers, each as text. */
+  /** The distinct results, as strings. */
   answers: Set<string>
 }
 
-/** Queries all layouts in turns. `cold`: with a newly opened engine. */
+/** Queries all layouts in turn. Cold queries use a newly opened engine. */
 async function ask(question: FileQuestion, stands: Record<string, () => Promise<FileStand>>) {
   const times = Object.fromEntries(
     Object.keys(stands).map((name): [string, Times] => [name, { cold: [], warm: [], cpu: [], answers: new Set() }]),

@@ -13,31 +13,33 @@ import { sized } from '../tools/size.ts'
 const DAYS = sized(30, 1)
 const EVENTS = sized(10_000_000, 24_000)
 const PER_HOUR = Math.ceil(EVENTS / (DAYS * 24))
-/** Number of concurrent sessions, and of the events of each. */
+/** Number of concurrent sessions, followed by the number of events per session. */
 const AT_ONCE = 200
 const STEPS = 10
 
-/** When the month ends, a Monday. */
+/** End of the month, a Monday. */
 export const MONTH_END: Instant = Date.UTC(2026, 1, 2)
 const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
-/** Number of events. */
+/** Number of events in the month. */
 export const MONTH_EVENTS = PER_HOUR * 24 * DAYS
-/** One in this many purchases lacks its `transaction_id` and is not sent to Meta; one in this many sessions buys. */
+/**
+ * One in `BAD_ONE_IN` purchases lacks its `transaction_id` and is not sent to Meta. One in `BUYS_ONE_IN` sessions buys.
+ */
 const BAD_ONE_IN = 500
 const BUYS_ONE_IN = 5
-/** The step of a session in which a purchase is sent to Google Analytics. */
+/** Step of a session in which its purchase is sent to Google Analytics. */
 const PURCHASE_STEP = 8
 
 const STEP_NAMES = ['page_view', 'PageView', 'view_item', 'ViewContent', 'add_to_cart', 'AddToCart', 'scroll', 'scroll']
 const PATHS = ['/', '/', '/product/', '/product/', '/cart', '/cart', '/cart', '/checkout']
 
-/** By the step of a session, then of those that buy and those that don't. */
+/** Returns SQL for a value that depends on the step and, from the purchase step on, on whether the session buys. */
 const byStep = (values: readonly string[], bought: string, left: string) =>
   `CASE WHEN step < ${PURCHASE_STEP} THEN [${values.map(quoteText).join(', ')}][step + 1] WHEN buys THEN ${bought} ELSE ${left} END`
 
 /**
- * Returns the SQL of one hour of a shop: sessions of ten events in nine minutes, alternating between two vendors, the
- * last two of them a purchase that is sent to both. `params` as the collector stores them.
+ * Returns the SQL for one hour of a shop. Each session has ten events in nine minutes, sent to two vendors alternately.
+ * The last two events are a purchase, sent to both vendors. `params` has the format of the collector.
  */
 function hourSql(hour: number, orgId: string, domainIds: readonly string[]): string {
   const from = MONTH_START + hour * HOUR_MS
@@ -97,7 +99,10 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     )`
 }
 
-/** Returns the number of `purchase` events without id, and of their sessions that ended, which are not sent to Meta. */
+/**
+ * Returns the number of `purchase` events without an id, and of their ended sessions, whose purchases are not sent to
+ * Meta.
+ */
 export function badPurchases(): { events: number; ended: number } {
   const count = { events: 0, ended: 0 }
   for (let session = 0; ; session += BUYS_ONE_IN * BAD_ONE_IN) {
@@ -110,8 +115,8 @@ export function badPurchases(): { events: number; ended: number } {
 }
 
 /**
- * Fills an empty warehouse as a day after the end of the month: one sorted, shredded file for each day, and one of
- * counts.
+ * Fills an empty warehouse to the state one day after the end of the month: one sorted, shredded file and one file of
+ * counts for each day.
  */
 export async function fillMonth(
   warehouse: DuckdbWarehouse,

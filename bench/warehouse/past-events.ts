@@ -2,24 +2,24 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { DAY_MS, type Instant } from '../../src/core/clock.ts'
 import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
 
-/** A history to be generated. */
+/** Options for generating past events. */
 export interface PastEvents {
   events: number
   days: number
-  /** Its end. */
+  /** End of the generated time span. */
   until: Instant
   domainIds: readonly string[]
   params: 'map' | 'json'
-  /** False: in the order of time. */
+  /** False: events are in chronological order. */
   shuffled?: boolean
-  /** True: ids of sessions and clients are as random as those of browsers; otherwise short numbers. */
+  /** True: session and client ids are as random as in browsers; false: they are short numbers. */
   randomIds?: boolean
 }
 
-/** Concurrent sessions, and events of each. */
+/** Number of concurrent sessions, and number of events per session. */
 const [AT_ONCE, STEPS] = [200, 12]
 
-/** A vendor's event in each step of a session. */
+/** Vendor and event name for each step of a session. */
 const NAMES = [
   ['Google Analytics 4', 'page_view'],
   ['Meta Pixel', 'PageView'],
@@ -49,7 +49,7 @@ const PATHS = [
   '/thanks',
 ]
 
-/** SQL of each parameter; NULL: the event has none. */
+/** SQL for each parameter; NULL: the event does not have it. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   page_location: `'https://shop.example' || path`,
   client_id: `(session * 7919 % 400000)::VARCHAR`,
@@ -68,8 +68,9 @@ export const PAST_KEYS: readonly string[] = Object.keys(PARAMETERS)
 const step = (values: readonly string[]) => `[${values.map(quoteText).join(', ')}][step + 1]`
 
 /**
- * Writes a Parquet file as `tagwarden import events` takes it: sessions of a shop with five vendors, more of them by day than
- * by night, parameters as vendors send them. The same for the same order.
+ * Writes a Parquet file for `tagwarden import events`. It contains sessions of a shop with five vendors, with more
+ * sessions by day than by night, and parameters as sent by the vendors. The result is reproducible for the same
+ * options.
  */
 export async function writePastEvents(path: string, past: PastEvents): Promise<void> {
   const { events, days, until, domainIds, params, shuffled, randomIds } = past

@@ -6,16 +6,16 @@ import { PAST_KEYS } from './past-events.ts'
 
 const SESSION_GAP_MS = 30 * MINUTE_MS
 
-/** The same events in DuckDB alone: one file in the order of time, with a column for each parameter. */
+/** The same events in plain DuckDB: one file in chronological order, with a column for each parameter. */
 export interface PlainMonth {
-  /** True for insights that it can answer. */
+  /** Returns whether it can answer the insight at this path. */
   knows(path: string): boolean
-  /** Answers the insight at `path` of the last `hours`. Throws for one that it does not know. */
+  /** Runs the query of the insight at `path` for the last `hours`. Rejects for an unsupported insight. */
   ask(path: string, hours: number): Promise<void>
   close(): void
 }
 
-/** Writes the events of the Parquet file at `source` as plain columns to `path`, and opens them. */
+/** Writes the events in the Parquet file at `source` to `path` with plain columns, and opens that file. */
 export async function openPlainMonth(source: string, path: string): Promise<PlainMonth> {
   const engine = await DuckDBInstance.create(':memory:', {
     threads: String(availableParallelism()),
@@ -42,7 +42,10 @@ export async function openPlainMonth(source: string, path: string): Promise<Plai
   }
 }
 
-/** Returns SQL for every value of every parameter, and how often it comes, for each of `by`: a pass for each parameter. */
+/**
+ * Returns SQL that counts every value of every parameter for each combination of `by`, with a separate pass for each
+ * parameter.
+ */
 const valuesSql = (events: string, by: string) =>
   PAST_KEYS.map(
     (key) => `SELECT ${by}, '${key}' AS key, ${key} AS value, count(*) AS weight, max(receivedAt) AS lastAt
@@ -51,7 +54,7 @@ const valuesSql = (events: string, by: string) =>
 
 const totalsSql = (events: string, by: string) => `SELECT ${by}, count(*) FROM ${events} GROUP BY ALL`
 
-/** As people would write them who have only this to ask. */
+/** Queries as a person would write them for only this purpose. */
 const QUESTIONS: Record<string, (events: string) => string[]> = {
   '/v1/events/dictionary': (events) => [
     totalsSql(events, 'vendor'),
@@ -69,7 +72,9 @@ const QUESTIONS: Record<string, (events: string) => string[]> = {
   '/v1/journeys/flows': (events) => [flowsSql(events)],
 }
 
-/** Stays of each session at a path, how they follow each other, and what was sent in them. */
+/**
+ * Returns SQL for each session's visits to paths, the transitions between them, and the events sent during each visit.
+ */
 function flowsSql(events: string): string {
   const segment = `'/([0-9]+|[0-9a-fA-F]{16,})(/|$)'`
   return `WITH told AS (

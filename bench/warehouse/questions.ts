@@ -11,9 +11,9 @@ import { client, type Measured, start, tagwarden } from '../tools/server.ts'
 import { sized } from '../tools/size.ts'
 
 const QUESTIONS = sized(200, 6)
-/** Limit of an organization's concurrent queries. */
+/** Maximum number of concurrent queries of an organization. */
 const AT_ONCE = 3
-/** More keys than an organization has slots. */
+/** Number of keys used; more than an organization has slots. */
 const KEYS = 10
 const EVENTS = sized(200_000, 4000)
 const BATCH_EVENTS = 500
@@ -22,7 +22,7 @@ const PROBES = sized(20, 2)
 const GIVE_UP_MS = 60 * SECOND_MS
 const LOOK_MS = 50
 
-/** Reads every character of every parameter, so that one query keeps a core busy for many seconds. */
+/** A rule that reads every character of every parameter, so that a query occupies a core for many seconds. */
 const SLOW_RULE = {
   ...{ name: 'Slow', alertType: 'data_validation', period: '1h' },
   channels: [{ type: 'email', target: 'ann@example.com' }],
@@ -32,24 +32,24 @@ const SLOW_RULE = {
   },
 }
 
-/** An organization with the token of its property and its keys. */
+/** An organization with its keys and the token of its property. */
 interface Side {
   token: string
   domainId: string
   keys: string[]
 }
 
-/** Measurements while the queries ran. */
+/** Measurements taken while the queries ran. */
 interface Seen {
   evaluationAgeMs: number[]
   searchMs: number[]
   rssMb: number[]
-  /** Time from aborting all of them until the engine is idle. */
+  /** Time from aborting all queries until the engine is idle, in ms. */
   goneMs: number
 }
 
 /**
- * Measures 200 concurrent slow queries of one organization: the effect on evaluation, another organization and memory.
+ * Measures how 200 concurrent slow queries from one organization affect evaluation, another organization and memory.
  */
 export async function benchQuestions(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-questions-'))
@@ -129,7 +129,9 @@ async function askAndGiveUp(server: Measured, asking: Side, other: Side, count: 
   return { ...seen, goneMs }
 }
 
-/** Sends previews, a third of them backtests; each promise settles, also when it is refused or aborted. */
+/**
+ * Sends previews, a third of which are backtests. Each promise settles, even when its request is rejected or aborted.
+ */
 function askAll(url: string, { keys }: Side, count: number, signal: AbortSignal): Promise<string>[] {
   return Array.from({ length: count }, async (_, n) => {
     const headers = { authorization: `Bearer ${keys[n % keys.length]}`, 'content-type': 'application/json' }
@@ -160,7 +162,10 @@ async function watch(server: Measured, { keys, domainId }: Side): Promise<Omit<S
   return seen
 }
 
-/** Returns how long the process keeps working, ms: until it uses less than a third of a core, measured every 50 ms. */
+/**
+ * Returns how long the process continues to work, in ms. It is idle once it uses less than a third of a core, measured
+ * every 50 ms.
+ */
 async function restAfter(server: Measured): Promise<number> {
   const startedAt = performance.now()
   let [at, used] = [startedAt, server.cpuMs()]

@@ -3,7 +3,10 @@ import { DASHBOARD_HEADERS, PAGE_HEADERS } from '../../../src/http/headers.ts'
 import { fileResponse, IMMUTABLE, REVALIDATED } from '../../../src/http/static-files.ts'
 import { ASSETS_PATH, buildWeb } from '../../../src/http/web-bundle.ts'
 
-/** Serves a page that is React and one heading, built, packed, cached and guarded by the same headers as ours. */
+/**
+ * Serves a page with only React and one heading. It is built, compressed and cached like ours, with the same security
+ * headers.
+ */
 export async function openBarePage(): Promise<{ url: string; stop(): void }> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'bare.html')], { effort: 'best' })
   const server = Bun.serve({

@@ -6,7 +6,7 @@ interface Heap {
   compiled: number
 }
 
-/** Data that DevTools stores for each request, which exists only because of the measurement. */
+/** Data that DevTools stores for each request; it exists only because of the measurement. */
 const OF_THE_MEASURING = 'blink::NetworkResourcesData::ResourceData'
 
 interface Snapshot {
@@ -16,10 +16,9 @@ interface Snapshot {
 }
 
 /**
- * Reads a heap snapshot, which Chromium takes after a full collection. Compiled code is counted apart: V8 compiles a
- * function again, and into more machine code, the more often it ran, so that the code of a page that does nothing but run grows
- * until all that runs often is compiled.
- * https://github.com/v8/v8/blob/main/src/profiler/heap-snapshot-generator.h: the types of nodes.
+ * Reads a heap snapshot, which Chromium takes after a full garbage collection. Compiled code is counted separately. V8
+ * compiles frequently run functions again, into more machine code, so this code grows for a while on any page that
+ * keeps running. Node types: https://github.com/v8/v8/blob/main/src/profiler/heap-snapshot-generator.h
  */
 export async function heapOf(cdp: CDPSession): Promise<Heap> {
   const { snapshot, nodes, strings } = JSON.parse(await takeSnapshot(cdp)) as Snapshot

@@ -4,15 +4,18 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { heapOf } from './heap.ts'
 import { openTab, settled, type Tab } from './tab.ts'
 
-/** Factor by which the clock of the page and the stream are accelerated. */
+/** Factor by which the clock of the page and the stream is accelerated. */
 const SPEED = 30
-/** By then everything that is loaded once, or kept for a minute, has been loaded. */
+/** Time after which all data that is loaded once, or cached for a minute, has been loaded. */
 const BEGINNING_MS = 30 * MINUTE_MS
 const PULSE_MS = 10 * SECOND_MS
-/** As a busy company has: an issue, an alert or another thing changes every five seconds. */
+/** Interval between changes to issues, alerts or other objects, as in a busy company. */
 const CHANGE_MS = 5 * SECOND_MS
 
-/** Leaves the Overview open for an hour of a clock that runs faster: how its memory after it is to that after half an hour. */
+/**
+ * Leaves the Overview open for an hour on an accelerated clock. Compares its memory usage at the end with that half an
+ * hour after opening the page.
+ */
 export async function hour(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const stand = openQuickStream(url)
   const tab = await openTab(browser, { key })
@@ -56,7 +59,7 @@ async function memoryOf({ page }: Tab): Promise<Memory> {
   return { ...heap, nodes, listeners: jsEventListeners }
 }
 
-/** Makes the page's clock and timers run faster. */
+/** Accelerates the page's clock and timers. */
 async function hasten({ page }: Tab): Promise<void> {
   await page.evaluateOnNewDocument((speed) => {
     const { now } = Date
@@ -71,7 +74,9 @@ async function hasten({ page }: Tab): Promise<void> {
   }, SPEED)
 }
 
-/** Proxies the server at `target` with a faster stream whose events refer to existing objects. */
+/**
+ * Proxies the server at `target`. The stream is replaced by an accelerated one whose events refer to existing objects.
+ */
 function openQuickStream(target: string) {
   let told = 0
   const server = Bun.serve({
@@ -90,7 +95,7 @@ function openQuickStream(target: string) {
 
 type Ids = Record<string, string[]>
 
-/** Returns the ids of some objects of each kind that the stream reports. */
+/** Returns the ids of some objects of each kind that the stream reports on. */
 async function idsOf(target: string, headers: Headers): Promise<Ids> {
   const lists = { issue: 'issues', alert: 'alerts', domain: 'domains', delivery: 'deliveries', change: 'changes' }
   const authorization = headers.get('authorization') ?? ''

@@ -6,7 +6,7 @@ import { openTab, settled } from './tab.ts'
 const PATHS = ['/', '/issues', '/alerts', '/domains']
 const QUIET_MS = 1000
 
-/** Requests of the pages in a minute without any activity or change. */
+/** Counts the requests that pages send in a minute without any activity or change. */
 export async function idle(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const asked = await Promise.all(
     PATHS.map(async (path) => {

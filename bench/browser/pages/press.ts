@@ -3,20 +3,20 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { median, openTab, settled, type Tab } from './tab.ts'
 
 const ROUNDS = 3
-/** A pointer that rests on a link for this long, without active requests, has preloaded the page. */
+/** Once no request has been active for this long while the pointer rests on a link, the page behind it is preloaded. */
 const QUIET_MS = 250
 
 interface Pressed {
   path: string
-  /** From the press to the first frame in which nothing of the page is loading. */
+  /** Time from the click to the first frame in which no part of the page is loading. */
   ms: number
-  /** Requests made between them. */
+  /** Requests sent during that time. */
   asked: readonly string[]
 }
 
 /**
- * Presses every link of the navigation, one after the other, beginning with nothing loaded but the Overview. Each was pointed at
- * before, so that its script and its data are there.
+ * Clicks every link in the navigation, one after another, starting with only the Overview loaded. The pointer rests on
+ * each link first, so that its script and data are preloaded.
  */
 export async function press(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const pressed: Pressed[] = []
@@ -26,7 +26,7 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
     await tab.page.goto(`${url}/`)
     await settled(tab)
     const links = await tab.page.$$('nav[aria-label=Main] a')
-    // The Overview last: one is there already.
+    // The Overview is last, because it is already open.
     for (const link of [...links.slice(1), ...links.slice(0, 1)]) pressed.push(await pressOn(tab, link))
     await tab.close()
   }
@@ -35,7 +35,7 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
   console.log(
     `  press to painted, ms: ${paths.map((path) => `${path} ${Math.round(median(of(path).map(({ ms }) => ms)))}`).join(', ')}`,
   )
-  // Requests caused by changes of the stream are occasional; those of a page are made every time.
+  // Requests caused by changes in the stream are occasional. Those caused by the page occur every time.
   const always = paths.map((path) => {
     const [first, ...others] = of(path).map(({ asked }) => asked)
     return { path, asked: (first ?? []).filter((one) => others.every((asked) => asked.includes(one))) }
@@ -48,7 +48,7 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
   ]
 }
 
-/** Records, for the last press, when the first frame of the complete new page was painted. */
+/** Records, for the last click, when the first frame of the complete new page was painted. */
 async function keepPaints({ page }: Tab): Promise<void> {
   await page.evaluateOnNewDocument(() => {
     const whole = () => {
@@ -94,7 +94,7 @@ async function pressOn(tab: Tab, link: ElementHandle<Element>): Promise<Pressed>
   const ms = (await took.jsonValue()) as number
   const after = asked.slice(before)
   const path = new URL(page.url()).pathname
-  // Away from the links, or what lies under the pointer would count as pointed at.
+  // Moves the pointer away from the links; otherwise the element below the pointer would be preloaded.
   await page.mouse.move(700, 850)
   return { path, ms, asked: after }
 }

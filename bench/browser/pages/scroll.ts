@@ -3,11 +3,11 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { ISSUES } from './many-issues.ts'
 import { median, openTab, quantile, settled } from './tab.ts'
 
-/** As a hand that turns a wheel without a pause: pixels of each turn. */
+/** Number of pixels scrolled per step, like a hand turning a mouse wheel without pause. */
 const STEP_PX = 400
 const TWO_FRAMES_MS = 33.4
 
-/** Scrolls a list of 10,000 issues from its beginning to its end: how long its frames take, and how many rows are in the document. */
+/** Scrolls a list of 10,000 issues from start to end. Measures frame times and the number of rows in the document. */
 export async function scroll(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const tab = await openTab(browser, { key })
   const { page } = tab

@@ -6,10 +6,10 @@ import { openTab, settled, type Tab } from './tab.ts'
 
 const WIDTHS = [1280, 360]
 const QUIET_MS = 300
-/** Said one by one from here on. */
+/** Layout shifts of at least this size are printed individually. */
 const NOTABLE = 0.01
 
-/** How much of each page moves while it loads: the sum of its layout shifts, https://web.dev/articles/cls. */
+/** Measures how much each page moves while it loads: the sum of its layout shifts, https://web.dev/articles/cls. */
 export async function shift(
   browser: Browser,
   { url, key, call }: { url: string; key: string; call: ReturnType<typeof client> },
@@ -35,7 +35,7 @@ export async function shift(
 
 interface Shifts {
   sum: number
-  /** The moved elements, as tags with their text. */
+  /** The moved elements, as tag names with their text. */
   moved: string[]
 }
 

@@ -4,9 +4,9 @@ import { SECOND_MS } from '../../../src/core/clock.ts'
 /** A tab, usually in a separate browser context with an empty cache. */
 export interface Tab {
   page: Page
-  /** Paths that it asked for since it was opened, the stream of changes left out. */
+  /** Paths requested since the tab was opened, except for the change stream. */
   asked: readonly string[]
-  /** Waits until none of its requests has been active for this long. */
+  /** Resolves when no request has been active for this long. */
   quiet(ms: number): Promise<void>
   close(): Promise<void>
 }
@@ -16,11 +16,11 @@ const PAUSE_MS = 20
 
 interface TabOptions {
   key?: string | null
-  /** True in the browser's own profile, which keeps compiled scripts as well; other contexts do not. */
+  /** True to use the browser's own profile, which also caches compiled scripts. Other contexts do not. */
   isOfProfile?: boolean
 }
 
-/** Opens it, signed in where there is a key. */
+/** Opens a tab, signed in if a key is given. */
 export async function openTab(browser: Browser, { key = null, isOfProfile = false }: TabOptions = {}): Promise<Tab> {
   const context = isOfProfile ? browser.defaultBrowserContext() : await browser.createBrowserContext()
   const page = await context.newPage()
@@ -44,7 +44,7 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
     underWay.add(request)
     movedAt = performance.now()
   })
-  // Not every request that the page before it left is said to have ended.
+  // The end of a request is not always reported when its page is left.
   page.on('framenavigated', () => underWay.clear())
   for (const end of ['requestfinished', 'requestfailed'] as const) {
     page.on(end, (request) => {
@@ -65,7 +65,7 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
   }
 }
 
-/** Waits until the page has its heading and nothing of it is loading. */
+/** Waits until the page has its heading and no part of it is loading. */
 export async function settled({ page }: Tab): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null,
@@ -75,6 +75,6 @@ export async function settled({ page }: Tab): Promise<void> {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The value below which that share of them lies; 0 of none. */
+/** Returns the value below which this share of the values lies; 0 without values. */
 export const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0

@@ -5,7 +5,7 @@ import { openBarePage } from './bare-server.ts'
 import { median, openTab, type Tab } from './tab.ts'
 
 const ROUNDS = 7
-/** Visits before those that are measured: Chromium keeps compiled scripts from the second on. */
+/** Number of visits before the measured ones. Chromium caches compiled scripts from the second visit on. */
 const VISITS_BEFORE = 3
 const VERDICT = 'section[aria-label=Verdict]:not([aria-busy=true])'
 const CHART = 'figure svg, [role=figure] svg'
@@ -16,8 +16,8 @@ interface Place {
 }
 
 /**
- * Measures how quickly the Overview shows its verdict, compared with a bare React page that draws its heading, in
- * turns, and its size.
+ * Measures the Overview's size and how quickly it shows its verdict. A bare React page that draws its heading is
+ * measured alternately for comparison.
  */
 export async function usable(browser: Browser, { url, key }: Place): Promise<Budget[]> {
   const bare = await openBarePage()
@@ -67,7 +67,7 @@ async function timed(browser: Browser, pages: Record<'ours' | 'bare', Visited>):
   ]
 }
 
-/** Keeps when the first frame with the element was painted, since the navigation began. */
+/** Records when the first frame with the element was painted, relative to the start of the navigation. */
 async function watchFor({ page }: Tab, selector: string): Promise<void> {
   await page.evaluateOnNewDocument((selector) => {
     const observer = new MutationObserver(() => {
@@ -83,7 +83,10 @@ async function watchFor({ page }: Tab, selector: string): Promise<void> {
   }, selector)
 }
 
-/** Opens the address as from a link elsewhere. Returns when it was usable, in ms since the navigation. */
+/**
+ * Opens the URL as if through a link on another page. Returns when the page was usable, in ms since the start of the
+ * navigation.
+ */
 async function visited({ page, quiet }: Tab, { url }: Visited): Promise<number> {
   await page.goto('about:blank')
   await page.goto(url)
