@@ -127,7 +127,7 @@ export interface ApiParts {
   runFiles: RunFiles
   audits: Audits
   streams: Streams
-  /** Null when the data folder has an owner. */
+  /** Token for creating the first owner; null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
   report(error: unknown, where: string): void
@@ -169,7 +169,7 @@ function openedAtFirst(open: () => Promise<Answer>): Answer {
   }
 }
 
-/** Routes about properties, their events, and their issues. */
+/** Returns the routes for properties, their events, and their issues. */
 function watchingRoutes(parts: ApiParts): Route[] {
   const { db, box, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
   const allInsights = [...insights, issueEvidence(box)]
@@ -249,7 +249,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
   ]
 }
 
-/** Flow tests and their runs, and audits. */
+/** Returns the routes for flow tests, their runs, and audits. */
 function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Route[] {
   const { db, clock, config, guard, enqueue, browsers, flowRuns, runFiles } = parts
   const checkAddress = addressCheck(config.outboundAllow)
@@ -290,7 +290,7 @@ function channelCheck(db: Db, guard: AddressGuard) {
     checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
 }
 
-/** Routes about access: sign-in, organizations, members, keys. */
+/** Returns the routes for sign-in, organizations, members and keys. */
 function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
   const { rules, domains, mailConfigured } = parts
   const { audit, company } = oidc

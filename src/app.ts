@@ -49,18 +49,18 @@ export type { AppOptions, Log } from './app/base.ts'
 export interface App {
   /** Public URL of the server: the configured one, or else its URL on this machine. */
   publicUrl: string
-  /** Handles requests for everything but the collector. */
+  /** Handles all requests except those to the collector. */
   fetch(request: Request): Promise<Response>
   /** URL for creating the first owner. It is secret and can be used once. Null when there is an owner. */
   setupUrl: string | null
-  /** The routes of `fetch`, without pages. */
+  /** The routes that `fetch` serves, without pages. */
   routes: readonly Route[]
   collector: Collector
   /** Batches that have not been validated against the rules yet. */
   late: LateBatches
   db: Db
   box: SecretBox
-  /** The jobs to schedule; tests run them by name. */
+  /** The jobs to schedule. Tests run them by name. */
   jobs: readonly Job[]
   /** Prepares the event history for queries and reports an error when it can't be queried. */
   warm(): Promise<void>

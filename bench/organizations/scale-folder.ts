@@ -14,7 +14,7 @@ import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 
-/** The size of an installation. */
+/** Size of an installation. */
 export interface Size {
   domains: number
   /** Number of one-minute alerts, of all types. In addition, each domain has its automatic alert. */

@@ -10,7 +10,7 @@ export interface ScaleLoad {
   taken: number
   failed: number
   p99Ms: number
-  /** Maximum and 99th percentile of the response time of `/healthz`. */
+  /** Maximum and 99th percentile of the response time of `/healthz`, in ms. */
   pauseMs: number
   healthP99Ms: number
 }

@@ -33,7 +33,7 @@ const STOP_AFTER_MS = sized(1200, 0)
 const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
 
 interface Figures {
-  /** Maximum time from the end of a minute to the evaluation of its last alert. */
+  /** Maximum time from the end of a minute to the evaluation of its last alert, in ms. */
   lateMs: number
   /** Maximum response time of the lists, in ms. */
   listMs: number

@@ -1,7 +1,7 @@
-/** Output of a load generator. */
+/** Results of a load generator. */
 export interface Load {
   requests: number
-  /** Responses other than 202. */
+  /** Number of responses with a status other than 202. */
   failures: number
   seconds: number
   p50Ms: number

@@ -1,4 +1,4 @@
-/** A figure and its limit. */
+/** A measured figure and its limit. */
 export interface Budget {
   name: string
   value: number

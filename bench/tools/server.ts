@@ -57,7 +57,7 @@ export async function start(
   }
 }
 
-/** `ordinary` uses `fetch`; `sockets` is a minimal client. */
+/** Client used by the load generator: `ordinary` uses `fetch`; `sockets` is a minimal client. */
 export type Client = 'ordinary' | 'sockets'
 
 export interface LoadOrder {

@@ -19,18 +19,18 @@ export interface AppOptions {
   config: Config
   clock: Clock
   log: Log
-  /** Outgoing requests and mail; by default HTTP and SMTP as configured. */
+  /** Sends requests and mail to other servers; by default through HTTP and SMTP as configured. */
   transport?: Transport
   /** Returns a number from 0 up to but not including 1, used to spread retries. */
   jitter?: () => number
 }
 
-/** Dependencies of every part of the program, available before any file is opened. */
+/** Dependencies that every part of the program needs. They are available before any file is opened. */
 export interface Base {
   config: Config
   clock: Clock
   log: Log
-  /** Logs an error that can't be returned to a caller. */
+  /** Logs an error that can't be returned to the caller. */
   report(error: unknown, where: string): void
   guard: AddressGuard
   transport: Transport

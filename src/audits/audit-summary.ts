@@ -38,7 +38,7 @@ export class AuditTally {
     return this.summary
   }
 
-  /** Hosts of the pages, most frequent first. */
+  /** Returns the hosts of the pages, most frequent first. */
   hostsSeen(): string[] {
     return [...this.hosts].toSorted(([, one], [, other]) => other - one).map(([host]) => host)
   }

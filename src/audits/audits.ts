@@ -39,7 +39,7 @@ export interface AuditsDeps {
 /** Maximum duration of a crawl. Long enough for 2,000 pages of a host that requires a delay of 10 s. */
 const CRAWL_MAX_MS = 6 * HOUR_MS
 
-/** Executes queued audits. */
+/** Runs queued audits. */
 export class Audits {
   private readonly underWay = new ActiveRuns<StoredAudit & { id: string }>()
 

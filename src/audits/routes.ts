@@ -32,7 +32,7 @@ export interface AuditRouteDeps {
 }
 
 const tag = 'Audits'
-/** Number of pages returned with an audit. */
+/** Number of pages returned together with an audit. */
 const PAGES_SHOWN = 200
 
 const ListQuery = Closed({
@@ -41,7 +41,7 @@ const ListQuery = Closed({
   ...pagingFields,
 })
 
-/** Routes under `/v1/audits`. */
+/** Returns the routes under `/v1/audits`. */
 export function auditRoutes(parts: AuditRouteDeps): Route[] {
   const { db, box, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
   const detailOf = ({ orgId, audit, differences }: StoredAudit, principal: Principal) => {

@@ -108,7 +108,7 @@ export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) =>
   }
 }
 
-/** Returns the settings chosen by the caller. */
+/** Returns the settings that the caller gave. */
 function settingsOf(audit: Audit): AuditSettings {
   const { id: _, status: _1, createdAt: _2, startedAt: _3, finishedAt: _4, durationMs: _5, ...rest } = audit
   const { region: _6, error: _7, summary: _8, ...settings } = rest

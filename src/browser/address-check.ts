@@ -8,7 +8,7 @@ import { addressGuard } from '../integrations/transport/address-guard.ts'
  */
 export type CheckAddress = (address: string, field: string) => void
 
-/** @param outboundAllow `TAGWARDEN_OUTBOUND_ALLOW` */
+/** @param outboundAllow value of `TAGWARDEN_OUTBOUND_ALLOW` */
 export function addressCheck(outboundAllow: readonly string[]): CheckAddress {
   const guard = addressGuard(outboundAllow, { plainHttp: true })
   return (address, field) => {

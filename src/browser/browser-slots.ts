@@ -125,7 +125,7 @@ interface Use {
 export class BrowserTime {
   private readonly uses = new Map<string, Use>()
 
-  /** `now` returns monotonic milliseconds. */
+  /** @param now returns monotonic milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Returns the weighted milliseconds, including those of running browsers; 0 for an organization without any. */

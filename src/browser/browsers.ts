@@ -38,17 +38,17 @@ export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
 export interface Asked<Plan, Message> {
   orgId: string
   task: TaskName
-  /** Called when there is a free slot. */
+  /** Returns the plan for the task. Called when a slot is free. */
   plan: (own: ServerBrowsing) => Plan
   /** Maximum running time of the browser in milliseconds. Pauses are included, the wait for a slot is not. */
   limitMs: number
   /** True when the task frees its slot while it waits. The number of such tasks is limited per organization. */
   pauses?: boolean
-  /** Stops the run, or its wait for a slot. */
+  /** Aborting this signal stops the run, or its wait for a slot. */
   stopping: AbortSignal
-  /** Called when there is a free slot. */
+  /** Called when a slot is free and the browser is about to start. */
   onStart(): void
-  /** Called with the messages of the task, in order. */
+  /** Called with each message from the task, in order. */
   onMessage(message: Message): void
 }
 

@@ -2,7 +2,10 @@ import type { Browser, Page } from 'puppeteer-core'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Traffic } from './traffic.ts'
 
-/** `desktop` is 1,280 × 800, `mobile` a phone of 390 × 844 with touch and its user agent. */
+/**
+ * Screen of the browser: `desktop` is 1,280 × 800; `mobile` is a phone of 390 × 844 with touch and a phone's user
+ * agent.
+ */
 export type Device = 'desktop' | 'mobile' | { width: number; height: number; mobile?: boolean }
 
 /**

@@ -6,7 +6,7 @@ import { until } from './time-limit.ts'
 
 /** Time to wait for a banner, which may appear after the page has loaded. */
 const APPEARS_MS = 3000
-/** Time for an answered banner to disappear, and for the second page of its options to appear. */
+/** Time for an answered banner to disappear, and for the second page of a banner's options to appear. */
 const GOES_MS = 2000
 const LOOK_EVERY_MS = 200
 

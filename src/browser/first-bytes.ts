@@ -50,7 +50,7 @@ function tlsIn(bytes: Buffer): Spoken | null {
 }
 
 function protocolsOf(hello: Reader): string[] {
-  // Version and random bytes; then session, ciphers, compressions.
+  // Skips the version and random bytes. Session, cipher suites and compression methods follow.
   hello.advance(34)
   hello.block(1)
   hello.block(2)

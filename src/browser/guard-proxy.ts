@@ -119,7 +119,7 @@ interface Ways {
 
 /** Serves one connection from the browser: a single tunnel, or plain requests one after another. */
 function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
-  /** Destination of plain requests; responses pass unchanged. */
+  /** Destination of plain requests. Responses are forwarded unchanged. */
   let upstream: { place: string; socket: Socket } | null = null
   const reader = new RequestReader()
   let work = Promise.resolve()

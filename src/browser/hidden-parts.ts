@@ -13,7 +13,7 @@ export interface Piece {
   isField: boolean
 }
 
-/** A part of a piece, from `start` up to `end`. */
+/** A part of a piece, from `start` up to but not including `end`. */
 export interface HiddenPart extends Span {
   /** Index of the piece. */
   piece: number

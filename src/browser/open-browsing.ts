@@ -16,7 +16,7 @@ import { watchTraffic } from './watch-traffic.ts'
 
 /** Dependencies that tests can replace. */
 export interface BrowsingDeps {
-  /** Resolves names; the system's resolver by default. */
+  /** Resolves host names; by default with the system's resolver. */
   resolve?: Resolve
   /** Called with `host:port` for each connection that the browser requests. */
   onAsked?: (place: string) => void

@@ -22,7 +22,7 @@ const OFF_FEATURES = [
   ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
   ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
   ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
-  // Search features of the full browser.
+  // Search features of the full browser, which the headless shell lacks.
   ...['PreconnectToSearch', 'AimEnabled', 'AimServerEligibilityEnabled', 'AimServerRequestOnStartupEnabled'],
   // Puppeteer can't follow targets while these features are enabled: https://crbug.com/1348106,
   // https://crbug.com/1492053.

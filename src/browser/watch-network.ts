@@ -159,7 +159,7 @@ interface Failure {
   corsErrorStatus?: { corsError: string }
 }
 
-/** Returns why a request failed, without a full stop. */
+/** Describes why a request failed, without a full stop. */
 function failureText({ errorText, canceled, blockedReason, corsErrorStatus }: Failure): string {
   if (blockedReason) return `The browser blocked it (${blockedReason})`
   if (corsErrorStatus) return `The browser withheld the response from the page (CORS: ${corsErrorStatus.corsError})`

@@ -25,7 +25,7 @@ export interface WebFileOptions {
   ca: string
   userAgent: string
   maxBytes: number
-  /** Timeout of the whole request, including redirects. */
+  /** Timeout of the whole request in milliseconds, including redirects. */
   limitMs: number
 }
 
@@ -90,7 +90,7 @@ async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Uint
   for await (const chunk of plain) {
     chunks.push(chunk)
     size += chunk.length
-    // Leaving the loop closes the connection.
+    // Exiting the loop closes the connection.
     if (size >= maxBytes) break
   }
   return Buffer.concat(chunks).subarray(0, maxBytes)

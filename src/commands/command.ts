@@ -16,9 +16,9 @@ export interface Invocation {
   env: NodeJS.ProcessEnv
 }
 
-/** One subcommand of the program. */
+/** A command of the program. */
 export interface Command {
-  /** One or two words: `serve`, `import har`. */
+  /** The name, of one or two words: `serve`, `import har`. */
   name: string
   /** Text after the command name in the usage line. */
   operands?: string

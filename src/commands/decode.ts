@@ -22,7 +22,7 @@ const nothing = (error: string) => ({ vendor: null, kind: null, account: null, e
 export function decodeLine(value: unknown) {
   const fault = faultOf(value)
   if (fault !== null) return nothing(fault)
-  // safe because `faultOf` checked it
+  // Safe because `faultOf` has checked the value.
   const request = value as Input
   const body = readBody(request)
   if (body.error !== null) return nothing(`body: ${body.error}`)

@@ -118,7 +118,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
 const OWNERS_TO_BE =
   'The person who opens the link shown at the next start, or runs "tagwarden init", owns them. Each domain has a new token, which pages and apps must use; denied hostnames, alerts and users must be created again'
 
-/** Returns a function that shows the progress on a terminal. */
+/** Returns a function that shows progress on a terminal. */
 function progressOf(done: string): (files: number, of: number) => void {
   const started = performance.now()
   return (files, of) => {

@@ -1,7 +1,7 @@
 import { draftForParent } from '../flows/draft-process.ts'
 import type { Command } from './command.ts'
 
-/** Drafts a flow test from a HAR on standard input; started by the server. */
+/** Creates a draft of a flow test from a HAR on standard input. Started by the server. */
 export const draft: Command = {
   name: 'draft',
   isInternal: true,

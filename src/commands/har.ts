@@ -38,7 +38,7 @@ export async function readHar(path: string): Promise<RecordedHit[]> {
 
 /** Returns the requests of a HAR given as a string. `name` identifies it in error messages. */
 export function parseHar(text: string, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
-  // Some recorders write a byte order mark.
+  // Some recorders write a byte order mark, which `JSON.parse` rejects.
   return hitsOf(JSON.parse(text.replace(/^\uFEFF/, '')), name, attachmentOf)
 }
 

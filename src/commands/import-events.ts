@@ -86,7 +86,7 @@ function linesOf({ imported, refused, errors }: Imported): string[] {
   ]
 }
 
-/** Returns a function that shows the progress on a terminal. */
+/** Returns a function that shows progress on a terminal. */
 function progressBar(files: number): (file: string, done: number) => void {
   const started = performance.now()
   let shown = ''

@@ -27,7 +27,7 @@ export const serve: Command = {
   },
 }
 
-/** Returns hints for the operator about settings that are missing. */
+/** Returns hints for the operator about missing settings. */
 export function hintsOf(
   { publicUrl, smtpUrl, chromium }: Pick<Config, 'publicUrl' | 'smtpUrl' | 'chromium'>,
   ownUrl: string,

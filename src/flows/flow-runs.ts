@@ -51,7 +51,7 @@ export interface FlowRunDeps {
 /** Additional time to start a browser before a walk and to write its files afterwards. */
 const AROUND_WALK_MS = 30 * SECOND_MS
 
-/** Result of one walk of a run. */
+/** Result of a single walk in a run. */
 interface Attempt {
   facts: RunFacts
   error: string | null
@@ -212,7 +212,7 @@ function hostsOf(events: readonly RunEvent[]): string[] {
 /** Maximum number of events stored per run. */
 const MAX_EVENTS = 5000
 
-/** Collects the messages of a walk. */
+/** Collects the messages sent during a walk. */
 class Walked {
   private readonly told = new Map<number, StepResult>()
   readonly events: RunEvent[] = []

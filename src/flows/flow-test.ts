@@ -19,7 +19,7 @@ const RECORDING = {
 }
 const EXPECTATION = { step: 1, vendor: 'Google Analytics 4', event: 'add_to_cart' }
 
-/** Unversioned fields of a flow test. Stored tests have every field. */
+/** Unversioned fields of a flow test. All of them are present in stored tests. */
 const settings = {
   name: Text(1, 200, {
     description: 'Name of the test, used as the title of its notifications',

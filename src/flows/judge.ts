@@ -9,7 +9,7 @@ import { conditionRequirement, deviationOf, eventName, expectedName, stepName, t
 import { type CompiledExpectation, compileExpectations, type LabelMembers, spanOf } from './match-expectations.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
-/** A finished walk and its expectations. */
+/** A finished walk with its expectations. */
 export interface WalkedRun {
   steps: readonly StepResult[]
   events: readonly RunEvent[]

@@ -27,9 +27,9 @@ export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'par
 
 /** Tests of single events against an expectation. */
 interface EventTests {
-  /** Returns whether label, vendor, event and account are as expected. */
+  /** Returns whether the event's label, vendor, event name and account match. */
   isNamed(event: MatchedEvent): boolean
-  /** Returns whether the data is also as expected. */
+  /** Returns whether the event's data matches as well. */
   matches(event: MatchedEvent): boolean
   /** Returns the conditions of `data` that the event does not meet, as given by the user. */
   faultsIn(event: MatchedEvent): Condition[]

@@ -1,6 +1,6 @@
 import type { Recording } from './recording.ts'
 
-/** A visit to a shop as exported by the Recorder of Chrome 140, unedited. */
+/** A visit to a shop, as exported by the Recorder of Chrome 140 without changes. */
 export const EXPORTED: Recording & { selectorAttribute?: string } = {
   title: 'Recording 23.11.2026 at 09:41:07',
   steps: [

@@ -82,7 +82,7 @@ const HealingInputSchema = Closed(
   { $id: 'HealingInput', examples: [{ step: 1, approve: true }] },
 )
 
-/** Routes under `/v1/flows/tests`. */
+/** Returns the routes under `/v1/flows/tests`. */
 export function flowTestRoutes(parts: FlowTestDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
 }

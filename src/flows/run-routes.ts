@@ -48,7 +48,7 @@ const Png = Type.Unsafe<Blob>(Type.String({ contentMediaType: 'image/png', examp
 
 const ByStep = Closed({ id: Type.String({ maxLength: 100 }), index: Type.String({ maxLength: 10 }) })
 
-/** Routes under `/v1/flows/runs`, and `/v1/flows/reports`. */
+/** Returns the routes under `/v1/flows/runs` and `/v1/flows/reports`. */
 export function runRoutes(parts: RunRouteDeps): Route[] {
   return [...listingRoutes(parts), ...detailRoutes(parts), cancelRoute(parts), ...fileRoutes(parts)]
 }

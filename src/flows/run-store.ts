@@ -25,7 +25,7 @@ export interface RunFacts {
 
 const NO_FACTS: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
 
-/** A run with its inputs. */
+/** A run with the inputs it was started with. */
 export interface StoredRun extends Run {
   orgId: string
   /** Replaces the version's start URL; null: not replaced. */
@@ -142,7 +142,7 @@ export function listRuns(
   return { runs: items, nextCursor }
 }
 
-/** Returns the most recently finished runs, newest first, with the names of their tests. */
+/** Returns the most recently finished runs with the names of their tests, newest first. */
 export function endedRuns(db: Db, orgId: string, limit: number): (StoredRun & { testName: string })[] {
   const rows = prepared<[string, number], RunRow & { testName: string }>(
     db,

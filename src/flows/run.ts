@@ -5,7 +5,7 @@ export type StepStatus = 'passed' | 'healed' | 'failed' | 'skipped'
 
 /** Result of one step in the recording. */
 export interface StepResult {
-  /** Index in `recording.steps`. */
+  /** Index of the step in `recording.steps`. */
   index: number
   /** Type in the recording, for example `click`. */
   type: string

@@ -91,7 +91,7 @@ async function visited({ page, quiet }: Tab, { url }: Visited): Promise<number> 
   await page.goto('about:blank')
   await page.goto(url)
   const painted = await page.waitForFunction('window.paintedAt', { polling: 20 })
-  // Later requests must not affect the next measurement.
+  // Waits, so that later requests do not affect the next measurement.
   await quiet(300)
   return (await painted.jsonValue()) as number
 }

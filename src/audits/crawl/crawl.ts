@@ -64,7 +64,7 @@ class Crawl {
     private readonly plan: CrawlPlan,
     private readonly tell: (message: CrawlMessage) => void,
     private readonly stopping: AbortSignal,
-    /** Ends the crawl early. */
+    /** Ends the crawl early with a reason. */
     private readonly end: (why: string) => void,
     private readonly pace: HostDelay,
   ) {

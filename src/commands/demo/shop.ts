@@ -9,7 +9,7 @@ export interface ShopOptions extends SiteOptions {
   lostCurrencyAt?: Instant
   /** Start of the two days in which a form leaks the user's e-mail address in a parameter. */
   leakedAt?: Instant
-  /** True when Meta also receives events of visitors who refused consent. */
+  /** True when Meta also receives events from visitors who refused consent. */
   tellsRefusers?: true
 }
 

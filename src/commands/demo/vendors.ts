@@ -12,7 +12,7 @@ interface OnPage {
 export interface SampleVendor {
   vendor: string
   account: string
-  /** `tag`: reports of a tag manager about its own tags. */
+  /** Kind of its events. `tag`: a tag manager's reports about its own tags. */
   kind: 'event' | 'tag'
   /** True when its requests report the visitor's banner choice. */
   saysConsent?: true

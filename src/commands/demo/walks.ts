@@ -5,7 +5,7 @@ import type { FlowTestInput } from '../../flows/flow-test.ts'
 import type { Call } from './days.ts'
 import type { Storefront } from './storefront.ts'
 
-/** The ids of the sample organization's flow tests. */
+/** Ids of the sample organization's flow tests. */
 export interface MadeTests {
   buying: string
   joining: string

@@ -109,7 +109,7 @@ export async function sift(elements: readonly ElementHandle<Element>[]): Promise
   return indexes.flatMap((index) => elements[index] ?? [])
 }
 
-/** Two queries may return the same element. */
+/** Removes duplicates, because two queries may return the same element. */
 async function distinct(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
   const [first, ...others] = elements
   if (!first || others.length === 0) return [...elements]

@@ -57,7 +57,7 @@ export const close: StepKind<'close'> = {
   },
 }
 
-/** The device of the test takes precedence over that of the recording. */
+/** Has no effect, because the device of the test takes precedence over that of the recording. */
 export const setViewport: StepKind<'setViewport'> = { causesTags: false, do: async () => {} }
 
 export const emulateNetworkConditions: StepKind<'emulateNetworkConditions'> = {

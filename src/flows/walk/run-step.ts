@@ -23,7 +23,7 @@ const GRACE_MS = 5000
 const EXACT_PLACE_MS = 1000
 const LOOK_EVERY_MS = 100
 
-/** A step to execute. */
+/** A step to execute, with its context. */
 export interface Task {
   /** The step with its variables replaced. */
   step: RecordedStep
@@ -49,7 +49,7 @@ export interface Done {
   healed: { before: string; after: string } | null
 }
 
-/** Executes a step. Throws a `StepFault` or an error of the browser. */
+/** Executes a step. Rejects with a `StepFault` or an error from the browser. */
 export async function runStep(task: Task, done: Done): Promise<void> {
   const { step, stopping } = task
   const doing = doingOf(task, done)

@@ -25,14 +25,14 @@ export interface StepContext {
   element<T>(
     use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>,
   ): Promise<Found & { ready: T }>
-  /** True for a touch device. */
+  /** True when the device has a touch screen. */
   hasTouch: boolean
-  /** Timeout of the step, in milliseconds. */
+  /** Timeout of the step in milliseconds. */
   limitMs: number
   stopping: AbortSignal
 }
 
-/** One kind of step. */
+/** Implementation of one kind of step. */
 export interface StepKind<T extends StepType> {
   /**
    * True when the step may cause tags to fire. After other steps, the walk does not wait for tags and takes no

@@ -255,7 +255,7 @@ class Walk implements Disposable {
   }
 }
 
-/** Returns the hosts that may receive all secrets used by a step; null when it uses none. */
+/** Returns the hosts that may receive every secret used in a step; null when the step uses none. */
 function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): readonly string[] | null {
   const names = placeholdersIn(step).filter((name) => Object.hasOwn(hosts, name))
   const [first, ...others] = names.map((name) => hosts[name] ?? [])
