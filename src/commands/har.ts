@@ -49,8 +49,8 @@ function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): 
 }
 
 /**
- * Reads attachments in the folder of a HAR. Other folders, links out of the folder and hidden files are never read,
- * because a HAR from a third party can name any file, and its content would be sent to the collector.
+ * Reads attachments in the folder of a HAR. Other folders, links out of the folder and hidden files are never read. A
+ * HAR from a third party can name any file, and the file's content would be sent to the collector.
  */
 function attachmentsNextTo(path: string): AttachmentReader {
   return (name) => {

@@ -38,8 +38,8 @@ const readInput = parser(DraftInputSchema)
 const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32 * 1024 * 1024, entries: 20_000 }
 
 /**
- * Returns the parsed body. Throws `invalid` like for every JSON body. However, the HAR may contain NUL characters and
- * lone surrogates, which recorders use for binary bodies.
+ * Returns the parsed body. Throws `invalid` as for other JSON bodies, but allows NUL characters and lone surrogates in
+ * the HAR, which recorders use for binary bodies.
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
   const value = parseJson(new TextDecoder().decode(body))

@@ -17,8 +17,8 @@ interface RunInput {
 }
 
 /**
- * Throws `invalid` when a run would expose a secret of the test to a host or expression that was not approved by
- * entering the secret for it, either in the test or for this run.
+ * Throws `invalid` when a run would expose a secret of the test to a new host or expression. Entering the secret in the
+ * test or for this run approves its hosts and expressions.
  */
 export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: RunInput): void {
   const { recording } = kept.test

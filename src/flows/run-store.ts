@@ -30,7 +30,7 @@ export interface StoredRun extends Run {
   orgId: string
   /** Replaces the version's start URL; null: not replaced. */
   startUrl: string | null
-  /** Override the test's variables with the same names. */
+  /** Values that override the test's variables of the same names. */
   variables: Record<string, string>
   /** Encrypted secrets entered for this run. Null when there are none, or the run has ended. */
   secrets: Buffer | null
