@@ -1,5 +1,6 @@
 /**
- * Active runs in browsers. A run is active at most once at a time, until it ends, is cancelled, or the server stops.
+ * Active runs in browsers. A run stays active until it ends, is cancelled, or the server stops. The same run is never
+ * active twice.
  */
 export class ActiveRuns<Run extends { id: string }> {
   private readonly stop = new AbortController()

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Interval between two checks of a page. */
+/** Interval between two checks of a page, in milliseconds. */
 const EVERY_MS = 50
 
 /** Error for work that exceeded its time limit. */
