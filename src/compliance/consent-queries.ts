@@ -103,9 +103,9 @@ export function adSessionsQuery(window: Span): Query {
 }
 
 /**
- * Returns the query for requests to advertising vendors after consent was denied. These requests have no consent signal
- * of their own. The most recent signal in their session is at most `SIGNAL_MS` old and denies `ad_storage`, or `gpc` is
- * on in the session. `sessionIds`: only these sessions; null for all.
+ * Returns the query for requests to advertising vendors that carry no consent signal and follow a denial. The most
+ * recent signal in their session is at most `SIGNAL_MS` old and denies `ad_storage`, or `gpc` is on in the session.
+ * `sessionIds`: only these sessions; null for all.
  */
 export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | null): Query {
   return query('compliance.after-denial', {

@@ -33,7 +33,7 @@ export interface Decoded {
   vendor: string | null
   /** Null when the vendor is unknown, and when the request carries neither an event nor a library. */
   kind: 'event' | 'library' | null
-  /** The account of the first event; null when there is no event. */
+  /** The account of the first event; null without events. */
   account: string | null
   /** For a request that loads the vendor's code: one entry, of kind `library`. */
   events: FlatEvent[]

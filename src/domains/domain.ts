@@ -261,8 +261,10 @@ export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoin
 /**
  * Top-level names that can't be registered on the internet: this machine (`localhost`), the local link (`local`),
  * private networks (`internal`, `home.arpa`), other name systems (`onion`, `alt`), reserved names (`invalid`, `test`),
- * addresses (`arpa`). https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution
- * 2024.07.29.06 for `internal`. `example` is allowed, because it is never resolved.
+ * addresses (`arpa`). `example` is allowed, because it is never resolved.
+ *
+ * Sources: https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476, and ICANN resolution
+ * 2024.07.29.06 for `internal`.
  */
 const SPECIAL_ENDS = ['localhost', 'local', 'internal', 'onion', 'alt', 'invalid', 'test', 'arpa']
 

@@ -33,7 +33,7 @@ interface IntegrationRoutesDeps {
   guard: AddressGuard
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** URL of the collector for domains without a collector host of their own. Default: `publicUrl`. */
+  /** URL of the collector for domains without their own collector host. Default: `publicUrl`. */
   collectUrl?: string
   /** Called inside the transaction in which an inbound call changes an issue. */
   enqueue: Enqueue

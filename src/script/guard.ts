@@ -1,4 +1,4 @@
-/** The script stops on this page after this many of its own errors. */
+/** The script stops on this page after this many errors in its code. */
 const MAX_ERRORS = 5
 /** Time budget of the script on the main thread per second. */
 const BUDGET_MS = 5

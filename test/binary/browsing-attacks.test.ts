@@ -87,7 +87,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
   test.each([
     ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
     ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
-    ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml names no page/],
+    ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml contains no page that may be visited/],
   ])('with any proxy settings in the environment, %s reaches no private address', async (_, input, reason) => {
     const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
     const absolute = {

@@ -29,7 +29,7 @@ const send = (page: Page, name: string, count = 1) => {
 /** A page whose clock can be advanced. */
 async function open(name: string): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // Stands in for the five minutes for which browsers cache the configuration.
+  // Replaces the five minutes for which browsers cache the configuration.
   await page.setCacheEnabled(false)
   await page.evaluateOnNewDocument(`{
     const real = performance.now.bind(performance)

@@ -130,7 +130,7 @@ describe('Explore', () => {
     await using screen = await openExplore('/explore/performance')
     await screen.sees('table', 'Tag performance')
     const [performance] = await rowsOf(screen, 'Tag performance')
-    expect(performance?.slice(1)).toEqual(['–not known', '–not known', '10', '2', '40 ms', '60 ms', '60 ms', '2 kB'])
+    expect(performance?.slice(1)).toEqual(['–unknown', '–unknown', '10', '2', '40 ms', '60 ms', '60 ms', '2 kB'])
     await screen.press('Execution', 'link')
     await screen.sees('table', 'Execution')
     expect(await rowsOf(screen, 'Execution')).toEqual([['Google Analytics 4', '16', '12 ms', '12 ms', '1', '6.3 %']])

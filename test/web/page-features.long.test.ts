@@ -139,7 +139,7 @@ describe('a new test', () => {
     await using screen = await open('/explore/sessions/visit-1?range=7d')
     const { page } = screen
     await screen.press('Create test from session', 'link')
-    await screen.reads('The draft has 2 pages and 2 tags.')
+    await screen.reads('Draft created with 2 pages and 2 tags.')
     expect(await valuesOf(screen, ['Name', 'Vendor 1', 'Event 1', 'Step 1'])).toEqual([
       'Visit of shop.example',
       'Shop',
@@ -151,13 +151,11 @@ describe('a new test', () => {
     await screen.reads('no events of this session are stored')
     const [har] = (await page.$$('input[type=file]')).slice(-1)
     await har?.uploadFile(HAR)
-    await screen.reads('The draft has 1 page and 1 tag.')
+    await screen.reads('Draft created with 1 page and 1 tag.')
     expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
     await har?.uploadFile(HAR_ZIP)
     await screen.reads('1 request was left out because the file does not contain its body:')
-    await screen.reads(
-      'www.google-analytics.com: it is in the attachment "a.dat", which is not in the archive',
-    )
+    await screen.reads('www.google-analytics.com: it is in the attachment "a.dat", which is not in the archive')
     expect(await axeFindings(page)).toEqual([])
     await screen.press('Save test')
     await screen.sees('heading', 'Visit of shop.example')

@@ -211,7 +211,7 @@ class Walk implements Disposable {
         throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
-      // The browser shows an error page of its own for a response without a body.
+      // The browser shows its own error page for a response without a body.
       const isUnanswered = page.url().startsWith('chrome-error:') && !(answer && answer.status >= 400)
       if (isUnanswered) throw new StepFault(refused?.error ?? 'the page could not be opened')
     }

@@ -39,7 +39,7 @@ export function desiredTag(tag: OwnTag) {
     scriptUrl,
     customerId: variable(customerIdVariable),
     sessionId: variable(sessionIdVariable),
-    // The template includes subdomains by itself.
+    // The template includes subdomains automatically.
     allowedDomains: tag.allowedDomains.map((domain) => domain.replace(/^\*\./, '')).join(','),
     selectedTags: tag.selectedTagIds.join(','),
   }

@@ -91,7 +91,7 @@ describe('untrusted text', () => {
  * com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent.
  */
 const ESCAPED = /(?<!\\)\\[-#*_+?^~|%{}[\]()!@]/g
-/** Stands in for an escaped character. The letter occurs in no emoticon such as "(x)". */
+/** Represents an escaped character. The letter occurs in no emoticon such as "(x)". */
 const PLAIN = 'w'
 /** Mark-up that must not remain in the text. */
 const MEANS_SOMETHING = [

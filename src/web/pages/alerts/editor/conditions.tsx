@@ -23,7 +23,7 @@ interface ConditionsProps {
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
-  /** Index of an item that is edited in a field of its own. */
+  /** Index of an item that is edited in its own field. */
   without?: number
 }
 

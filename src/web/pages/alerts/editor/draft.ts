@@ -87,7 +87,7 @@ export const isBlank = ({ parameter, values = [] }: Condition): boolean => param
 
 export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ?? {}) as FormSchema
 
-/** True for types that use conditions, which are those without fields of their own. */
+/** True for types that use conditions, which are those without their own fields. */
 export const hasConditions = (form: Form | undefined): boolean => fieldsOf(schemaOf(form)).length === 0
 
 /** The type's own field that names the vendor or event, such as `volume`; null when there is none. */
