@@ -68,7 +68,7 @@ export const PAGES: Record<string, readonly string[]> = {
     'button Copy as Markdown',
     'figure Expected against observed',
     'table Violating vs. valid event',
-    'list Notification',
+    'list What happened',
     'field Note',
   ],
   '/alerts': [
