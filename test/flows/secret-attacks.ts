@@ -50,10 +50,10 @@ export interface Attacked {
 
 const open = (url: string) => ({ type: 'navigate', url })
 const TYPE = { type: 'change', selectors: ['#pass'], value: '{{password}}' }
-const wait = (expression: string) => ({ type: 'waitForExpression', expression, timeout: 60_000 })
+const wait = (expression: string) => ({ type: 'waitForExpression', expression, timeout: 10_000 })
 
 const flow = (steps: object[], more: object = {}) => ({
-  ...{ name: 'Sign in', recording: { title: 'Sign in', timeout: 60_000, steps }, retries: 0 },
+  ...{ name: 'Sign in', recording: { title: 'Sign in', timeout: 10_000, steps }, retries: 0 },
   ...{ secrets: { password: SECRET }, ...more },
 })
 
