@@ -10,7 +10,7 @@ import { createDomain, findDomain } from './domains/store.ts'
 import { initialize } from './org/store.ts'
 import { gapsBetween } from './signals/gap-store.ts'
 
-/** A program on a separate folder, whose storage reports can be set to a full disk. */
+/** A program with its own data folder, whose disk can be reported as full. */
 async function onBadDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bad-disk-'))
   const clock = testClock()

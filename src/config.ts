@@ -396,7 +396,7 @@ export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
 }
 
 /**
- * Returns the certificates of a PEM file, without the text between them. Throws `invalid` with the path when the file
+ * Returns the certificates in a PEM file, without the text between them. Throws `invalid` with the path when the file
  * is missing, contains no certificate, or contains an invalid one.
  */
 function readCertificates(path: string): string {

@@ -55,8 +55,8 @@ export interface FileStand {
 }
 
 /**
- * Returns the query and its values. It reads the relation `events`, with columns of the source and the parameter as
- * `text`.
+ * Returns the query and its values. It reads the relation `events`, which has columns of the source and the parameter
+ * as `text`.
  */
 function written({ key, sql }: FileQuestion, dialect: Dialect, source: string, text: string) {
   const binder = new Binder(dialect)

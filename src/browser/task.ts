@@ -6,7 +6,7 @@ export interface Slot {
   enter(): Promise<void>
 }
 
-/** Slot for a browser that does not share slots. */
+/** Placeholder slot for a browser outside the shared pool. */
 export const FIXED_SLOT: Slot = { leave: () => undefined, enter: async () => undefined }
 
 /**

@@ -116,7 +116,7 @@ function isAt(place: Place, text: string, part: string): boolean {
 class KeywordSet {
   private readonly keywords = new Set<string>()
   private characters = 0
-  /** Null when it will be built for the next text, or when the set is small enough not to need it. */
+  /** Null until the next text is searched, and when the set is too small to need it. */
   private automaton: KeywordAutomaton | null = null
 
   get size(): number {

@@ -48,7 +48,7 @@ function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Returns the event's name. An event without a type is a page view if it counts one, as in Experience Platform. */
+/** Returns the event's name. An event without a type is a page view if it has a page-view count, as in Experience Platform. */
 function eventName({ eventType, web }: Record<string, unknown>): string {
   const { pageViews } = objectOf(objectOf(web).webPageDetails)
   return scalarText(eventType) || (pageViews ? 'web.webpagedetails.pageViews' : '')

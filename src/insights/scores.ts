@@ -109,7 +109,7 @@ const MAX_NAME_LENGTH = 80
 
 /**
  * Returns facts about each domain that has ever sent an event: its signals at the end of the period, and the findings
- * seen in it that are not ignored today.
+ * from that period that are not ignored now.
  */
 export async function healthIn(
   sources: Sources,

@@ -78,7 +78,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
-/** The same for the answers of tools that write. A tool that reads describes these schemas in full. */
+/** The same for the output of tools that write. A tool that reads describes these schemas in full. */
 const READ_ELSEWHERE: Readonly<Record<string, string>> = {
   ...DESCRIBED_ELSEWHERE,
   IssueDetail: 'What get_issue answers',

@@ -56,8 +56,8 @@ interface Part {
 }
 
 /**
- * Writes event files, sorted and shredded, for each organization and hour (small hours of a day share a file), and
- * count files for each day.
+ * Writes event files, sorted and shredded, for each organization and hour (hours with few events share one file per
+ * day), and count files for each day.
  */
 export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
   const written: WrittenPart[] = []

@@ -24,7 +24,7 @@ interface PostRecord {
   isGroup?: true
 }
 
-/** Memory of a bot's message that opened an issue. */
+/** Record of the bot's message that announced an issue. */
 interface Thread extends PostRecord {
   appId: string
   channelId: string
