@@ -15,7 +15,7 @@ import { ROLES } from './http/principal.ts'
 const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
   readConfig(flags, env)
 
-test('without settings the defaults apply', () => {
+test('the defaults apply without settings', () => {
   expect(read()).toEqual({
     data: './data',
     listen: { hostname: '127.0.0.1', port: 8787 },
@@ -70,7 +70,7 @@ test('a flag overrides the environment, which overrides the default', () => {
 })
 
 test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAGWARDEN_DATA', 'TAGWARDEN_DATA_'])(
-  'the unknown variable %s aborts startup and is named',
+  'the unknown variable %s aborts startup with an error that names it',
   (name) => {
     expect(() => read({ TAGWARDEN_DATA: '/srv', [name]: '1' })).toThrow(
       new SettingError(`${name}: there is no such setting; see tagwarden config`),
@@ -78,7 +78,7 @@ test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAG
   },
 )
 
-describe('values', () => {
+describe('setting values', () => {
   test.each<[string, string, unknown]>([
     ['LISTEN', '0.0.0.0:80', { hostname: '0.0.0.0', port: 80 }],
     ['LISTEN', 'localhost:0', { hostname: 'localhost', port: 0 }],
@@ -116,7 +116,7 @@ describe('values', () => {
         { group: 'cn=Admins', role: 'admin' },
       ],
     ],
-  ])('TAGWARDEN_%s=%p', (name, value, expected) => {
+  ])('TAGWARDEN_%s=%p is accepted', (name, value, expected) => {
     expect<unknown[]>(Object.values(read({ [`TAGWARDEN_${name}`]: value }))).toContainEqual(expected)
   })
 
@@ -150,7 +150,7 @@ describe('values', () => {
         ],
       ],
     ],
-  ])('TAGWARDEN_%s rejects %p and is named', (name, values) => {
+  ])('an error names TAGWARDEN_%s when it rejects %p', (name, values) => {
     for (const value of values) {
       const attempt = () => read({ [`TAGWARDEN_${name}`]: value })
       expect(attempt).toThrow(SettingError)
@@ -159,7 +159,7 @@ describe('values', () => {
     }
   })
 
-  test('any values give a configuration or an error that names the setting', () => {
+  test('always produce a configuration or an error that names the setting', () => {
     const names = describeConfig({}, {}).map(({ name }) => name)
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, value) => {
@@ -174,19 +174,19 @@ describe('values', () => {
   })
 })
 
-describe('single sign-on', () => {
+describe('single sign-on configuration', () => {
   const whole = {
     TAGWARDEN_OIDC_ISSUER: 'https://id.acme.example/realms/main/',
     TAGWARDEN_OIDC_CLIENT_ID: 'tagwarden',
     TAGWARDEN_OIDC_ROLES: 'staff=viewer,board=owner',
   }
 
-  test('is off without an issuer, whatever else is set', () => {
+  test('is null without an issuer, regardless of other settings', () => {
     expect(oidcSettings(read())).toBeNull()
     expect(oidcSettings(read({ ...whole, TAGWARDEN_OIDC_ISSUER: '' }))).toBeNull()
   })
 
-  test('is configured by the settings', () => {
+  test('is read from the settings', () => {
     const settings = {
       issuer: 'https://id.acme.example/realms/main/',
       clientId: 'tagwarden',
@@ -213,17 +213,17 @@ describe('single sign-on', () => {
     'http://[::1]:9',
     'https://10.0.0.1',
     whole.TAGWARDEN_OIDC_ISSUER,
-  ])('the issuer %s is used unchanged', (issuer) => {
+  ])('uses the issuer %s unchanged', (issuer) => {
     expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
   })
 
-  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('startup fails without OIDC_%s, which is named', (name) => {
+  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('fails without OIDC_%s, naming it in the error', (name) => {
     expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
       new SettingError(`TAGWARDEN_OIDC_${name}: must be set where TAGWARDEN_OIDC_ISSUER is`),
     )
   })
 
-  test('the roles of groups are read in their order', () => {
+  test('preserves the order of group roles', () => {
     const group = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
       .map((name) => name.replaceAll(',', '/').trim())
@@ -238,7 +238,7 @@ describe('single sign-on', () => {
     )
   })
 
-  test('an unknown role is rejected and named, at any position', () => {
+  test('rejects an unknown role at any position, naming it in the error', () => {
     const role = fc.stringMatching(/^[a-zA-Z]{1,12}$/).filter((word) => !(ROLES as readonly string[]).includes(word))
     fc.assert(
       fc.property(role, fc.nat({ max: 3 }), (word, place) => {
@@ -254,7 +254,7 @@ describe('single sign-on', () => {
 })
 
 describe('the settings shown to an operator', () => {
-  test('include every setting once, with its meaning', () => {
+  test('include every setting once, with its description', () => {
     const settings = describeConfig({}, {})
     expect(new Set(settings.map(({ name }) => name)).size).toBe(Object.keys(read()).length)
     for (const { name, meaning, value, default: fallback } of settings) {
@@ -264,7 +264,7 @@ describe('the settings shown to an operator', () => {
     }
   })
 
-  test('have their effective values', () => {
+  test('show effective values', () => {
     const settings = describeConfig(
       { data: '/srv/flag' },
       { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_DISK_BUDGET: '20GB' },

@@ -10,7 +10,7 @@ async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map((line) => line.split(' ')).map(([name = '', value]) => [name, Number(value)]))
 }
 
-test('metrics count what is stored, from nothing to a lost message, and survive a restart', async () => {
+test('metrics start at zero, count stored data and failed deliveries, and survive a restart', async () => {
   const status = { now: 500 }
   const transport = { send: async () => ({ kind: 'status', status: status.now, headers: {}, body: '' }) as const }
   await using world = await testApp({}, { transport })
@@ -85,7 +85,7 @@ test('metrics count what is stored, from nothing to a lost message, and survive 
   })
 })
 
-test('metrics are measured at most once in five seconds', () => {
+test('metrics are collected at most once every five seconds', () => {
   const clock = testClock()
   let measured = 0
   const ask = keptMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])

@@ -96,11 +96,11 @@ test.each<[string, Import[]]>([
   [`const { a } = await import('./b.ts')`, [{ target: 'src/x/b.ts', typeOnly: false, isLazy: true }]],
   [`import page from './b.html' with { type: 'text' }`, [{ target: 'src/x/b.html', typeOnly: false }]],
   [`const text = 'from'\nexport const sql = \`SELECT * FROM 'b'\``, []],
-])('the scanner reads %j', (source, expected) => {
+])('the import scanner parses %j', (source, expected) => {
   expect(importsOf('src/x/a.ts', source)).toEqual(expected)
 })
 
-test('the scanner finds what the transpiler finds', () => {
+test('the import scanner finds the same imports as the transpiler', () => {
   for (const { path, source, imports } of sources) {
     const transpiler = new Bun.Transpiler({ loader: path.endsWith('.tsx') ? 'tsx' : 'ts' })
     const found = new Set(imports.map(({ target }) => target))
@@ -112,7 +112,7 @@ test('the scanner finds what the transpiler finds', () => {
   }
 })
 
-describe('rooms', () => {
+describe('source folders', () => {
   test.each<[string, string, boolean, boolean]>([
     ['issues', 'src/alerts/finding.ts', false, true],
     ['alerts', 'src/alerts/period.ts', false, true],
@@ -128,12 +128,12 @@ describe('rooms', () => {
     expect(faultOf(room, { target, typeOnly }) === null).toBe(allowed)
   })
 
-  test('every file is in one', () => {
+  test('include every file', () => {
     const known = [...ROOMS, ...IN_BROWSERS]
     expect(sources.filter(({ room }) => !known.includes(room)).map(({ path }) => path)).toEqual([])
   })
 
-  test('import earlier ones only', () => {
+  test('import only earlier folders', () => {
     const faults = sources.flatMap(({ path, room, imports }) =>
       imports.flatMap((one) => {
         const fault = faultOf(room, one)
@@ -143,7 +143,7 @@ describe('rooms', () => {
     expect(faults).toEqual([])
   })
 
-  test('have no circles of imports', () => {
+  test('have no import cycles', () => {
     const targets = new Map(production.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))
     const state = new Map<string, 'open' | 'done'>()
     const circles: string[] = []
@@ -158,7 +158,7 @@ describe('rooms', () => {
     expect(circles).toEqual([])
   })
 
-  test('know nothing of the engine behind the warehouse', () => {
+  test('do not depend on the engine behind the warehouse', () => {
     const isEngines = (target: string) => target.startsWith('src/warehouse/duckdb/') || target.startsWith('@duckdb/')
     const others = production.filter(
       ({ room, imports }) => !['warehouse', 'native'].includes(room) && imports.some(({ target }) => isEngines(target)),
@@ -172,7 +172,7 @@ describe('rooms', () => {
     expect(faults.map(({ path }) => path)).toEqual([])
   })
 
-  test('let the folders of integrations import earlier ones only', () => {
+  test('of integrations import only earlier ones', () => {
     const order = ['message', 'transport', 'providers', 'context', 'delivery', 'status', 'inbound']
     const folderOf = (path: string) => /^src\/integrations\/([^/]+)\//.exec(path)?.[1]
     const inFolders = production.flatMap((file) => {
@@ -195,7 +195,7 @@ describe('rooms', () => {
     expect(missing).toEqual([])
   })
 
-  test('have names that say what is in them', () => {
+  test('have names that describe their content', () => {
     const vague = ['utils', 'services', 'helpers', 'common', 'lib']
     const folders = new Set(list('src/**/*').flatMap((path) => dirname(path).split('/')))
     expect(vague.filter((name) => folders.has(name))).toEqual([])
@@ -220,7 +220,7 @@ describe('the program', () => {
   const build = list('*.ts').map(read).join()
   for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
 
-  test('imports nothing that exists for tests', () => {
+  test('imports nothing that exists only for tests', () => {
     expect([...reached].filter(isForTests)).toEqual([])
     const direct = [...reached].filter((path) =>
       importsOf(path, read(path)).some(({ target }) => target === 'bun:test'),
@@ -232,7 +232,7 @@ describe('the program', () => {
     expect(program.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
   })
 
-  test('imports packages that are installed with it', () => {
+  test('imports only packages that are installed with it', () => {
     const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as {
       [kind: string]: Record<string, string>
     }
@@ -249,12 +249,12 @@ describe('the program', () => {
     expect(strangersOf(loaded, dependencies ?? {})).toEqual([])
   })
 
-  test('has no file of more than 500 lines', () => {
+  test('has no file longer than 500 lines', () => {
     const long = production.filter(({ source }) => source.split('\n').length > 501).map(({ path }) => path)
     expect(long).toEqual([])
   })
 
-  test('asks the clock for the time', () => {
+  test('reads the time only from the clock', () => {
     const asks = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.timeOrigin\b|\bTemporal\.Now\b/
     const others = program.filter(
       ({ path, source }) => asks.test(withoutComments(source)) && path !== 'src/core/clock.ts',
@@ -262,7 +262,7 @@ describe('the program', () => {
     expect(others.filter(({ room }) => room !== 'commands').map(({ path }) => path)).toEqual([])
   })
 
-  test('opens connections in one module, and resolves names in one', () => {
+  test('opens connections in one module, and resolves names in one module', () => {
     const clients = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(?:undici|nodemailer)$/
     const found = program.flatMap(({ path, imports }) =>
       imports.flatMap(({ target, typeOnly }) => (clients.test(target) && !typeOnly ? [`${path}: ${target}`] : [])),
@@ -270,7 +270,7 @@ describe('the program', () => {
     expect(found).toEqual(CONNECTING)
   })
 
-  test('has no fetch of the runtime, which obeys HTTP_PROXY and NO_PROXY, but in commands that a person types', () => {
+  test("uses the runtime's fetch, which obeys HTTP_PROXY and NO_PROXY, only in commands run by hand", () => {
     // `fetch(request)` followed by a body or a type declares a method, and `fetch()` calls a function parameter.
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
@@ -375,7 +375,7 @@ const TABLES: Record<string, string> = {
   user: 'org digest integrations search',
 }
 
-describe('tables', () => {
+describe('database tables', () => {
   const statement = /\b(?:(INTO|UPDATE(?: OR \w+)?|DELETE FROM)|FROM|JOIN)\s+(\w+)/g
   const named = program.flatMap(({ room, path, source }) =>
     [...withoutComments(source).matchAll(statement)].flatMap(([, writing, table = '']) =>
@@ -391,7 +391,7 @@ describe('tables', () => {
     expect(Object.keys(TABLES).sort()).toEqual(made.filter((name) => name !== 'migration').sort())
   })
 
-  test('are named by the rooms that the list says, and written by their own', () => {
+  test('are named only by the folders in the list, and written only by their owners', () => {
     const faults = named.filter(({ room, table, writes }) => {
       const [owner, ...others] = TABLES[table]?.split(' ') ?? []
       return room !== owner && !others.includes(`+${room}`) && (writes || !others.includes(room))
@@ -399,7 +399,7 @@ describe('tables', () => {
     expect(faults.map(({ path, table, writes }) => `${path} ${writes ? 'writes' : 'reads'} ${table}`)).toEqual([])
   })
 
-  test('are read by every room that may', () => {
+  test('are read by every folder permitted to', () => {
     const idle = Object.entries(TABLES).flatMap(([table, rooms]) =>
       rooms
         .split(' ')
@@ -412,7 +412,7 @@ describe('tables', () => {
   })
 })
 
-test('every migration is in the list, in the order of its name', () => {
+test('every migration is in the list, in name order', () => {
   const files = list('migrations/*.sql').map((path) => basename(path, '.sql'))
   expect(migrations.map(({ name }) => name)).toEqual(files)
   for (const { name, sql } of migrations) expect(sql).toBe(read(`migrations/${name}.sql`))

@@ -7,7 +7,7 @@ const INDEX = join(import.meta.dir, '../bench/index.ts')
 const LEFT_OUT = ['pages', 'runs']
 
 /** The figures are not checked: they are only meaningful at full size on an otherwise idle machine. */
-describe('a bench runs to its end', () => {
+describe('a benchmark runs to completion', () => {
   test.each(Object.keys(benches).filter((name) => !LEFT_OUT.includes(name)))('%s', async (name) => {
     const child = Bun.spawn([process.execPath, '--no-env-file', INDEX, '--tiny', name], {
       stdout: 'pipe',

@@ -26,27 +26,27 @@ function problemOf(link: string, ownAnchors: ReadonlySet<string> = new Set()): s
 
 describe('the documents', () => {
   test.each(pages.map(({ path, anchors, links }) => [path, anchors, links] as const))(
-    'link only to what exists: %s',
+    'link only to existing targets: %s',
     (_, anchors, links) => {
       expect(links.map((link) => problemOf(link, anchors)).filter(Boolean)).toEqual([])
     },
   )
 
-  test('are all in the index, once', () => {
+  test('are each listed once in the index', () => {
     const [index] = pages
     const linked = index?.links.filter((link) => link.startsWith('/docs/')).sort()
     const others = pages.map(({ path }) => `/${path}`).filter((path) => path !== '/docs/index')
     expect(linked).toEqual(others.sort())
   })
 
-  test('have one title each, as their first line', () => {
+  test('have exactly one title, on their first line', () => {
     for (const path of list('docs/**/*.md')) {
       const source = read(path).replace(/```[\s\S]*?```/g, '')
       expect([path, source.match(/^# .+$/gm)?.length, source.startsWith('# ')]).toEqual([path, 1, true])
     }
   })
 
-  test('use every picture, and none is large', () => {
+  test('use every picture, and no picture is too large', () => {
     const texts = [...list('docs/**/*.md'), 'README.md'].map(read).join('\n')
     for (const name of readdirSync(join(ROOT, 'docs/pictures'))) {
       expect([name, texts.includes(`pictures/${name}`)]).toEqual([name, true])
@@ -66,12 +66,12 @@ test.each(list('*.md'))('%s links only to files that exist', (path) => {
   }
 })
 
-test('links of the API reference to documents lead somewhere', () => {
+test('links from the API reference to documents have existing targets', () => {
   const links = [...read('docs/openapi.json').matchAll(/\]\((\/docs[^)]*)\)/g)].map(([, link = '']) => link)
   expect(links.map((link) => problemOf(link)).filter(Boolean)).toEqual([])
 })
 
-test('files of docs/ that are named anywhere exist', () => {
+test('all files of docs/ that are mentioned anywhere exist', () => {
   const sources = list('{src,test,bench,migrations}/**/*.{ts,tsx,tpl}').concat(list('{docs/**/*,*}.md'), 'build.ts')
   const missing = sources.flatMap((path) =>
     [...read(path).matchAll(/(?<![\w./-])docs\/[\w/-]+\.(?:md|png|json)\b/g)]
@@ -82,7 +82,7 @@ test('files of docs/ that are named anywhere exist', () => {
   expect(missing).toEqual([])
 })
 
-test('source files that the documents name exist', () => {
+test('all source files that the documents mention exist', () => {
   const missing = [...list('docs/**/*.md'), ...list('*.md')].flatMap((path) =>
     [...read(path).matchAll(/(?:`|\.\/run )([\w-][\w.-]*\/[\w./-]+\.tsx?)\b/g)]
       .map(([, file = '']) => file)

@@ -20,16 +20,16 @@ const ALLOWED: readonly (readonly [text: string, reason: string])[] = [
 
 const project = sentencesOfProject()
 
-test('no sentence of the project has a habit that the style rules out', () => {
+test('no sentence of the project violates the style rules', () => {
   expect(faultsOf(project.filter(({ text }) => !ALLOWED.some(([part]) => text.includes(part))))).toEqual([])
 })
 
-test('every exception is met', () => {
+test('every exception is used', () => {
   const unmet = ALLOWED.filter(([part]) => !project.some(({ text }) => text.includes(part)))
   expect(unmet).toEqual([])
 })
 
-describe('the reader', () => {
+describe('the sentence reader', () => {
   test.each<[string, string[]]>([
     ['/** Maximum number of files. */', ['Maximum number of files.']],
     [
@@ -40,11 +40,11 @@ describe('the reader', () => {
     ["throw new AppError('invalid', 'at least one value is required')", ['at least one value is required']],
     ['const sql = `SELECT a FROM events WHERE b = 1`', []],
     ["import { a } from './a.ts'", []],
-  ])('finds in %j', (source, expected) => {
+  ])('finds the sentences in %j', (source, expected) => {
     expect(paragraphsOfCode(source).flatMap(({ text }) => sentencesOf(text))).toEqual(expected)
   })
 
-  test('reads paragraphs, list items and headings of a document, and no code or tables', () => {
+  test('reads paragraphs, list items and headings of a document, but no code or tables', () => {
     const document = '# Title\n\nOne *two*.\nThree [four](x.md).\n\n```sh\nnpm test\n```\n\n| a | b |\n\n- item\n'
     expect(paragraphsOfDocument(document)).toEqual([
       { line: 1, text: 'Title', kind: 'heading' },
@@ -54,7 +54,7 @@ describe('the reader', () => {
   })
 
   test.each(HABITS.map(({ name, kinds = ['comment'] }) => [name, kinds[0]] as const))(
-    '%s is a rule that can fail',
+    '(%s) finds examples that violate the rule',
     (name) => {
       const examples = [
         'So many files are written at once.',

@@ -27,7 +27,7 @@ const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
 const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
 
 test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
-  'for %j packages of the tests are installed only if they already are',
+  'for %j, packages of the tests are installed only if they were installed before',
   (args) => {
     using folder = temporaryFolder()
     const run = project(folder.path)
@@ -38,14 +38,14 @@ test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
 )
 
 test.each([[['test']], [['test/run-tests.ts', 'check']], [['bench/index.ts']], [[]]])(
-  'for %j all packages are installed',
+  'for %j, all packages are installed',
   (args) => {
     using folder = temporaryFolder()
     expect(project(folder.path)(...args)[0]).toBe(EVERYTHING)
   },
 )
 
-test('tests get a time limit of ten minutes', () => {
+test('tests have a time limit of ten minutes', () => {
   using folder = temporaryFolder()
   expect(project(folder.path)('test', 'src/labels')[1]).toBe('--no-env-file test --timeout=600000 src/labels')
 })

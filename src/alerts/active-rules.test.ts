@@ -17,7 +17,7 @@ function setUp(regionsOf: (orgId: string) => PhoneRegions = () => []) {
   return { db, clock, orgId, mallory, rules, create, broken }
 }
 
-describe('the active rules', () => {
+describe('active rules', () => {
   test('apply to the first event after a change', () => {
     const { rules, create, broken } = setUp()
     expect(broken()).toEqual([])
@@ -39,7 +39,7 @@ describe('the active rules', () => {
       'changed to mean something else',
       ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, { ...validationInput, vendors: ['other'] }),
     ],
-  ])('are without an alert that was %s', (_how, change) => {
+  ])('exclude an alert that was %s', (_how, change) => {
     const world = setUp()
     const id = world.create()
     expect(world.broken()).toEqual([id])
@@ -55,14 +55,14 @@ describe('the active rules', () => {
     expect(new ActiveRules(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
   })
 
-  test('are those of the organization of the event', () => {
+  test("include only those of the event's organization", () => {
     const { create, broken, mallory } = setUp()
     const [ours, theirs] = [create(), create(validationInput, mallory.orgId)]
     expect(broken()).toEqual([ours])
     expect(broken({ orgId: mallory.orgId })).toEqual([theirs])
   })
 
-  test('recognise the phone numbers of the countries of each organization', () => {
+  test('recognise phone numbers by the countries of each organization', () => {
     const phone: AlertInput = {
       ...validationInput,
       conditions: { logic: 'any', items: [{ parameter: 'note', op: 'contains_phone' }] },

@@ -73,7 +73,7 @@ function alertWith(values: object): unknown {
   return JSON.parse(JSON.stringify(isWhole ? values : { ...validationInput, ...values }))
 }
 
-test.each(ACCEPTED)('%s: accepted', (_, values) => {
+test.each(ACCEPTED)('an alert is accepted: %s', (_, values) => {
   const value = alertWith(values)
   expect<unknown>(readAlertInput(value)).toEqual(value)
 })
@@ -215,7 +215,7 @@ describe('an invalid alert', () => {
   })
 
   const cases = REFUSED.map(([field, values]) => [field, JSON.stringify(values).slice(0, 80), values] as const)
-  test.each(cases)('is rejected, naming %s: %s', (field, _, values) => {
+  test.each(cases)('is rejected with an error that names %s: %s', (field, _, values) => {
     const value = alertWith(values)
     for (const [root, name] of [
       ['', field],
@@ -238,12 +238,12 @@ describe('an invalid alert', () => {
     ['text', 'body'],
     [[], 'body'],
     [undefined, 'body'],
-  ])('%p is refused as a whole', (value, name) => {
+  ])('is rejected as a whole when it is %p', (value, name) => {
     expect(() => readAlertInput(value)).toThrow(new RegExp(`^${name}: `))
     expect(() => readAlertInput(value, 'alerts[3]')).toThrow(/^alerts\[3\]: /)
   })
 
-  test('never fails otherwise', () => {
+  test('throws no error other than AppError', () => {
     const field = fc.constantFrom(...Object.keys({ ...validationInput, ...volumeInput }), 'filters', 'conditionGroups')
     const base = fc.constantFrom(validationInput, volumeInput)
     fc.assert(
@@ -258,6 +258,6 @@ describe('an invalid alert', () => {
   })
 })
 
-test('an empty time zone means UTC', () => {
+test('an empty time zone defaults to UTC', () => {
   expect(readAlertInput({ ...validationInput, timezone: '' }).timezone).toBe('UTC')
 })

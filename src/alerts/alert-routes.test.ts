@@ -70,14 +70,14 @@ const ROUTES: [string, string, unknown, Expected][] = [
   ['DELETE', '/v1/alerts/{id}', undefined, members],
 ]
 
-describe('who may call', () => {
+describe('permissions of the alert routes', () => {
   const cases = ROUTES.flatMap(([method, path, body, expected]) =>
     CALLERS.map((caller) => {
       const status = caller in expected ? expected[caller as keyof Expected] : 401
       return [method, path, caller, status, body] as const
     }),
   )
-  test.each(cases)('%s %s as %s: %i', async (method, path, caller, status, body) => {
+  test.each(cases)('%s %s called by %s returns %i', async (method, path, caller, status, body) => {
     const { call, cast, create, db, calls } = setUp()
     const id = create()
     const dump = () => JSON.stringify(db.prepare('SELECT * FROM alert').all())
@@ -89,7 +89,7 @@ describe('who may call', () => {
     expect(calls.changes).toBe(isChange ? 1 : 0)
   })
 
-  test('the list of another organization does not show these alerts', async () => {
+  test('exclude alerts of other organizations from the list', async () => {
     const { call, cast, create } = setUp()
     create()
     const theirs = create(volumeInput, cast.mallory.orgId)
@@ -97,7 +97,7 @@ describe('who may call', () => {
     expect(body.alerts.map(({ id }: { id: string }) => id)).toEqual([theirs])
   })
 
-  test('a viewer sees everything, and targets of channels masked', async () => {
+  test('let a viewer read all fields, with masked channel targets', async () => {
     const { call, cast, create } = setUp()
     const path = `/v1/alerts/${create()}`
     const { body: whole } = await call('GET', path, { as: cast.bob.key })
@@ -111,7 +111,7 @@ describe('who may call', () => {
 })
 
 test.each(ROUTES.filter(([, path]) => path.includes('{id}')))(
-  '%s %s without such an alert: 404',
+  '%s %s returns 404 for an unknown alert',
   async (method, path, body) => {
     const { call, cast, calls } = setUp()
     const answer = await call(method, path.replace('{id}', 'alr_none'), { as: cast.alice.key, body })
@@ -120,7 +120,7 @@ test.each(ROUTES.filter(([, path]) => path.includes('{id}')))(
   },
 )
 
-test('replacing an alert of another organization does not validate the body', async () => {
+test('replacing an alert of another organization returns 404 without validating the body', async () => {
   const { call, cast, create } = setUp()
   const answer = await call('PUT', `/v1/alerts/${create()}`, { as: cast.mallory.key, body: {} })
   expect(answer.status).toBe(404)
@@ -152,7 +152,7 @@ describe('an alert', () => {
     updatedAt: clock.now(),
   })
 
-  test('is returned as it was given, read the same, and can be written back unchanged', async () => {
+  test('is returned as it was sent, reads back the same, and can be saved again unchanged', async () => {
     const { call, cast, clock, domain } = setUp()
     const input = full([domain('Shop'), domain('Blog')])
     const made = await call('POST', '/v1/alerts', { as: cast.bob.key, body: input })
@@ -165,7 +165,7 @@ describe('an alert', () => {
     expect((await call('GET', path, { as: cast.bob.key })).body).toEqual(again.body)
   })
 
-  test('gets the defaults, also for fields that a replacement omits', async () => {
+  test('gets default values, also for fields that a replacement omits', async () => {
     const { call, cast, clock, domain } = setUp()
     const defaults = { severity: 'low', timezone: 'UTC', enabled: true }
     const made = await call('POST', '/v1/alerts', { as: cast.bob.key, body: validationInput })
@@ -193,7 +193,7 @@ describe('an alert', () => {
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),
       'volume.count: must be at least 0',
     ],
-  ])('is refused by %s, wherever it is given', async (_, values, error) => {
+  ])('is rejected by every route because of %s', async (_, values, error) => {
     const { call, cast, create, domain, db } = setUp()
     const own = domain('Shop')
     const theirs = domain('Shop', cast.mallory.orgId)
@@ -214,7 +214,7 @@ describe('an alert', () => {
     expect(JSON.stringify(db.prepare('SELECT * FROM alert').all())).toBe(before)
   })
 
-  test('is kept when its domain is deleted', async () => {
+  test('still exists after its domain is deleted', async () => {
     const { call, cast, create, domain, db } = setUp()
     const id = domain('Shop')
     const alert = create({ ...validationInput, domainId: id })
@@ -222,7 +222,7 @@ describe('an alert', () => {
     expect((await call('GET', `/v1/alerts/${alert}`, { as: cast.bob.key })).body.domainId).toBe(id)
   })
 
-  test('any JSON is accepted or refused', async () => {
+  test('returns 400 for arbitrary JSON', async () => {
     const { call, cast } = setUp()
     await fc.assert(
       fc.asyncProperty(anyJson, async (body) => {
@@ -234,7 +234,7 @@ describe('an alert', () => {
   })
 })
 
-describe('an alert begins to judge', () => {
+describe("the start of an alert's evaluation", () => {
   const at = 20 * MINUTE_MS
   const begun = (now: number, alertType: string) => ({
     evaluatedThrough: now,
@@ -244,7 +244,7 @@ describe('an alert begins to judge', () => {
   test.each([
     ['its window under way', validationInput],
     ['the next whole one', volumeInput],
-  ] as const)('when it is saved, with %s', async (_, input) => {
+  ] as const)('is set when the alert is saved, with %s', async (_, input) => {
     const { call, cast, clock, cursors } = setUp()
     clock.advance(at)
     const { body } = await call('POST', '/v1/alerts', { as: cast.bob.key, body: input })
@@ -268,7 +268,7 @@ describe('an alert begins to judge', () => {
     ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'anew'],
     ['type', { ...volumeInput }, 'anew'],
   ]
-  test.each(changes)('from now on, or continues, when it changes: %s', async (_, values, expected) => {
+  test.each(changes)('is reset to the current time or unchanged after a change: %s', async (_, values, expected) => {
     const { call, cast, clock, create, db } = setUp()
     const id = create()
     const cursor = () =>
@@ -282,7 +282,7 @@ describe('an alert begins to judge', () => {
     else expect(cursor().evaluatedThrough).toBe(clock.now())
   })
 
-  test('when it is enabled, directly or by a replacement, but not when it already was', async () => {
+  test('is reset when the alert is enabled, directly or by a replacement, unless it already was', async () => {
     const { call, cast, clock, create, cursors } = setUp()
     const id = create()
     const enabled = (enabled: boolean) =>
@@ -303,7 +303,7 @@ describe('an alert begins to judge', () => {
   })
 
   test.each([{}, { enabled: 1 }, { enabled: true, more: 1 }, null])(
-    '%p does not say whether it is on',
+    'is not set by %p, which is an invalid body for enabling an alert',
     async (body) => {
       const { call, cast, create } = setUp()
       const answer = await call('PUT', `/v1/alerts/${create()}/enabled`, { as: cast.bob.key, body })
@@ -312,7 +312,7 @@ describe('an alert begins to judge', () => {
   )
 })
 
-test('deleting passes on the user once, and the alert is gone', async () => {
+test('deleting an alert calls the hook once with the user and removes the alert', async () => {
   const { call, cast, create, calls } = setUp()
   const id = create()
   const path = `/v1/alerts/${id}`
@@ -322,8 +322,8 @@ test('deleting passes on the user once, and the alert is gone', async () => {
   expect(calls.deleted).toHaveLength(1)
 })
 
-describe('many alerts at once', () => {
-  test('are created separately, with one change notification', async () => {
+describe('bulk creation of alerts', () => {
+  test('creates each alert, with one change notification', async () => {
     const { call, cast, calls } = setUp()
     const alerts = [
       validationInput,
@@ -355,7 +355,7 @@ describe('many alerts at once', () => {
     [500, 200],
     [501, 400],
     [0, 400],
-  ])('%i of them: %i', async (count, status) => {
+  ])('with %i alerts returns %i', async (count, status) => {
     const { call, cast } = setUp()
     const alerts = Array.from({ length: count }, () => validationInput)
     const answer = await call('POST', '/v1/alerts/bulk', { as: cast.bob.key, body: { alerts } })
@@ -364,7 +364,7 @@ describe('many alerts at once', () => {
     else expect(answer.body).toEqual({ created: count, failed: 0, errors: [] })
   })
 
-  test('report rejected ones by index, and create the others', async () => {
+  test('reports rejected alerts by index and creates the others', async () => {
     const { call, cast, calls } = setUp()
     const refused: [unknown, string][] = [
       [null, ': '],
@@ -402,14 +402,14 @@ describe('many alerts at once', () => {
     ['no list', { alerts: {} }],
     ['a bare list', []],
     ['more than that', { alerts: [validationInput], more: 1 }],
-  ])('%s: 400', async (_, body) => {
+  ])('returns 400 for an invalid body: %s', async (_, body) => {
     const { call, cast } = setUp()
     expect((await call('POST', '/v1/alerts/bulk', { as: cast.bob.key, body })).status).toBe(400)
   })
 })
 
-describe('the list', () => {
-  test('shows each alert once, oldest first, in pages of any size', async () => {
+describe('the list of alerts', () => {
+  test('contains each alert once, oldest first, for any page size', async () => {
     const { call, cast, clock, create } = setUp()
     const ids = Array.from({ length: 7 }, () => {
       clock.advance(1)
@@ -429,8 +429,11 @@ describe('the list', () => {
     }
   })
 
-  test.each(['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'status=open'])('%s: 400', async (query) => {
-    const { call, cast } = setUp()
-    expect((await call('GET', `/v1/alerts?${query}`, { as: cast.vera.key })).status).toBe(400)
-  })
+  test.each(['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'status=open'])(
+    'returns 400 for the query %s',
+    async (query) => {
+      const { call, cast } = setUp()
+      expect((await call('GET', `/v1/alerts?${query}`, { as: cast.vera.key })).status).toBe(400)
+    },
+  )
 })

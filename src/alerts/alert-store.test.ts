@@ -30,7 +30,7 @@ function setUp() {
   return { db, clock, key, cursor }
 }
 
-test('an evaluation moves the cursor only from where it began', () => {
+test('an evaluation advances the cursor only from the position where it started', () => {
   const { db, clock, key, cursor } = setUp()
   const next = { evaluatedThrough: clock.now() + HOUR_MS, windowStartAt: clock.now() + HOUR_MS }
   expect(advanceAlert(db, key.id, cursor(), next)).toBe(true)
@@ -69,7 +69,7 @@ test.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
       deleteAlert(db, key, () => {})
     },
   ],
-])('an evaluation of an alert that was %s meanwhile is void', (_, happens) => {
+])('an evaluation is discarded if the alert was %s in the meantime', (_, happens) => {
   const parts = setUp()
   const { db, key, clock, cursor } = parts
   const before = cursor()
@@ -81,7 +81,7 @@ test.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
   expect(db.prepare('SELECT * FROM alert').all()).toEqual(rows)
 })
 
-test('an alert is kept when its dependent rows can not be updated', () => {
+test("an alert is not deleted when its dependent rows can't be updated", () => {
   const { db, key } = setUp()
   const fails = () => {
     throw new AppError('conflict', 'no')
@@ -101,7 +101,7 @@ test('the limit of alerts applies per organization', () => {
   expect(createAlert(db, clock, other, validationInput).orgId).toBe(other)
 })
 
-test('a round reads only due alerts, earliest first', async () => {
+test('a round reads only due alerts, earliest due first', async () => {
   const { db, clock, key } = setUp()
   const now = clock.now()
   deleteAlert(db, key, () => undefined)

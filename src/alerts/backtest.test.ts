@@ -201,7 +201,7 @@ const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continue
   ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },
 })
 
-test('a backtest has the findings that the scheduler had at the time', async () => {
+test('a backtest returns the same findings as the scheduler did at the time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
       await using stand = await WarehouseFixture.open()
@@ -264,7 +264,7 @@ describe('the method of a backtest', () => {
     [{ ...lte, period: '4w' }, 7, { buckets: 0, grain: 'day' }],
     [{ ...lte, period: '1h', filters: [{ parameter: 'a', op: 'is_blank' }] }, 7, { buckets: 168, method: 'sql' }],
     [{ ...validation, period: '1h' }, 7, { buckets: 168, grain: 'hour', method: 'sql' }],
-  ])('of %j over %i days', async (input, days, expected) => {
+  ])('is as expected for %j over %i days', async (input, days, expected) => {
     expect(await shape(input, days)).toMatchObject({ ...expected, coverage: null, exact: true })
   })
 })
@@ -301,7 +301,7 @@ describe('a backtest of anomalies', () => {
     }
   })
 
-  test('counts how often other sensitivities would have notified, in one pass', async () => {
+  test('counts the notifications at other sensitivities in one pass', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const sensitivities = [2, 4, 8]
@@ -322,7 +322,7 @@ describe('a backtest of anomalies', () => {
     })
   })
 
-  test('returns the judged rows with a band for its sensitivity; null for several series', async () => {
+  test('returns rows with a band for its sensitivity, or null for several series', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const domainId = 'dom_1'
@@ -344,7 +344,7 @@ describe('a backtest of anomalies', () => {
     expect(await backtestSeries(anomaly(view), 7, now, parts)).toBeNull()
   })
 
-  test('fires inside the run windows only', async () => {
+  test('fires only inside the run windows', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const hours = [11, 20]
@@ -355,7 +355,7 @@ describe('a backtest of anomalies', () => {
     }
   })
 
-  test('finds nothing in a collection gap, nor does any rule that counts', async () => {
+  test('finds nothing in a collection gap, like every rule that counts events', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const gap: Gap = { fromAt: deadAt, toAt: deadAt + 5 * HOUR_MS, cause: 'refused' }
@@ -371,7 +371,7 @@ describe('a backtest of anomalies', () => {
     }
   })
 
-  test('agrees with a preview, which shows the windows, newest first', async () => {
+  test('agrees with the preview, which lists the windows newest first', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const { scanned, matched, samples } = await preview(anomaly(view), 168, now, parts)
@@ -384,7 +384,7 @@ describe('a backtest of anomalies', () => {
     expect((await preview(anomaly({ vendor: '*' }), 168, now, parts)).scanned).toBeGreaterThan(scanned)
   })
 
-  test('with sensitivities is refused for other types', async () => {
+  test('rejects sensitivities for other alert types', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const lte = alertOfInput(

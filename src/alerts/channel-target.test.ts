@@ -11,7 +11,7 @@ const sealedHook = (target: string) => hook(sealTarget(box, target))
 const accept = (channels: readonly Channel[], stored: readonly Channel[] = []) =>
   acceptChannels(box, channels, { stored, check() {} })
 
-describe('a stored target', () => {
+describe('a stored channel target', () => {
   test.each([
     ['a URL', SLACK, 'https://hooks.slack.com'],
     [
@@ -20,7 +20,7 @@ describe('a stored target', () => {
       'http://x.example:8080',
     ],
     ['a URL in capitals', 'HTTPS://X.example/secret', 'https://x.example'],
-  ])('%s is sealed, with its origin', (_what, target, origin) => {
+  ])('that is %s is sealed, and shows only its origin', (_what, target, origin) => {
     const stored = sealTarget(box, target)
     expect(stored).toStartWith(`sealed:${origin}/`)
     expect(stored).not.toContain('secret')
@@ -37,7 +37,7 @@ describe('a stored target', () => {
     'mailto:a@b.example',
     'https://',
     '',
-  ])('%j stays as it is', (target) => {
+  ])('that is not a URL is stored unchanged: %j', (target) => {
     expect(sealTarget(box, target)).toBe(target)
     expect(unsealTarget(box, target)).toBe(target)
     expect(unsealedPart(target)).toBe(target)
@@ -51,7 +51,7 @@ describe('a stored target', () => {
     )
   })
 
-  test('sealed with another master key is masked for display, and refused for delivery', () => {
+  test('sealed with another master key is masked for display and rejected for delivery', () => {
     const other = secretBox(Buffer.alloc(32, 9))
     const stored = sealedHook(SLACK)
     expect(unsealChannel(other, stored)).toEqual(maskChannel(stored))
@@ -59,7 +59,7 @@ describe('a stored target', () => {
   })
 })
 
-describe('a masked target', () => {
+describe('a masked channel target', () => {
   test.each<[Channel, string | RegExp]>([
     [sealedHook(SLACK), /^https:\/\/hooks\.slack\.com\/\*{3}[\w-]{8}$/],
     // Stored by a version that did not encrypt targets.
@@ -67,15 +67,15 @@ describe('a masked target', () => {
     [hook('int_01ke:WEB'), 'int_01ke:WEB'],
     [{ type: 'email', target: 'ann@example.com, ben@x.example' }, 'a***@e***.com, b***@x***.example'],
     [{ type: 'email', target: 'owners' }, 'owners'],
-  ])('%j', (channel, masked) => expect(maskChannel(channel).target).toMatch(masked))
+  ])('hides the private parts of %j', (channel, masked) => expect(maskChannel(channel).target).toMatch(masked))
 
-  test('distinguishes two URLs of one origin', () => {
+  test('distinguishes two URLs with the same origin', () => {
     const [one, other] = [sealedHook(SLACK), sealedHook(`${SLACK}2`)].map(maskChannel)
     expect(one?.target).not.toBe(other?.target)
   })
 })
 
-describe('channels in a request', () => {
+describe('the channels in a request', () => {
   const anns: Channel[] = [
     { type: 'email', target: 'ann@example.com' },
     { type: 'email', target: 'abe@example.com' },
@@ -86,7 +86,7 @@ describe('channels in a request', () => {
     expect(accept([hook(SLACK), hook('int_01ke')])).toEqual([sealedHook(SLACK), hook('int_01ke')])
   })
 
-  test('with masked targets keep the stored ones, in any order of URLs', () => {
+  test('keep the stored targets when they are masked, in any order of URLs', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2]), (order) => {
         const meant = order.flatMap((index) => stored[index] ?? [])
@@ -96,7 +96,7 @@ describe('channels in a request', () => {
     expect(accept(stored.map(maskChannel), stored)).toEqual(stored)
   })
 
-  test('are checked in clear', () => {
+  test('are validated with unmasked targets', () => {
     const checked: Channel[] = []
     const check = (channels: readonly Channel[]) => void checked.push(...channels)
     acceptChannels(box, stored.slice(0, 1).map(maskChannel), { stored, check })
@@ -107,11 +107,11 @@ describe('channels in a request', () => {
     ['of nobody', hook('https://hooks.slack.com/***AAAAAAAA')],
     ['of another type', { ...maskChannel(sealedHook(SLACK)), type: 'team_chat' }],
     ['that two addresses have, in another place', { type: 'email', target: 'a***@e***.com' }],
-  ])('with a masked target %s are refused', (_what, channel) => {
+  ])('are rejected when they contain a masked target %s', (_what, channel) => {
     expect(() => accept([hook('int_01ke'), channel], stored)).toThrow(/^channels\[1\]\.target: is masked/)
   })
 
-  test('with a URL that only looks masked are accepted', () => {
+  test('are accepted when a URL only looks masked', () => {
     const target = 'https://x.example/***/in?a=***'
     expect(accept([hook(target)])).toEqual([sealedHook(target)])
   })

@@ -20,7 +20,7 @@ function spans(cursor: Cursor, rule: Schedule, watermark: number, woken: boolean
   )
 }
 
-describe('an alert saved at 10:30 with windows of an hour', () => {
+describe('an alert saved at 10:30 with one-hour windows', () => {
   const validation = schedule('1h', true)
   const volume = schedule('1h', false)
 
@@ -34,11 +34,14 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
     ['11:59', true, ['10:30-11:00', '11:00-11:59…'], []],
     ['12:00', false, ['10:30-11:00', '11:00-12:00'], ['11:00-12:00']],
     ['13:10', true, ['10:30-11:00', '11:00-12:00', '12:00-13:00', '13:00-13:10…'], ['11:00-12:00', '12:00-13:00']],
-  ])('at %s (woken: %p) is due for: validation %p, volume %p', (time, woken, ofValidation, ofVolume) => {
-    const saved = at('10:30')
-    expect(spans(firstCursor(validation, saved), validation, at(time), woken)).toEqual(ofValidation)
-    expect(spans(firstCursor(volume, saved), volume, at(time), woken)).toEqual(ofVolume)
-  })
+  ])(
+    'evaluated at %s (woken: %p) has these due windows: validation %p, volume %p',
+    (time, woken, ofValidation, ofVolume) => {
+      const saved = at('10:30')
+      expect(spans(firstCursor(validation, saved), validation, at(time), woken)).toEqual(ofValidation)
+      expect(spans(firstCursor(volume, saved), volume, at(time), woken)).toEqual(ofVolume)
+    },
+  )
 
   test.each<[string, string[]]>([
     ['10:30', []],
@@ -48,12 +51,12 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
     ['11:00', ['10:30-11:00']],
     ['11:04', ['10:30-11:00']],
     ['12:07', ['10:30-11:00', '11:00-12:00', '12:00-12:05…']],
-  ])('at %s is due, at the ends of ticks, for %p', (time, expected) => {
+  ])('evaluated at %s with ticks has these due windows: %p', (time, expected) => {
     const anomaly = { ...schedule('1h', true), ticks: true }
     expect(spans(firstCursor(anomaly, at('10:30')), anomaly, at(time), false)).toEqual(expected)
   })
 
-  test('has the current window', () => {
+  test('stores the start of the current window in its cursor', () => {
     const [whole, part] = dueWindows(firstCursor(validation, at('10:30')), validation, at('11:20'), true)
     expect(whole).toMatchObject({
       windowStartAt: at('10:00'),
@@ -66,12 +69,12 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
   })
 })
 
-test('begins with the current window when saved at its start', () => {
+test('an alert saved at the start of a window begins with that window', () => {
   const rule = schedule('1h', false)
   expect(spans(firstCursor(rule, at('11:00')), rule, at('12:00'), false)).toEqual(['11:00-12:00'])
 })
 
-test('days follow the time zone', () => {
+test('daily windows follow the time zone', () => {
   const rule = schedule('1d', false, 'America/New_York')
   const saved = Date.parse('2026-03-07T12:00Z')
   const [first, second] = dueWindows(firstCursor(rule, saved), rule, Date.parse('2026-03-10T12:00Z'), false)
@@ -83,10 +86,10 @@ test('days follow the time zone', () => {
   expect(second?.window.to).toBe(Date.parse('2026-03-10T04:00Z'))
 })
 
-describe('after a downtime of more than 24 windows', () => {
+describe('an alert after a downtime of more than 24 windows', () => {
   const back = at('10:30') + 3 * DAY_MS
 
-  test('the last 24 windows are judged', () => {
+  test('is evaluated for the last 24 windows', () => {
     const rule = schedule('1h', false)
     const due = dueWindows(firstCursor(rule, at('10:30')), rule, back, true)
     expect(due).toHaveLength(MAX_LATE_WINDOWS)
@@ -95,7 +98,7 @@ describe('after a downtime of more than 24 windows', () => {
     expect(due.at(-1)?.window.to).toBe(at('10:00') + 3 * DAY_MS)
   })
 
-  test('earlier violations are included in the first of them', () => {
+  test('includes earlier violations in the first of these windows', () => {
     const rule = schedule('1h', true)
     const due = dueWindows(firstCursor(rule, at('10:30')), rule, back, false)
     expect(due).toHaveLength(MAX_LATE_WINDOWS)
@@ -107,7 +110,7 @@ describe('after a downtime of more than 24 windows', () => {
   })
 })
 
-test('nothing is due after the clock was set back', () => {
+test('no window is due after the clock was set back', () => {
   for (const partial of [true, false]) {
     const rule = schedule('5m', partial)
     expect(dueWindows(firstCursor(rule, at('10:30')), rule, at('10:10'), true)).toEqual([])
@@ -163,7 +166,7 @@ interface Life {
   ticks: { woken: boolean; afterMs: number; written: number }[]
 }
 
-test('evaluations of a validation alert cover time without gap or overlap, in any sequence of events', () => {
+test('validation alerts cover time without gaps or overlaps, for any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, cursor, evaluated } = live(life, true)
@@ -184,7 +187,7 @@ test('evaluations of a validation alert cover time without gap or overlap, in an
   )
 })
 
-test('an anomaly alert judges the last 24 windows up to the last tick, without overlap, in any sequence of events', () => {
+test('anomaly alerts judge the last 24 windows up to the last tick without overlap, for any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, true, { ticks: true })
@@ -206,7 +209,7 @@ test('an anomaly alert judges the last 24 windows up to the last tick, without o
   )
 })
 
-test('a volume alert judges whole windows once, in order, none that began before it, in any sequence of events', () => {
+test('volume alerts judge each whole window once, in order, from the first one after they were saved', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, false)
@@ -224,7 +227,7 @@ test('a volume alert judges whole windows once, in order, none that began before
   )
 })
 
-test('an alert is due exactly from nextDueAt on', () => {
+test('an alert is due from nextDueAt onwards, and not before', () => {
   fc.assert(
     fc.property(life, fc.constantFrom('partial', 'whole', 'ticks'), (life, kind) => {
       const { rule, cursor } = live(life, kind !== 'whole', kind === 'ticks' ? { ticks: true } : {})
@@ -237,7 +240,7 @@ test('an alert is due exactly from nextDueAt on', () => {
   )
 })
 
-test('without downtime every window of a volume alert is judged after the first partial one', () => {
+test('a volume alert judges every window after the first partial one when there is no downtime', () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.constantFrom('1h', '1d', '1w'), (timezone, period) => {
       const start = Date.UTC(2026, 2, 20, 12, 34)

@@ -10,7 +10,7 @@ const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_
 const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
 const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })
 
-test('complete events are returned in the order of positions, without missing and foreign ones', async () => {
+test('complete events are returned in the order of their positions, without missing or foreign events', async () => {
   using history = await warehouseWith([...EVENTS, THEIRS])
   const places = [...EVENTS, THEIRS, eventOf({ seq: 6, receivedAt: NOON + 2 })]
   await fc.assert(
@@ -25,11 +25,11 @@ test('complete events are returned in the order of positions, without missing an
   )
 })
 
-test('without positions there is no query', async () => {
+test('no query runs without positions', async () => {
   expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('unexpected query')) })).toEqual([])
 })
 
-test('positions are bound as integers, so that the engine can skip other files', async () => {
+test('positions are bound as integers, which lets the engine skip other files', async () => {
   using history = await warehouseWith(EVENTS)
   const query = eventsQuery(ORG, EVENTS)
   const { sql, params } = inSql(query)

@@ -21,7 +21,7 @@ const change: AlertInput = {
 }
 const hour = { from: NOON, to: NOON + HOUR_MS, complete: true }
 
-describe('a window of an hour', () => {
+describe('the reliability of a one-hour window', () => {
   test.each<[string, AlertInput, [number, number][], boolean]>([
     ['with a threshold, whole', volumeInput, [], false],
     ['with a threshold, of which 5 % are hidden', volumeInput, [[10, 13]], true],
@@ -40,13 +40,13 @@ describe('a window of an hour', () => {
     ['that is held against one which is not', change, [[-30, -20]], true],
     ['that is held against one before which there is a gap', change, [[-90, -60]], false],
     ['of single events', validationInput, [[0, 60]], false],
-  ])('%s', (_, input, gaps, expected) => {
+  ])('is correct for a window %s', (_, input, gaps, expected) => {
     const alert = alertOf(input)
     expect(isWindowUnreliable(alertTypeOf(alert.alertType), alert, hour, gapsFrom(...gaps))).toBe(expected)
   })
 })
 
-describe('rows', () => {
+describe('the reliability of rows', () => {
   const hourly = { stepMs: HOUR_MS }
   const day = { from: NOON, to: NOON + 24 * HOUR_MS, complete: true }
 
@@ -86,7 +86,7 @@ describe('rows', () => {
       true,
     ],
     ['of nothing', undefined, hour, [[0, 60]], false],
-  ])('%s', (_, scope, window, gaps, expected) => {
+  ])('is correct for rows %s', (_, scope, window, gaps, expected) => {
     expect(areRowsUnreliable(scope, window, gapsFrom(...gaps))).toBe(expected)
   })
 })

@@ -70,7 +70,7 @@ async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEven
   }
 }
 
-test('the verdict on arrival equals the SQL: scope, filters, conditions and groups', async () => {
+test('the verdict at ingestion equals the SQL result for scope, filters, conditions and groups', async () => {
   let pairs = 0
   let violations = 0
   const compare = async (

@@ -24,7 +24,7 @@ function counted(params: Record<string, string>, read: () => void): Record<strin
   })
 }
 
-describe('an event is judged by', () => {
+describe('judging an event', () => {
   const alerts: Alert[] = [
     blankValue('everywhere'),
     blankValue('shop', { domainId: 'dom_shop' }),
@@ -55,11 +55,11 @@ describe('an event is judged by', () => {
     ['one with a value', { params: { value: '12' } }, []],
     ['one of another organization', { orgId: 'org_b' }, ['other organization']],
     ['one of an organization without rules', { orgId: 'org_c' }, []],
-  ])('%s: the rules in its scope', (_, values, expected) => {
+  ])('applies the rules in scope to %s', (_, values, expected) => {
     expect(judge(eventOf(values))).toEqual(expected.toSorted())
   })
 
-  test('no rule outside of its scope', () => {
+  test('skips rules whose scope excludes the event', () => {
     const inScope = Array.from({ length: 50 }, (_, n) =>
       blankValue(`in ${n}`, { domainId: 'dom_shop', vendors: ['ga4'], conditions: longerThan(100 + n) }),
     )
@@ -74,7 +74,7 @@ describe('an event is judged by', () => {
     expect(reads).toBe(1)
   })
 
-  test('shared conditions once per event', () => {
+  test('evaluates shared conditions once per event', () => {
     const judge = judgeOf(
       Array.from({ length: 50 }, (_, n) => blankValue(`alr_${n}`, { conditions: longerThan(n % 2) })),
     )
@@ -91,7 +91,7 @@ describe('an event is judged by', () => {
     }
   })
 
-  test('filters first: conditions are not evaluated when filters do not match', () => {
+  test('evaluates filters first, and conditions only if the filters match', () => {
     const filters = [{ parameter: '$event', op: 'equals' as const, values: ['view'] }]
     const judge = judgeOf([blankValue('views', { filters })])
     let reads = 0
@@ -100,18 +100,18 @@ describe('an event is judged by', () => {
     expect(reads).toBe(0)
   })
 
-  test('the same frozen empty list when there is no violation', () => {
+  test('returns the same frozen empty list when there is no violation', () => {
     const none = judge(eventOf({ params: { value: '1' } }))
     expect(judgeOf([])(eventOf())).toBe(none)
     expect(() => none.push('x')).toThrow(TypeError)
   })
 
-  test('a new list each time', () => {
+  test('returns a new list each time', () => {
     judge(eventOf()).push('more')
     expect(judge(eventOf())).not.toContain('more')
   })
 
-  test('the phone regions of its organization', () => {
+  test("uses the phone regions of the event's organization", () => {
     const conditions = { logic: 'any' as const, items: [{ parameter: 'note', op: 'contains_phone' as const }] }
     const judge = judgeOf([blankValue('phone', { conditions })], (orgId) => (orgId === 'org_a' ? ['DE'] : []))
     expect(judge(eventOf({ params: { note: 'call 030 901820' } }))).toEqual(['phone'])
@@ -120,7 +120,7 @@ describe('an event is judged by', () => {
   })
 })
 
-test('the index does not change results: each alert is judged as if it were alone', () => {
+test('the index does not change results: each alert is judged as if it were the only one', () => {
   const words = fc.constantFrom('a', 'b', 'c', 'd')
   const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
   const alert = fc

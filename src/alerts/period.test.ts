@@ -19,14 +19,14 @@ describe('a period', () => {
     ['hourly', HOUR_MS],
     ['daily', DAY_MS],
     ['weekly', 7 * DAY_MS],
-  ])('%s is as long as %i ms', (text, lengthMs) => {
+  ])('written as %s lasts %i ms', (text, lengthMs) => {
     expect(parsePeriod(text).lengthMs).toBe(lengthMs)
   })
 
   const refused =
     '0m 00h 01h 5w 29d 673h 40321m 1 m 1s 1M 1H -1h +1h 1.5h 1e1m 1h30m monthly Daily 99999999999999999999w'
   test.each([...refused.split(' '), '', ' 1h', '1 h', '1h\n', '１h', 'constructor'])(
-    '%p is refused, by name',
+    'is rejected by an error naming the field: %p',
     (text) => {
       expect(() => parsePeriod(text)).toThrow(AppError)
       expect(() => parsePeriod(text)).toThrow(/^period: /)
@@ -36,7 +36,7 @@ describe('a period', () => {
 
 describe('a time zone', () => {
   const names = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'europe/berlin', 'US/Pacific', 'EST5EDT', '+05:30']
-  test('is accepted when windows can be computed with it', () => {
+  test('is accepted when its windows can be computed', () => {
     const day = parsePeriod('1d')
     for (const name of names) {
       expect(() => checkTimezone(name)).not.toThrow()
@@ -54,7 +54,7 @@ describe('a time zone', () => {
     '+25:00',
     '2026-01-01T00:00Z',
     '2026-01-01T00:00[UTC]',
-  ])('%p is refused, by name', (name) => {
+  ])('is rejected by an error naming the field: %p', (name) => {
     expect(() => checkTimezone(name)).toThrow(AppError)
     expect(() => checkTimezone(name)).toThrow(/^timezone: /)
   })
@@ -98,7 +98,7 @@ const instant = fc.oneof(
 )
 
 describe('windows', () => {
-  test('are adjacent, and every instant is in exactly one', () => {
+  test('are adjacent, and every instant belongs to exactly one', () => {
     fc.assert(
       fc.property(period, zone, instant, fc.nat(), (period, timezone, at, somewhere) => {
         const window = windowAt(period, timezone, at)
@@ -115,7 +115,7 @@ describe('windows', () => {
     )
   })
 
-  test('of minutes and hours are multiples since the epoch, in any time zone', () => {
+  test('of minutes and hours are aligned to multiples since the epoch, in any time zone', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 672 }),
@@ -326,7 +326,7 @@ describe('windows', () => {
         ['1988-10-31 00:00:00', 24],
       ],
     ],
-  ])('in %s of %s from %s', (timezone, text, from, expected) => {
+  ])('have the expected starts in %s for a period of %s from %s', (timezone, text, from, expected) => {
     expect(starts(text, timezone, Date.parse(from), expected.length)).toEqual(expected)
   })
 
@@ -337,7 +337,7 @@ describe('windows', () => {
     ['2w', 'UTC', '1970-01-05T00:00Z', '1970-01-05T00:00Z'],
     ['4w', 'UTC', '1970-02-01T00:00Z', '1970-01-05T00:00Z'],
     ['5d', 'UTC', '1970-01-01T00:00Z', '1970-01-01T00:00Z'],
-  ])('of %s in %s are counted from a fixed day: the one of %s began at %s', (text, timezone, at, start) => {
+  ])('of %s in %s are counted from a fixed day: the window at %s began at %s', (text, timezone, at, start) => {
     expect(windowAt(parsePeriod(text), timezone, Date.parse(at)).start).toBe(Date.parse(start))
   })
 })

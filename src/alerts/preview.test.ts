@@ -20,7 +20,7 @@ async function shop(world: TestApp) {
 }
 
 describe('a preview', () => {
-  test('counts the findings of the last hours, and shows the newest events, masked', async () => {
+  test('counts the findings of the last hours and shows the newest events, masked', async () => {
     await using world = await testApp()
     const { send, ask } = await shop(world)
     await send([{ id: 'old', vendor: 'Shop', event: 'a', params: { to: 'ann@example.com' } }])
@@ -45,7 +45,7 @@ describe('a preview', () => {
     expect((await world.call('GET', '/v1/issues')).body.issues).toEqual([])
   })
 
-  test('counts a sampled event with its weight, scanned or matched', async () => {
+  test('counts a sampled event with its weight, in both scanned and matched', async () => {
     await using world = await testApp()
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Sampled' } })
     const events = ['ann@example.com', 'bob@example.com', 'nobody'].map((to) => ({
@@ -58,7 +58,7 @@ describe('a preview', () => {
     expect(body).toMatchObject({ scanned: 30, matched: 20 })
   })
 
-  test('checks single events when SQL is not exact', async () => {
+  test('checks individual events when the SQL is not exact', async () => {
     await using world = await testApp()
     const { send, ask } = await shop(world)
     const conditions = { logic: 'any', items: [{ parameter: 'tel', op: 'contains_phone' }] }
@@ -73,7 +73,7 @@ describe('a preview', () => {
   test.each([
     ['volume_threshold', { op: 'gte', count: 3 }, [1, 2, 4]],
     ['tag_volume_change', { direction: 'decrease', percent: 50 }, [1, 3]],
-  ])('of %s shows the windows that would have fired, newest first', async (alertType, volume, hoursAgo) => {
+  ])('of %s lists the windows that would have fired, newest first', async (alertType, volume, hoursAgo) => {
     await using world = await testApp()
     const { send, ask, domainId } = await shop(world)
     for (const count of [30, 2, 40, 20]) {
@@ -91,7 +91,7 @@ describe('a preview', () => {
 })
 
 test.each(['preview', 'backtest'] as const)(
-  'a %s names what is wrong with the rule, and any reader may ask',
+  'a %s names the error in the rule, and is available to read-only keys',
   async (what) => {
     await using world = await testApp()
     const { ask } = await shop(world)

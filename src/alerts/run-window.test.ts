@@ -9,7 +9,7 @@ const MONDAY = 1
 const FRIDAY = 5
 const SATURDAY = 6
 
-describe('an instant is in the run windows', () => {
+describe('an instant in or outside the run windows', () => {
   test.each<[string, RunWindows, string, string, boolean]>([
     ['without any', undefined, BERLIN, '2026-01-05T03:00Z', true],
     ['without hours and days', {}, BERLIN, '2026-01-05T03:00Z', true],
@@ -86,14 +86,14 @@ describe('an instant is in the run windows', () => {
     // Clocks go half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 occurs twice.
     ['in the half hour that comes twice', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:15Z', true],
     ['not behind that', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:30Z', false],
-  ])('%s', (_, runWindows, timezone, at, expected) => {
+  ])('is classified correctly: %s', (_, runWindows, timezone, at, expected) => {
     expect(isInRunWindow(runWindows, timezone, Date.parse(at))).toBe(expected)
   })
 
   const hours = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 }))
   const week = Array.from({ length: 7 * 24 * 4 }, (_, quarter) => Date.UTC(2026, 0, 4) + quarter * 15 * MINUTE_MS)
 
-  test('each hour of a week on exactly the given days', () => {
+  test('is inside for the given hours of the given days only', () => {
     fc.assert(
       fc.property(hours, fc.uniqueArray(fc.integer({ min: 0, max: 6 })), ([from, to], days) => {
         const length = (to - from + 24) % 24 || 24
@@ -104,7 +104,7 @@ describe('an instant is in the run windows', () => {
     )
   })
 
-  test('each instant in exactly one of two complementary ones', () => {
+  test('is inside exactly one of two complementary run windows', () => {
     const zone = fc.constantFrom('UTC', BERLIN, 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe')
     const instant = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) })
     fc.assert(
@@ -117,7 +117,7 @@ describe('an instant is in the run windows', () => {
   })
 })
 
-describe('a window meets the run windows', () => {
+describe('an overlap of a window with the run windows', () => {
   const window = (from: string, to: string) => ({ from: Date.parse(from), to: Date.parse(to), complete: true })
   test.each<[string, RunWindows, string, string, string, boolean]>([
     ['without any', undefined, 'UTC', '2026-01-05T03:00Z', '2026-01-05T04:00Z', true],
@@ -146,11 +146,11 @@ describe('a window meets the run windows', () => {
     ['as a month, at once', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-20T00:00Z', '2026-04-17T00:00Z', true],
     ['by its last moments', { hours: [9, 17] }, 'UTC', '2026-01-05T08:50Z', '2026-01-05T09:00:00.001Z', true],
     ['not when there is nothing in it', { hours: [9, 17] }, 'UTC', '2026-01-05T10:00Z', '2026-01-05T10:00Z', false],
-  ])('%s', (_, runWindows, timezone, from, to, expected) => {
+  ])('is detected correctly: %s', (_, runWindows, timezone, from, to, expected) => {
     expect(meetsRunWindow(runWindows, timezone, window(from, to))).toBe(expected)
   })
 
-  test('exactly when one of its minutes does', () => {
+  test('exists exactly when a minute of the window is in the run windows', () => {
     const runWindows = fc.record({
       hours: fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 })),
       days: fc.uniqueArray(fc.integer({ min: 0, max: 6 })),
@@ -176,7 +176,7 @@ describe('a window meets the run windows', () => {
     )
   })
 
-  test('when it has eight days or more, even when clocks change', () => {
+  test('always exists for eight days or more, even across clock changes', () => {
     const from = Date.parse('2026-03-22T00:30Z')
     for (let hour = 0; hour < 24; hour++) {
       const only = { hours: [hour, (hour + 1) % 24], days: [SUNDAY] }

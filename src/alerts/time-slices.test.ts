@@ -29,18 +29,18 @@ function setUp() {
   return { work, pass }
 }
 
-describe('a batch may take', () => {
-  test('twice its slice when no other organization sends', () => {
+describe('the time limit of a batch', () => {
+  test('is twice its slice when no other organization sends events', () => {
     const { work } = setUp()
     for (let n = 0; n < 20; n++) expect(work('org_a', 1000)).toBeWithin(25, 51)
   })
 
-  test('all the time that it needs below that', () => {
+  test('does not affect a batch that needs less time', () => {
     const { work } = setUp()
     expect(work('org_a', 20)).toBe(20)
   })
 
-  test('much less when another organization sends, and nothing when its balance is used up', () => {
+  test('is much lower when another organization sends events, and zero when the balance is used up', () => {
     const { work } = setUp()
     work('org_b', 0.5)
     expect(work('org_a', 1000)).toBeWithin(3, 7)
@@ -54,7 +54,7 @@ describe('a batch may take', () => {
     expect(work('org_b', 2, { events: 100 })).toBe(2)
   })
 
-  test('its full slice again when the others stopped sending', () => {
+  test('is the full slice again after the others stop sending events', () => {
     const { work, pass } = setUp()
     work('org_b', 0.5)
     for (let n = 0; n < 50; n++) work('org_a', 1000)
@@ -62,7 +62,7 @@ describe('a batch may take', () => {
     expect(work('org_a', 1000)).toBeWithin(25, 51)
   })
 
-  test('its share again after some time', () => {
+  test("returns to the organization's share after some time", () => {
     const { work, pass } = setUp()
     for (let n = 0; n < 50; n++) {
       work('org_b', 0.5)
@@ -73,13 +73,13 @@ describe('a batch may take', () => {
     expect(work('org_a', 1000)).toBeWithin(3, 7)
   })
 
-  test('as much when the machine is busy with other work', () => {
+  test('is the same when the machine is busy with other work', () => {
     const { work } = setUp()
     work('org_b', 0.5)
     expect(work('org_a', 3, { busy: 50 })).toBe(3)
   })
 
-  test('the time of many cheap events without being charged', () => {
+  test('is not charged for many cheap events', () => {
     const { work } = setUp()
     for (let n = 0; n < 200; n++) {
       work('org_b', 0.5)

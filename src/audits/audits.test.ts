@@ -6,7 +6,7 @@ import { Audits } from './audits.ts'
 import { readAudit } from './input.ts'
 import { cancelAudit, findAudit, queueAudit } from './store.ts'
 
-test.each([false, true])('an audit that the server cannot execute fails, started or not: %p', async (begins) => {
+test.each([false, true])("an audit that the server can't run fails (already started: %p)", async (begins) => {
   const db = memoryDb()
   const clock = testClock()
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
@@ -37,40 +37,43 @@ test.each([false, true])('an audit that the server cannot execute fails, started
   expect(reported).toHaveLength(1)
 })
 
-test.each([false, true])('a cancelled audit ends and keeps its pages so far; started: %p', async (begins) => {
-  const db = memoryDb()
-  const clock = testClock()
-  const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
-  const settings = readAudit({ name: 'Shop', startUrls: ['https://shop.example/'] }, clock.now())
-  const { id } = queueAudit(db, clock.now(), { orgId, settings, region: 'local' }).audit
-  const ended = Promise.withResolvers<void>()
-  const audits = new Audits({
-    ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
-    report(error) {
-      throw error
-    },
-    browsers: {
-      fault: () => null,
-      async run({ onStart, stopping }) {
-        if (begins) onStart()
-        stopping.addEventListener('abort', () => ended.resolve())
-        await ended.promise
-        return { error: 'it was stopped' }
+test.each([false, true])(
+  'a cancelled audit ends and keeps the pages visited so far (already started: %p)',
+  async (begins) => {
+    const db = memoryDb()
+    const clock = testClock()
+    const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
+    const settings = readAudit({ name: 'Shop', startUrls: ['https://shop.example/'] }, clock.now())
+    const { id } = queueAudit(db, clock.now(), { orgId, settings, region: 'local' }).audit
+    const ended = Promise.withResolvers<void>()
+    const audits = new Audits({
+      ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
+      report(error) {
+        throw error
       },
-    },
-  })
-  audits.start()
-  cancelAudit(db, { orgId, id }, clock.now())
-  audits.stop(id)
-  await audits.idle()
-  expect(findAudit(db, { orgId, id }).audit).toMatchObject({
-    status: 'cancelled',
-    finishedAt: clock.now(),
-    error: null,
-  })
-  expect(() => cancelAudit(db, { orgId, id }, clock.now())).toThrow('the audit has ended')
-  expect(() => cancelAudit(db, { orgId: 'org_other', id }, clock.now())).toThrow('no such audit')
-  audits.start()
-  await audits.idle()
-  expect(findAudit(db, { orgId, id }).audit.status).toBe('cancelled')
-})
+      browsers: {
+        fault: () => null,
+        async run({ onStart, stopping }) {
+          if (begins) onStart()
+          stopping.addEventListener('abort', () => ended.resolve())
+          await ended.promise
+          return { error: 'it was stopped' }
+        },
+      },
+    })
+    audits.start()
+    cancelAudit(db, { orgId, id }, clock.now())
+    audits.stop(id)
+    await audits.idle()
+    expect(findAudit(db, { orgId, id }).audit).toMatchObject({
+      status: 'cancelled',
+      finishedAt: clock.now(),
+      error: null,
+    })
+    expect(() => cancelAudit(db, { orgId, id }, clock.now())).toThrow('the audit has ended')
+    expect(() => cancelAudit(db, { orgId: 'org_other', id }, clock.now())).toThrow('no such audit')
+    audits.start()
+    await audits.idle()
+    expect(findAudit(db, { orgId, id }).audit.status).toBe('cancelled')
+  },
+)

@@ -23,7 +23,7 @@ test.each<[string, Crawled, Crawled, string[]]>([
   ['a page that the other crawl may not have reached', crawled(full, false), crawled([page('/y', [])], false), []],
   ['a status', crawled(full), crawled([page('/', [], { status: 500 }), page('/x', ['a'])]), ['status /']],
   ['no answer', crawled(full), crawled([page('/', [], { status: null, error: 'x' }), page('/x', ['a'])]), ['status /']],
-])('%s', (_what, before, after, expected) => {
+])('two crawls that differ in %s have the expected differences', (_what, before, after, expected) => {
   expect(changes(before, after)).toEqual(expected)
 })
 

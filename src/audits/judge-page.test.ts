@@ -31,11 +31,11 @@ test.each<[string, ExpectedPage[], SeenPage, string[]]>([
   ['that path', [{ ...BUY, path: '^/thanks' }], page('/thanks/1', []), ['missing']],
   ['a page that failed', [BUY], page('/', [], { status: 404 }), []],
   ['a page without an answer', [BUY], page('/', [], { status: null, error: 'x' }), []],
-])('%s', (_what, expected, seen, kinds) => {
+])('a page has the expected findings: %s', (_what, expected, seen, kinds) => {
   expect(judged(expected, seen).faults.map(({ kind }) => String(kind))).toEqual(kinds)
 })
 
-test('the same fault on several pages is one finding with summed counts', () => {
+test('the same problem on several pages is one finding with summed counts', () => {
   const tally = new AuditTally()
   for (const path of ['/a', '/b']) {
     const { page: kept, faults } = judged([BUY], page(path, [event('view')]))

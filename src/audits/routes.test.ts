@@ -27,7 +27,7 @@ function setUp() {
   return { db, call, people, readOnly, make }
 }
 
-test('a URL that is the target of a channel is sealed, and masked for viewers and read-only keys', async () => {
+test('a URL in a channel target is sealed, and masked for viewers and read-only keys', async () => {
   const { db, call, people, readOnly, make } = setUp()
   const { status, body } = await make(CHANNELS)
   expect([status, body.channels]).toEqual([201, CHANNELS])
@@ -40,7 +40,7 @@ test('a URL that is the target of a channel is sealed, and masked for viewers an
   }
 })
 
-test('a masked target keeps the target of the previous audit with the same name, and of no other', async () => {
+test('a masked target keeps the target of the previous audit with the same name only', async () => {
   const { db, call, people, readOnly, make } = setUp()
   const { body } = await make(CHANNELS)
   const { channels } = (await call('GET', `/v1/audits/${body.id}`, { as: readOnly })).body

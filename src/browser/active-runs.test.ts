@@ -18,7 +18,7 @@ function world() {
   return { underWay, log, ends, begin }
 }
 
-test('each run is started once at a time, and again after it has ended', async () => {
+test('a run is not started again before it has ended', async () => {
   const { underWay, log, ends, begin } = world()
   await underWay.idle()
   begin('a')
@@ -29,7 +29,7 @@ test('each run is started once at a time, and again after it has ended', async (
   expect(log).toEqual(['begin a', 'end a', 'begin a'])
 })
 
-test('cancelling one run does not affect others', async () => {
+test('cancelling one run does not affect the others', async () => {
   const { underWay, log, ends, begin } = world()
   begin('a')
   begin('b')
@@ -40,7 +40,7 @@ test('cancelling one run does not affect others', async () => {
   expect(log).toEqual(['begin a', 'begin b', 'stop a', 'end b'])
 })
 
-test('all runs end on close, and none starts afterwards', async () => {
+test('all runs end on close, and no run starts afterwards', async () => {
   const { underWay, log, begin } = world()
   begin('a')
   begin('b')

@@ -17,17 +17,17 @@ const PRIVATE = [
   'http://user:pass@127.0.0.1/',
 ]
 
-describe('addresses that a browser may open', () => {
-  test.each(PRIVATE)('%s is refused', (address) => {
+describe('the check of the URLs that a browser may open', () => {
+  test.each(PRIVATE)('rejects %s', (address) => {
     expect(() => addressCheck([])(address, 'startUrl')).toThrow(
       /^startUrl: host .*: allow it in TAGWARDEN_OUTBOUND_ALLOW/,
     )
   })
   test.each(['https://shop.example/', 'http://shop.example:8080/a', 'https://user:pass@shop.example/', '{{base}}/a'])(
-    '%s is not',
+    'accepts %s',
     (address) => addressCheck([])(address, 'startUrl'),
   )
-  test('addresses that the operator allows are accepted', () => {
+  test('accepts hosts that the operator allows', () => {
     const check = addressCheck(['127.0.0.0/8', '::1', 'localhost', '10.1.2.3'])
     for (const address of ['http://127.0.0.1:8080/', 'http://10.1.2.3/', 'http://[::1]/', 'http://localhost:3000/']) {
       check(address, 'startUrl')
@@ -35,7 +35,7 @@ describe('addresses that a browser may open', () => {
   })
 })
 
-test('a flow test and an audit of a private address are refused when saved, naming the field', async () => {
+test('a flow test or audit with a private URL is rejected when saved, with an error naming the field', async () => {
   await using world = await testApp({ outboundAllow: '127.0.0.2' })
   const url = 'http://127.0.0.1/'
   const open = (address: string) => ({ type: 'navigate', url: address })

@@ -15,7 +15,7 @@ interface Task {
   state: 'new' | 'waiting' | 'in' | 'paused' | 'ended'
 }
 
-test('any tasks together use all slots, and few browsers are open without a slot', async () => {
+test('tasks use all slots in any sequence of actions, and few browsers are open without a slot', async () => {
   const action = fc.record({ task: fc.nat(7), act: fc.constantFrom('enter', 'pause', 'end', 'stop') })
   await fc.assert(
     fc.asyncProperty(
@@ -68,7 +68,7 @@ test('any tasks together use all slots, and few browsers are open without a slot
   )
 })
 
-test('an organization may have two pausing tasks, and others do not wait for it', async () => {
+test('an organization may have two pausing tasks without delaying other organizations', async () => {
   const places = new BrowserSlots(1)
   const began: string[] = []
   const ends: (() => void)[] = []
@@ -90,7 +90,7 @@ test('an organization may have two pausing tasks, and others do not wait for it'
   expect(began).toEqual(['a', 'a', 'b', 'a'])
 })
 
-test('a slot assigned after its task has ended is freed', async () => {
+test('a slot assigned after its task has ended is released', async () => {
   const places = new BrowserSlots(1)
   const place = places.of('a', never())
   const entering = place.enter()

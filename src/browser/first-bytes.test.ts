@@ -22,7 +22,7 @@ test.each<[string, string[]]>([
   ['a page', ['h2', 'http/1.1']],
   ['a web socket', ['http/1.1']],
   ['neither', []],
-])('the protocols offered by a client, however fragmented: %s', async (_, protocols) => {
+])('the protocols offered by a client are recognised in fragmented data: %s', async (_, protocols) => {
   const hello = await helloOf(protocols)
   expect(spokenIn(hello)).toEqual({ kind: 'tls', protocols })
   expect(spokenIn(Buffer.concat([hello, Buffer.from('more')]))).toEqual({ kind: 'tls', protocols })
@@ -40,8 +40,10 @@ test.each<[string, Spoken | null]>([
   ['SSH-2.0-client\r\n', { kind: 'other' }],
   ['\x16\x03\x01\x00\x04\x02\x00\x00\x00', { kind: 'other' }],
   ['\x16\x03\x01\x00\x08\x01\x00\x00\x04\x03\x03\x00\x00', { kind: 'other' }],
-])('%j', (text, spoken) => expect(spokenIn(Buffer.from(text, 'latin1'))).toEqual(spoken))
+])('the first bytes are classified correctly: %j', (text, spoken) =>
+  expect(spokenIn(Buffer.from(text, 'latin1'))).toEqual(spoken),
+)
 
-test('a first message that is too long passes', () => {
+test('a first message that is too long is passed through', () => {
   expect(spokenIn(Buffer.alloc(70_000, 'x'))).toEqual({ kind: 'other' })
 })

@@ -39,7 +39,7 @@ async function talk(port: number, texts: readonly string[], ends: readonly strin
 
 const open = (options: Partial<GuardProxyOptions> = {}) => openGuardProxy({ guard, ...options })
 
-test('plain requests, one after the other, to two hosts over one connection, with bodies', async () => {
+test('sequential plain requests with bodies reach two hosts over one connection', async () => {
   using first = site()
   using second = site()
   await using proxy = await open()
@@ -57,7 +57,7 @@ test('plain requests, one after the other, to two hosts over one connection, wit
     expect(received).toContain(answer)
 })
 
-test('a tunnel', async () => {
+test('a tunnel forwards data to an allowed host', async () => {
   using inside = site()
   await using proxy = await open({ resolve: async () => ['127.0.0.1'] })
   const received = await talk(
@@ -77,14 +77,14 @@ test.each([
   ['inner.test:443', 'host inner.test resolves to a private address'],
   ['127.0.0.1:22', 'port 22 is not allowed'],
   ['127.0.0.1:1', 'port 1 is not allowed'],
-])('no tunnel to %s', async (place, why) => {
+])('a tunnel to %s is refused', async (place, why) => {
   await using proxy = await open({ resolve: async () => ['10.0.0.1'] })
   const received = await talk(proxy.port, [`CONNECT ${place} HTTP/1.1\r\n\r\n`], ['502 Bad Gateway'])
   expect(received).toStartWith('HTTP/1.1 502 ')
   expect(proxy.faultOf(`http://${place}/x`)).toContain(why)
 })
 
-test('through the proxy of the operator: tunnels and plain requests, with its password', async () => {
+test("tunnels and plain requests use the operator's proxy and its password", async () => {
   const heads: string[] = []
   using outer = Bun.listen({
     hostname: '127.0.0.1',
@@ -109,7 +109,7 @@ test('through the proxy of the operator: tunnels and plain requests, with its pa
   expect(heads).toHaveLength(2)
 })
 
-test('anything but a proxy request ends the connection', async () => {
+test('anything other than a proxy request closes the connection', async () => {
   await using proxy = await open()
   expect(await talk(proxy.port, ['GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['HTTP'])).toBe('')
 })

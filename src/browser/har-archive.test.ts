@@ -27,7 +27,7 @@ async function bodiesOf(files: ZippedFile[], limits = LIMITS) {
 
 const noise = (bytes: number) => crypto.getRandomValues(Buffer.alloc(Math.min(bytes, 65_536))).toString('latin1')
 
-describe('an archive', () => {
+describe('a HAR archive', () => {
   test.each<[string, ZippedFile[]]>([
     [
       'packed',
@@ -65,11 +65,11 @@ describe('an archive', () => {
         { name: 'a.dat', content: 'en=scroll' },
       ],
     ],
-  ])('%s has the bodies of its requests', async (_, files) => {
+  ])('%s contains the bodies of its requests', async (_, files) => {
     expect(await bodiesOf(files)).toEqual(['en=scroll'])
   })
 
-  test('has a body for each request, even when others lack theirs', async () => {
+  test('returns a body or a reason for each request', async () => {
     const files = [
       { name: 'x.har', content: harWith('a.dat', 'none.dat', 'b.dat', 'big.dat', 'secret.dat', 5, '', 'a.dat') },
       { name: 'a.dat', content: 'en=a' },
@@ -90,7 +90,7 @@ describe('an archive', () => {
   })
 
   test.each(['../a.dat', '/etc/passwd', 'x/../a.dat', './a.dat', '..\\a.dat', '__proto__', 'constructor'])(
-    'finds no attachment %j except by the name of an entry',
+    'finds the attachment %j only by the exact name of an entry',
     async (name) => {
       const files = [
         { name: 'x.har', content: harWith(name) },
@@ -140,13 +140,13 @@ describe('an archive', () => {
       [{ name: 'a.har', content: ' '.repeat(3 * MIB), claimedPackedBytes: 3 * MIB }],
       '"a.har" is damaged',
     ],
-  ])('%s is refused', async (_, files, message) => {
+  ])('%s is rejected', async (_, files, message) => {
     const reading = readHarArchive(zipOf(files), LIMITS)
     await expect(reading).rejects.toBeInstanceOf(ArchiveError)
     await expect(reading).rejects.toThrow(message)
   })
 
-  test('with too many entries is refused, whether it declares them or not', async () => {
+  test('with too many entries is rejected, whether or not it declares them', async () => {
     const many = Array.from({ length: 101 }, (_, n) => ({ name: `${n}.dat`, content: '' }))
     await expect(readHarArchive(zipOf(many), LIMITS)).rejects.toThrow('contains more than 100 files')
     await expect(readHarArchive(zipOf(many.slice(0, 2), 65_000), LIMITS)).rejects.toThrow(
@@ -154,7 +154,7 @@ describe('an archive', () => {
     )
   })
 
-  test('unpacks attachments up to a total size, each once', async () => {
+  test('unpacks attachments up to a maximum size, once each', async () => {
     const content = 'x'.repeat(MIB)
     const names = ['a', 'b', 'c', 'd']
     const files = [
@@ -166,7 +166,7 @@ describe('an archive', () => {
     for (const reason of reasons.slice(3)) expect(reason).toContain('is beyond the limit for all attachments')
   })
 
-  test('unpacks nothing beyond the limit for all attachments', async () => {
+  test('unpacks nothing beyond the total limit for attachments', async () => {
     const files = [
       { name: 'x.har', content: harWith('a', 'b') },
       { name: 'a', content: 'x'.repeat(10) },
@@ -176,7 +176,7 @@ describe('an archive', () => {
     expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" is beyond the limit for all attachments'])
   })
 
-  test('that is truncated or modified anywhere is read or refused, and never throws anything else', async () => {
+  test('that is truncated or modified anywhere is read or rejected without any other error', async () => {
     const whole = zipOf([
       { name: 'x.har', content: harWith('a.dat') },
       { name: 'a.dat', content: 'en=a' },
@@ -198,7 +198,7 @@ describe('an archive', () => {
     [false, Buffer.from('{"log":')],
     [false, Buffer.from('PK')],
     [false, Buffer.from('')],
-  ])('is recognised (%p) by its first bytes', (expected, bytes) => {
+  ])('is recognised by its first bytes: %p', (expected, bytes) => {
     expect(isZip(bytes)).toBe(expected)
   })
 })

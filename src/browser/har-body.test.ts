@@ -28,7 +28,7 @@ const NAMELESS = `${MISSING}, and the URL names no event`
 const DAMAGED = 'missing: the recording has damaged its binary data by storing it as text'
 const text = (value: string, more = {}) => ({ mimeType: 'text/plain', text: value, ...more })
 
-describe('a missing body', () => {
+describe('a body that may be missing', () => {
   test.each<[string, Sent, string | null]>([
     ['postData is absent', { bodySize: 82 }, `${MISSING} (82 bytes were sent)`],
     ['the text is empty', { bodySize: 82, postData: text('') }, `${MISSING} (82 bytes were sent)`],
@@ -58,7 +58,7 @@ describe('a missing body', () => {
       'missing: it is in the attachment "a.dat", which is not part of the HAR',
     ],
     ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
-  ])('because %s', (_, sent, expected) => {
+  ])('is reported or returned as expected when %s', (_, sent, expected) => {
     expect(bodyOf(sent)).toBe(expected)
   })
 
@@ -81,7 +81,7 @@ describe('a missing body', () => {
   })
 })
 
-describe('a body', () => {
+describe('a recorded body', () => {
   const JSON_BODY = JSON.stringify({ event: 'Köln', list: ['a', 1] })
   test.each<[string, Sent, string]>([
     ['whose line ends were changed', { bodySize: 10, postData: text('en=a\nen=b') }, 'en=a\nen=b'],
@@ -94,7 +94,7 @@ describe('a body', () => {
     ['of one word', { postData: text('abcdefgh') }, 'abcdefgh'],
     ['marked as base64', { postData: text(btoa('a\0b'), { encoding: 'BASE64' }) }, 'a\0b'],
     ['in characters', { bodySize: 1, postData: text('é') }, 'é'],
-  ])('%s is whole', (_, sent, expected) => {
+  ])('%s is returned completely', (_, sent, expected) => {
     expect(bodyOf(sent)).toBe(expected)
   })
 
@@ -106,7 +106,7 @@ describe('a body', () => {
   const escaped = (bytes: Buffer) =>
     [...bytes].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
 
-  test.each(packed)('in %s is unpacked, however the recorder stored its bytes', (name, pack) => {
+  test.each(packed)('compressed with %s is unpacked, regardless of how the recorder stored its bytes', (name, pack) => {
     const body = fc.string({ unit: 'binary', minLength: 1 }).filter((one) => one.isWellFormed())
     fc.assert(
       fc.property(body, (one) => {
@@ -122,13 +122,13 @@ describe('a body', () => {
     )
   })
 
-  test.each(packed)('in %s that was read as UTF-8 is reported', (_, pack) => {
+  test.each(packed)('compressed with %s that was decoded as UTF-8 is reported as damaged', (_, pack) => {
     const shown = new TextDecoder().decode(pack(`en=scroll${'&ep.a=b'.repeat(20)}`))
     expect(bodyOf({ postData: text(shown) })).toBe(DAMAGED)
     expect(bodyOf({ postData: text(shown), headers: { 'content-encoding': 'gzip' } })).toBe(DAMAGED)
   })
 
-  test('replaced by binary data names no event', () => {
+  test('that was replaced by binary data is reported when the URL names no event', () => {
     const inPlace = 'missing: the recording has unreadable binary data instead, and the URL names no event'
     const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
@@ -137,17 +137,17 @@ describe('a body', () => {
     expect(bodyOf({ postData: text(bytes.toString('latin1')) })).toBe(bytes.toString('latin1'))
   })
 
-  test('of binary data that was read as UTF-8 is reported', () => {
+  test('of binary data that was decoded as UTF-8 is reported as damaged', () => {
     expect(bodyOf({ postData: text('\n\u0003abc\u0012\ufffd\u0001') })).toBe(DAMAGED)
     expect(bodyOf({ postData: text('en=\ufffd') })).toBe('en=\ufffd')
   })
 })
 
-describe('parameters', () => {
+describe('recorded form parameters', () => {
   const bodyOfParams = (params: unknown, mimeType = 'application/x-www-form-urlencoded') =>
     bodyOf({ postData: { mimeType, text: '', params } })
 
-  test('give the submitted form, encoded or not', () => {
+  test('are converted to the submitted form, encoded or not', () => {
     const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
     fc.assert(
       fc.property(pairs, (sent) => {
@@ -189,7 +189,7 @@ describe('parameters', () => {
     [[{ name: '{"a":"b', value: '"}' }], '{"a":"b="}'],
     [[{ name: '{"a":"b"}' }], '{"a":"b"}'],
     [[{ name: '[{"a":"b' }, { name: 'c', value: '"}]' }], '[{"a":"b&c="}]'],
-  ])('%j', (params, expected) => {
+  ])('are converted as expected: %j', (params, expected) => {
     expect(bodyOfParams(params)).toBe(expected)
   })
 })

@@ -20,7 +20,7 @@ test.each([
   ['as long as it may be', 'a'.repeat(MAX_BODY_BYTES), MAX_BODY_BYTES, null],
   ['one byte longer', 'a'.repeat(MAX_BODY_BYTES + 1), MAX_BODY_BYTES, `Cut to 256000 of ${MAX_BODY_BYTES + 1} bytes`],
   ['cut within a character', `a${'é'.repeat(MAX_BODY_BYTES)}`, MAX_BODY_BYTES - 1, 'Cut to 256000 of 512001 bytes'],
-])('a body %s', (_, body, bytes, comment) => {
+])('a body is stored with the expected length and comment: %s', (_, body, bytes, comment) => {
   const [entry] = har([request(body)]).log.entries
   const { text = '', comment: said = null } = entry?.request.postData ?? {}
   expect([Buffer.byteLength(text), said]).toEqual([bytes, comment])
@@ -28,7 +28,7 @@ test.each([
   expect(entry?.request.bodySize).toBe(Buffer.byteLength(body))
 })
 
-test('above 20 MB, bodies and then requests are omitted, with comments', () => {
+test('above 20 MB, bodies are omitted first and then requests, with comments', () => {
   const body = 'a'.repeat(MAX_BODY_BYTES)
   const large = har(Array.from({ length: 100 }, () => request(body)))
   expect(JSON.stringify(large).length).toBeLessThan(MAX_HAR_BYTES * 1.01)

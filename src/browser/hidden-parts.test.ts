@@ -46,11 +46,11 @@ describe('covered parts', () => {
     ['the same elsewhere', [field('03090182000')], ['03090182000']],
     ['an address that is percent-encoded', [text('?mail=a%40mail.example.com')], ['##########################']],
     ['nothing', [text('Blue shirt'), text('19.90'), field('2')], ['Blue shirt', '19.90', '2']],
-  ])('%s', (_what, pieces, shown) => {
+  ])('are found correctly for %s', (_what, pieces, shown) => {
     expect(hidden(pieces)).toEqual(shown)
   })
 
-  test('a secret is found however it is grouped or split', () => {
+  test('include a secret in any grouping or split', () => {
     const gaps = fc.constantFrom('', ' ', '-', '\u00a0', '.', ' - ', '/')
     const groups = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), gaps, fc.boolean()), {
       minLength: 16,
@@ -71,7 +71,7 @@ describe('covered parts', () => {
     )
   })
 
-  test('the unsearched rest of a very long page is covered', () => {
+  test('include the unsearched rest of a very long page', () => {
     const pieces = [text('Blue shirt'), text('x'.repeat(300_000)), text('a@mail.example.com')]
     expect(hidden(pieces).map((shown) => shown[0])).toEqual(['B', '#', '#'])
   })

@@ -33,7 +33,7 @@ const secrets = fc
   .map((characters) => characters.join(''))
   .filter((text) => text.trim().length >= 6 && text.toLowerCase() !== text.toUpperCase())
 
-describe('a secret is masked', () => {
+describe('secret masking', () => {
   for (const [name, spell] of Object.entries(SPELLINGS)) {
     test(name, () => {
       fc.assert(
@@ -59,7 +59,7 @@ describe('a secret is masked', () => {
   }
 })
 
-test('of two secrets the longer one is masked whole', () => {
+test('a secret that contains another one is masked completely', () => {
   expect(maskerOf(['pass', 'password'])('my password, a pass')).toBe('my ***, a ***')
 })
 
@@ -72,22 +72,22 @@ test.each([
   ['4929123488887777', '4929\u00a01234\u20118888 - 7777'],
   ['ABCD-EFGH-1234', 'abcdefgh1234'],
   ['DE89370400440532013000', 'DE89 3704 0044 0532 0130 00'],
-])('%s is masked in %s', (secret, text) => {
+])('the secret %s is masked in %s', (secret, text) => {
   expect(maskerOf([secret])(`a ${text} b`)).toBe('a *** b')
 })
 
-test('a short secret is not matched in groups', () => {
+test('a short secret is not matched when it is split into groups', () => {
   expect(maskerOf(['12345'])('1 2 3 4 5')).toBe('1 2 3 4 5')
 })
 
-test('a text without secrets is unchanged', () => {
+test('a string without secrets is unchanged', () => {
   const text = '{"a":"b%20c","d":"ZGVmZ2g="}'
   expect(maskerOf(['hunter2secret'])(text)).toBe(text)
   expect(maskerOf([])(text)).toBe(text)
   expect(maskerOf([''])(text)).toBe(text)
 })
 
-test('runs of escapes take linear time', () => {
+test('runs of escapes are processed in linear time', () => {
   const mask = maskerOf(['"secret"'])
   for (const run of ['\\', '%25', '%', '+', '%5C']) expect(mask(run.repeat(100_000))).toBe(run.repeat(100_000))
 })

@@ -6,7 +6,7 @@ const ASKED: Asked = { method: 'GET', resourceType: 'xhr', isPage: false, header
 const COLLECT = 'https://www.google-analytics.com/g/collect?v=2&tid=G-A&en=page_view'
 const decode = (url: string, method = 'GET', body: string | null = null) => decodeHit({ url, method, body })
 
-describe('requests that do not leave', () => {
+describe('request interception', () => {
   const CASES: [string, boolean, string, Partial<Asked>][] = [
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
@@ -23,12 +23,12 @@ describe('requests that do not leave', () => {
     })
   }
 
-  test('unreadable requests to a vendor do not leave', () => {
+  test('applies to unreadable requests to a vendor', () => {
     const broken = { ...decode(COLLECT), events: [], kind: null, error: 'it is broken' }
     expect(isAnswered(broken, ASKED)).toBe(true)
   })
 
-  test('a vendor’s request without an event leaves when it fetches something', () => {
+  test('does not apply to a vendor’s request without an event that fetches something', () => {
     const silent = { ...decode(COLLECT), events: [], kind: null }
     expect(isAnswered(silent, ASKED)).toBe(false)
     expect(isAnswered(silent, { ...ASKED, method: 'POST' })).toBe(true)
@@ -36,7 +36,7 @@ describe('requests that do not leave', () => {
   })
 })
 
-describe('an answer meets the expectations of the page', () => {
+describe('the response to an intercepted request', () => {
   const CASES: [Partial<Asked>, number, string | undefined][] = [
     [{ resourceType: 'image' }, 200, 'image/gif'],
     [{ resourceType: 'script' }, 200, 'text/javascript'],
@@ -56,7 +56,7 @@ describe('an answer meets the expectations of the page', () => {
     })
   }
 
-  test('its origin may read it, with credentials and the requested headers', () => {
+  test('is readable by its origin, with credentials and the requested headers', () => {
     const headers = {
       Origin: 'https://shop.example',
       'Access-Control-Request-Method': 'POST',
@@ -71,7 +71,7 @@ describe('an answer meets the expectations of the page', () => {
     })
   })
 
-  test('a library that waits for its vendor’s confirmation receives it', () => {
+  test('confirms the event to a library that waits for its vendor', () => {
     expect(String(Buffer.from(answerTo('Segment', ASKED).body))).toBe('{"success":true}')
   })
 })

@@ -13,7 +13,7 @@ function request(log: TrafficLog, tab: string): SeenRequest {
   }
 }
 
-test('silence begins when the last request has ended, in one tab and in all', async () => {
+test('silence begins when the last request has ended, in one tab and in all tabs', async () => {
   const log = new TrafficLog()
   const [one, other] = [request(log, 'one'), request(log, 'other')]
   log.add(one, true)
@@ -29,14 +29,14 @@ test('silence begins when the last request has ended, in one tab and in all', as
   expect(other.durMs).toBeGreaterThanOrEqual(0)
 })
 
-test('requests that are not awaited do not break the silence', async () => {
+test('requests that are not awaited do not interrupt the silence', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), false)
   expect(log.underWay).toBe(0)
   expect(await log.quiet(1, 10_000, never)).toBe(true)
 })
 
-test('a wait for silence can be stopped', async () => {
+test('a wait for silence can be cancelled', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), true)
   const stopping = new AbortController()

@@ -45,21 +45,21 @@ function read(url: string, options: Partial<WebFileOptions> = {}) {
 const textOf = async (url: string, options?: Partial<WebFileOptions>) =>
   Buffer.from((await read(url, options)).body).toString()
 
-test('reads a file with its own user agent and returns its final address', async () => {
+test('reads a file with its own user agent and returns its final URL', async () => {
   expect(await textOf(`${base}/robots.txt`)).toBe('/robots.txt for Tagwarden test')
   expect(await read(`${base}/moved?${base}/robots.txt`)).toMatchObject({ url: `${base}/robots.txt`, status: 200 })
   expect(await read(`${base}/busy`)).toMatchObject({ status: 503, retryAfter: '7' })
   await expect(read(`${base}/loop`)).rejects.toThrow('more than 5 redirects')
 })
 
-test.each(Object.keys(ENCODINGS))('decodes %s, and cuts at the limit', async (encoding) => {
+test.each(Object.keys(ENCODINGS))('decodes %s and truncates at the limit', async (encoding) => {
   expect(await textOf(`${base}/${encoding}`)).toBe(TEXT)
   expect(await textOf(`${base}/${encoding}`, { maxBytes: 20 })).toBe(TEXT.slice(0, 20))
 })
 
-describe('with any proxy settings in the environment', () => {
+describe('the proxy settings in the environment', () => {
   // Bun reads these variables when a process starts.
-  test.each(['NO_PROXY', 'no_proxy'])('with %s=* a refused address stays refused', async (name) => {
+  test.each(['NO_PROXY', 'no_proxy'])('do not allow a blocked URL: %s=*', async (name) => {
     const script = `
       import { addressGuard } from '../integrations/transport/address-guard.ts'
       import { openGuardProxy } from './guard-proxy.ts'

@@ -25,7 +25,7 @@ const FILES: Record<(typeof SYSTEMS)[number], string[]> = {
   mobile_b: ['Tagwarden.swift', 'ExampleApp.swift'],
 }
 
-test.each(SYSTEMS)('%s has its own code, steps and sampling', (system) => {
+test.each(SYSTEMS)('the guide for %s has its own code, steps and sampling advice', (system) => {
   const { files, steps, sampling } = setupGuide(system, VALUES)
   expect(files.map(({ name }) => name)).toEqual(FILES[system])
   expect(new Set(steps).size).toBe(steps.length)
@@ -39,7 +39,7 @@ test('no two systems have the same steps', () => {
   expect(new Set(all).size).toBe(SYSTEMS.length)
 })
 
-test('the first file of servers and apps has URL and token', () => {
+test('the first file for servers and apps contains the URL and the token', () => {
   for (const system of ['server', 'mobile_a', 'mobile_b'] as const) {
     const [first] = setupGuide(system, VALUES).files
     expect(first?.code).toContain(VALUES.eventsUrl)
@@ -70,7 +70,7 @@ function run(program: string, code: string): string {
   return stdout.toString()
 }
 
-test.each(EVALUATE)('any text is a literal of %s', (client, evaluate) => {
+test.each(EVALUATE)('any string can be written as a literal of %s', (client, evaluate) => {
   const text = fc.string({ unit: fc.constantFrom(...'\'"`\\$(){}#;\n\u2028é😀a n') })
   const texts = fc.array(text, { minLength: 300, maxLength: 300 })
   fc.assert(

@@ -43,7 +43,7 @@ function* hardFor(pattern: string): Generator<string> {
 }
 
 test.each(marks.filter(([, mark]) => mark))(
-  'takes linear time, because it runs in the pages of visitors: %s %s',
+  'a pattern that runs in the pages of visitors takes linear time: %s %s',
   (_, mark) => {
     const pattern = new RegExp(mark)
     for (const text of hardFor(mark)) pattern.test(text)
@@ -149,8 +149,8 @@ const OWN: [what: string, path: string, body: string][] = [
   ['an organization', '/api/org/page', json({ OrgId: 'o', secret: 's' })],
 ]
 
-describe('a request of the site itself is ignored', () => {
-  test.each(OWN)('%s', (_, path, body) => {
+describe('a request of the site itself', () => {
+  test.each(OWN)('is ignored: %s', (_, path, body) => {
     expect(onOwnHost(`https://www.shop.example${path}`, body)).toMatchObject({ vendor: null, isCaptured: false })
   })
 })

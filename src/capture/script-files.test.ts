@@ -36,7 +36,7 @@ function setUp(bundle: ScriptBundle = { script: 'run(CONFIG)', stub: '' }) {
   return { clock, domains, legacy, ask }
 }
 
-test('the script contains its configuration, and the lists of vendors are only in the configuration file', async () => {
+test('the script contains its configuration, while the lists of vendors are only in the configuration file', async () => {
   const { ask } = setUp()
   const script = await (await ask('/t/pt_1.js')).text()
   const full = (await (await ask('/t/pt_1.json')).json()) as Record<string, unknown>
@@ -58,14 +58,14 @@ test('the script contains its configuration, and the lists of vendors are only i
   expect(marks).toContainEqual(['/watch/(\\d+)(/\\d+)?/?$', '^(?=.*[?&]browser-info=).*[?&]page-url='])
 })
 
-test('the script is at most 10 kB compressed, including its configuration', async () => {
+test('the compressed script has at most 10 kB, including its configuration', async () => {
   const { script } = await scriptBundle()
   const { ask } = setUp({ script, stub: '' })
   const sent = await (await ask('/t/pt_1.js', { 'accept-encoding': 'gzip' })).bytes()
   expect(sent.length).toBeLessThanOrEqual(10_000)
 })
 
-test('the collector serves them, and pages send to the endpoint of the domain', async () => {
+test("the collector serves the files, and pages send events to the domain's endpoint", async () => {
   await using world = await testApp({ collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' })
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
   const { collector } = world.app
@@ -90,7 +90,7 @@ test('the collector serves them, and pages send to the endpoint of the domain', 
 test.each([
   ['/t/pt_1.js', 'text/javascript; charset=utf-8'],
   ['/t/pt_1.json', 'application/json; charset=utf-8'],
-])('%s can be loaded by every page, and is cached for five minutes', async (path, type) => {
+])('%s can be loaded by every page and is cached for five minutes', async (path, type) => {
   const { headers, status } = await setUp().ask(path)
   expect(status).toBe(200)
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -106,7 +106,7 @@ test.each([
 })
 
 describe('a browser with a cached file', () => {
-  test('gets 304, until the settings change', async () => {
+  test('gets status 304 until the settings change', async () => {
     const { ask, domains } = setUp()
     const etag = (await ask('/t/pt_1.js')).headers.get('etag') ?? ''
     const again = await ask('/t/pt_1.js', { 'if-none-match': `"other", W/${etag}` })
@@ -118,7 +118,7 @@ describe('a browser with a cached file', () => {
   })
 })
 
-test('it is compressed if the browser accepts that', async () => {
+test('the script is compressed if the browser supports it', async () => {
   const { ask } = setUp()
   const plain = await (await ask('/t/pt_1.js')).text()
   for (let n = 0; n < 2; n++) {
@@ -128,7 +128,7 @@ test('it is compressed if the browser accepts that', async () => {
   }
 })
 
-test('HEAD has no body', async () => {
+test('the response to HEAD has no body', async () => {
   const { status, headers, body } = await setUp().ask('/t/pt_1.js', {}, 'HEAD')
   expect([status, body, headers.get('etag') === null]).toEqual([200, null, false])
 })
@@ -140,7 +140,7 @@ test.each([
   ['/t/a/pt_1.js', 'GET', 'no such script'],
   ['/t/', 'GET', 'no such script'],
   ['/t/pt_1.js', 'POST', 'this route takes GET only'],
-])('%s by %s is not found, which is cached for a minute', async (path, method, error) => {
+])('%s by %s returns 404, which is cached for a minute', async (path, method, error) => {
   const answer = await setUp().ask(path, {}, method)
   expect([answer.status, await answer.json()]).toEqual([404, { error }])
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -149,7 +149,7 @@ test.each([
   })
 })
 
-test('requests to the host of the web interface are reported once an hour', async () => {
+test('requests to the host of the web interface are reported at most once an hour', async () => {
   const { ask, clock, legacy } = setUp()
   await ask('/t/pt_1.js')
   expect(legacy).toEqual([])
@@ -160,14 +160,14 @@ test('requests to the host of the web interface are reported once an hour', asyn
   expect(legacy).toEqual(['dom_1', 'dom_1', 'dom_1'])
 })
 
-test('the configuration contains the settings of the domain', () => {
+test('the configuration includes the settings of the domain', () => {
   const capture = { enabled: false, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' } as const
   expect(
     captureConfigOf({ ...DOMAIN, capture }, { token: 'pt_1', collectUrl: 'https://collect.example/' }),
   ).toMatchObject({ kill: true, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' })
 })
 
-describe('the configuration', () => {
+describe('the configuration of the script', () => {
   const config = captureConfigOf(DOMAIN, { token: 'pt_1', collectUrl: 'https://collect.example/' })
   const paths = new RegExp(config.paths, 'i')
   const ignore = new RegExp(config.ignore, 'i')
@@ -188,7 +188,7 @@ describe('the configuration', () => {
     ['/p/17', false],
     ['/analytics', false],
     ['/matomo.js', false],
-  ])('recognises %s as a vendor under the site’s own name: %p', (path, isVendor) => {
+  ])('recognises %s as a vendor under the site’s own host name: %p', (path, isVendor) => {
     expect(paths.test(path)).toBe(isVendor)
   })
 
@@ -200,11 +200,11 @@ describe('the configuration', () => {
     ['/tr?file=a.jpg', false],
     ['/tag.js', false],
     ['/collect', false],
-  ])('ignores %s of other sites: %p', (address, isIgnored) => {
+  ])('ignores %s on other sites: %p', (address, isIgnored) => {
     expect(ignore.test(address)).toBe(isIgnored)
   })
 
-  test('has no regular expression that Safari before 16.4 rejects', () => {
+  test('contains no regular expression that Safari before 16.4 rejects', () => {
     const sources = [config.paths, config.ignore, ...config.marks.flat()]
     expect(sources.filter((source) => /\(\?<[=!]/.test(source))).toEqual([])
   })

@@ -109,8 +109,8 @@ test('the head snippet loads the script of the property', () => {
   expect(addresses).toEqual({ scriptUrl: SCRIPT_URL, configUrl: 'https://collect.example/t/pt_1.json' })
 })
 
-describe('the template file', () => {
-  test('has every section that Google Tag Manager imports', () => {
+describe('the template file for Google Tag Manager', () => {
+  test('has every section required for the import', () => {
     expect(Object.keys(sections)).toEqual([
       'INFO',
       'TEMPLATE_PARAMETERS',
@@ -150,7 +150,7 @@ describe('the template file', () => {
     ])
   })
 
-  test('uses only the language features of the sandbox', () => {
+  test('uses only language features of the sandbox', () => {
     // https://developers.google.com/tag-platform/tag-manager/templates/sandboxed-javascript
     expect(code).not.toMatch(
       /`|\.\.\.|\b(?:new|this|class|async|await|try|arguments|window|document)\b|=\s*[{[].*[}\]]\s*=|\?\.|\?\?/,
@@ -158,7 +158,7 @@ describe('the template file', () => {
   })
 })
 
-describe('the template', () => {
+describe('the template when it runs', () => {
   test('reports its container before any tag ends, and the tags of each event', () => {
     const { commands, queues, tell, injected, ends } = runTemplate({
       scriptUrl: '',
@@ -181,11 +181,11 @@ describe('the template', () => {
     expect([injected, ends]).toEqual([[], ['success']])
   })
 
-  test.each([{ debugMode: true }, { previewMode: true }])('marks debug and preview mode: %j', (version) => {
+  test.each([{ debugMode: true }, { previewMode: true }])('marks events in debug and preview mode: %j', (version) => {
     expect(runTemplate({}, { version }).commands()[0]).toEqual(['configure', expect.objectContaining({ env: 'dev' })])
   })
 
-  test('reports only the tags that were selected', () => {
+  test('reports only the selected tags', () => {
     const { commands, tell } = runTemplate({ selectedTags: ' 8 ,9' })
     tell('GTM-ABC', [
       { id: 8, status: 'success' },
@@ -204,7 +204,7 @@ describe('the template', () => {
     ['other.example', true],
     ['notshop.example', false],
     ['shop.example.evil.example', false],
-  ])('on %s works: %p', (host, works) => {
+  ])('is active on %s: %p', (host, works) => {
     const { commands, injected, ends } = runTemplate(
       { scriptUrl: SCRIPT_URL, allowedDomains: 'shop.example, other.example' },
       { host },
@@ -213,7 +213,7 @@ describe('the template', () => {
     expect(ends).toEqual(works ? [] : ['success'])
   })
 
-  test('loads the script unless the head snippet does', () => {
+  test('loads the script unless the head snippet loads it', () => {
     const { injected } = runTemplate({ scriptUrl: SCRIPT_URL })
     expect(injected).toEqual([[SCRIPT_URL, expect.any(Function), expect.any(Function), 'tagwarden']])
     expect(runTemplate({ scriptUrl: SCRIPT_URL }, { isSnippet: true })).toMatchObject({
@@ -223,7 +223,7 @@ describe('the template', () => {
   })
 })
 
-describe('the tests in the template', () => {
+describe('the tests in the template file', () => {
   const { setup, scenarios } = YAML.parse(sections.TESTS ?? '') as {
     setup: string
     scenarios: { name: string; code: string }[]

@@ -46,7 +46,7 @@ async function shop(world: TestApp, name = 'Shop') {
   }
 }
 
-test('a release that loses a key is marked as regressed before its window ends, and a harmless one as clean at the end', async () => {
+test('a release that loses a key is marked as regressed early, and a harmless one as clean at the end', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 30)
@@ -96,7 +96,7 @@ test('many changes of one domain do not delay the analysis of another domain', a
   expect(changes).toMatchObject([{ status: 'regressed' }])
 })
 
-test('with too few events the verdict is inconclusive', async () => {
+test('the verdict is inconclusive when there are too few events', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 5)
@@ -114,7 +114,7 @@ test('with too few events the verdict is inconclusive', async () => {
   ])
 })
 
-test('a new version is a change, but the first version is not', async () => {
+test('a new version is a change, unless it is the first known version', async () => {
   await using world = await testApp()
   const { token, changes } = await shop(world)
   await trade(world, token, 10)
@@ -130,7 +130,7 @@ test('a new version is a change, but the first version is not', async () => {
   ])
 })
 
-test("a vendor's library under a new address is a change", async () => {
+test("a vendor's library at a new URL is a change", async () => {
   await using world = await testApp()
   const { token, changes } = await shop(world)
   const load = (url: string) => world.collect(token, { hits: [{ url, type: 'script', status: 200 }] })
@@ -146,7 +146,7 @@ test("a vendor's library under a new address is a change", async () => {
   ])
 })
 
-test('a change of settings in Tagwarden is recorded as a change, once', async () => {
+test('a changed setting in Tagwarden is recorded once as a change', async () => {
   await using world = await testApp()
   const { id, changes } = await shop(world)
   const put = async (path: string, body: object) =>
@@ -167,7 +167,7 @@ test('a change of settings in Tagwarden is recorded as a change, once', async ()
   ])
 })
 
-test('a change of settings that explains a drop is named in the issue, the series and the message', async () => {
+test('a changed setting that explains a drop is named in the issue, the series and the message', async () => {
   const sent: string[] = []
   const transport = {
     async send(outbound: { body?: string }) {
@@ -209,7 +209,7 @@ test('a change of settings that explains a drop is named in the issue, the serie
   expect([opened?.type, opened?.data.issue.changes]).toEqual(['issue.opened', [named]])
 })
 
-test('no verdict is lost when the process is killed: due changes are judged after the next start', async () => {
+test('no verdict is lost when the process is killed, because due changes are judged after restart', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 10)
@@ -222,7 +222,7 @@ test('no verdict is lost when the process is killed: due changes are judged afte
   ])
 })
 
-test('a change in the past gets its verdict in the next round', async () => {
+test('a change in the past is judged in the next round', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 20)
@@ -240,7 +240,7 @@ test('a change in the past gets its verdict in the next round', async () => {
   ])
 })
 
-test('without new events, the search for releases runs no query', async () => {
+test('the search for releases runs no query without new events', async () => {
   await using world = await testApp()
   const { token } = await shop(world)
   await trade(world, token, 1)

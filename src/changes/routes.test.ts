@@ -25,7 +25,7 @@ function setUp() {
 }
 
 describe('a reported change', () => {
-  test('is created once; reporting it again returns the existing one', async () => {
+  test('is created once, and reporting it again returns the existing change', async () => {
     const { clock, domainId, post, input, list } = setUp()
     const made = await post(input)
     expect(made).toMatchObject({
@@ -54,13 +54,13 @@ describe('a reported change', () => {
     ['more than a week', { windowMinutes: 10_081 }, 'windowMinutes: must be at most 10080'],
     ['half a minute', { windowMinutes: 5.5 }, 'windowMinutes: must be a whole number'],
     ['another field', { status: 'clean' }, 'status: there is no such field'],
-  ])('%s is refused', async (_what, fields, error) => {
+  ])('is rejected when it is invalid: %s', async (_what, fields, error) => {
     const { post, input } = setUp()
     const answer = await post({ ...input, ...fields })
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(String(error))])
   })
 
-  test('lies within the retention of events or the next five minutes', async () => {
+  test('must be within the retention of events or the next five minutes', async () => {
     const { clock, post, input } = setUp()
     const at = async (ref: string, occurredAt: number) => (await post({ ...input, ref, occurredAt })).status
     expect(await at('a', clock.now() - 90 * DAY_MS)).toBe(201)
@@ -69,7 +69,7 @@ describe('a reported change', () => {
     expect(await at('d', clock.now() + 5 * MINUTE_MS + 1)).toBe(400)
   })
 
-  test('requires the member role, and a domain of the organization', async () => {
+  test('requires the member role and a domain of the organization', async () => {
     const { people, post, input } = setUp()
     expect((await post(input, people.vera.key)).status).toBe(403)
     expect((await post(input, people.keys.readOnly)).status).toBe(403)
@@ -78,7 +78,7 @@ describe('a reported change', () => {
   })
 })
 
-test('the list is newest first, by domain, project and status, a page at a time', async () => {
+test('changes are listed newest first, filtered by domain, project and status, in pages', async () => {
   const { db, clock, people, orgId, domainId, post, input, list } = setUp()
   const other = createDomain(db, clock, orgId, { name: 'Blog' })
   db.prepare(`INSERT INTO project VALUES ('prj_1', ?, 'Group', 0)`).run(orgId)
@@ -100,7 +100,7 @@ test('the list is newest first, by domain, project and status, a page at a time'
   expect((await list('projectId=prj_none')).error).toBe('no such project')
 })
 
-test('possible causes are the changes around the time of an issue', async () => {
+test('the possible causes of an issue are the changes around its time', async () => {
   const { db, clock, orgId, domainId, post, input } = setUp()
   const start = clock.now()
   const { id } = (await post({ ...input, ref: 'a', occurredAt: start, windowMinutes: 10 })).body
@@ -127,7 +127,7 @@ test('possible causes are the changes around the time of an issue', async () => 
   expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 
-test('every change of a setting in Tagwarden is recorded', async () => {
+test('every changed setting in Tagwarden is recorded', async () => {
   const { db, clock, orgId, domainId, list } = setUp()
   noteSetting(db, clock.now(), { orgId, id: domainId }, 'Hostname a.example is denied')
   clock.advance(1)
@@ -150,7 +150,7 @@ test('changes are deleted after 400 days, and with their domain', async () => {
   expect((await list()).changes).toEqual([])
 })
 
-test('personal data in reported texts is masked for everybody', async () => {
+test('personal data in reported strings is masked for every role', async () => {
   const { db, domainId, people, post, input, list } = setUp()
   const mail = 'jane.roe@mail.example.com'
   const { id } = (await post({ ...input, ref: mail, title: `Release by ${mail}` })).body

@@ -25,11 +25,11 @@ describe('the arguments of a command', () => {
     [['--colour='], { colour: '' }],
     [['--colour=--twice'], { colour: '--twice' }],
     [['--colour', 'red', '--colour', 'blue'], { colour: 'blue' }],
-  ])('%j is read', (args, flags) => {
+  ])('are parsed: %j', (args, flags) => {
     expect(read(paint, ...args)).toEqual({ flags, names: [] })
   })
 
-  test('positional arguments are accepted if the command has operands', () => {
+  test('may include positional arguments if the command has operands', () => {
     expect(read(paintAll, 'north', '--twice', 'south')).toEqual({ flags: { twice: true }, names: ['north', 'south'] })
     expect(read(paintAll, '--', '--twice')).toEqual({ flags: {}, names: ['--twice'] })
   })
@@ -41,14 +41,14 @@ describe('the arguments of a command', () => {
     [['--colour'], 'paint: Option '],
     [['--colour', '--twice'], 'paint: Option '],
     [['--twice=yes'], 'paint: Option '],
-  ])('%j is a usage error in one line', (args, message) => {
+  ])('cause a one-line usage error: %j', (args, message) => {
     const attempt = () => read(paint, ...args)
     expect(attempt).toThrow(UsageError)
     expect(attempt).toThrow(message)
     expect(attempt).toThrow(/^[^\n]+$/)
   })
 
-  test('only `UsageError` is ever thrown', () => {
+  test('never cause an error other than `UsageError`', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (args) => {
         try {
@@ -62,7 +62,7 @@ describe('the arguments of a command', () => {
 })
 
 test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{ twice: true }]])(
-  'a required flag is missing in %j',
+  'an error names the required flag that is missing in %j',
   (flags) => {
     expect(() => required(paint, { flags, names: [], env: {} }, 'colour')).toThrow(
       new UsageError('paint: --colour is missing'),
@@ -70,11 +70,11 @@ test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{
   },
 )
 
-test('a required flag is returned', () => {
+test('the value of a required flag is returned', () => {
   expect(required(paint, { flags: { colour: 'red' }, names: [], env: {} }, 'colour')).toBe('red')
 })
 
-test('the help names all arguments of the command', () => {
+test('the help lists all arguments of the command', () => {
   expect(helpOf(paintAll)).toBe(
     [
       'usage: tagwarden paint all [options] WALL…',

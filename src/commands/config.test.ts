@@ -4,7 +4,7 @@ import { describeConfig } from '../config.ts'
 
 const env = { TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail.example:25', TAGWARDEN_DISK_BUDGET: '20GB' }
 
-test('as JSON: every setting with its value, secrets masked', async () => {
+test('the JSON output contains every setting with its value, with secrets masked', async () => {
   const { code, stdout } = await runProgram(['config', '--json', '--data', '/srv/data'], { env })
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual(describeConfig({ data: '/srv/data' }, env))
@@ -12,7 +12,7 @@ test('as JSON: every setting with its value, secrets masked', async () => {
   expect(stdout).not.toContain('hunter2')
 })
 
-test('for people: a line NAME=value and its meaning for each', async () => {
+test('the text output contains a NAME=value line and the meaning of each setting', async () => {
   const { code, stdout } = await runProgram(['config'], { env })
   expect(code).toBe(0)
   for (const { name, value, meaning } of describeConfig({}, env)) {

@@ -8,7 +8,7 @@ const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-SHOP1'
 const nobody = (error: string | null) => ({ vendor: null, kind: null, account: null, events: [], error })
 const RECORDING = join(import.meta.dir, '../../test/recordings/ga4_minimal.har')
 
-describe('a request', () => {
+describe('decoding a request', () => {
   test('returns its events', () => {
     expect(decodeLine({ url: `${GA4}&en=purchase&epn.value=5` })).toEqual({
       vendor: 'Google Analytics 4',
@@ -29,12 +29,12 @@ describe('a request', () => {
     ['as text', { body: 'en=a\nen=b' }],
     ['in base64', { bodyBase64: Buffer.from('en=a\nen=b').toString('base64') }],
     ['compressed', { bodyBase64: Buffer.from(Bun.gzipSync('en=a\nen=b')).toString('base64'), contentEncoding: 'gzip' }],
-  ])('may have a body %s, and hold several events', (_how, sent) => {
+  ])('returns several events from a body %s', (_how, sent) => {
     const { events } = decodeLine({ url: GA4, method: 'post', ...sent })
     expect(events.map(({ event }) => event)).toEqual(['a', 'b'])
   })
 
-  test('that loads a vendor’s code has a vendor but no event', () => {
+  test('returns the vendor but no event for the load of a vendor’s code', () => {
     expect(decodeLine({ url: 'https://www.googletagmanager.com/gtag/js?id=G-SHOP1' })).toEqual({
       vendor: 'Google Analytics 4',
       kind: 'library',
@@ -44,7 +44,7 @@ describe('a request', () => {
     })
   })
 
-  test('of an unknown vendor is not an error', () => {
+  test('returns no error for an unknown vendor', () => {
     expect(decodeLine({ url: 'https://shop.example/logo.png', method: null, body: null })).toEqual(nobody(null))
   })
 
@@ -63,11 +63,11 @@ describe('a request', () => {
     [{ url: GA4, contentEncoding: true }, 'contentEncoding: must be a text'],
     [{ url: GA4, bodyBase64: '***' }, 'body: bodyBase64 is not base64'],
     [{ url: GA4, bodyBase64: 'AAAA', contentEncoding: 'zstd' }, 'body: its content encoding is not known'],
-  ])('%j returns an error that names the problem', (value, error) => {
+  ])('returns an error that names the problem in %j', (value, error) => {
     expect(decodeLine(value)).toEqual(nobody(error))
   })
 
-  test('of any kind gets an answer', () => {
+  test('returns the same fields for any input', () => {
     const keys = ['vendor', 'kind', 'account', 'events', 'error']
     const text = fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true }), fc.constant(GA4))
     const parts = fc.record({ url: text, method: text, body: text, bodyBase64: text }, { requiredKeys: [] })
@@ -84,7 +84,7 @@ test.each(['', ' ', '{', 'nonsense', '{"url":', "{'url':'x'}"])('the line %j is 
   expect(decodeText(line)).toEqual(nobody('the line is not valid JSON'))
 })
 
-describe('lines', () => {
+describe('the lines of a stream', () => {
   async function split(text: string, sizes: readonly number[]): Promise<string[]> {
     const bytes = new TextEncoder().encode(text)
     async function* parts() {
@@ -107,11 +107,11 @@ describe('lines', () => {
     ['a\r\nb', ['a\r', 'b']],
     ['"\u2028"\n"\u0085"', ['"\u2028"', '"\u0085"']],
     ['\ufeffa\nb', ['a', 'b']],
-  ])('of %j', async (text, lines) => {
+  ])('are split correctly: %j', async (text, lines) => {
     expect(await split(text, [])).toEqual(lines)
   })
 
-  test('are the same however the stream is chunked', async () => {
+  test('do not depend on how the stream is chunked', async () => {
     const text = fc.array(fc.constantFrom('a', 'é', '😀', '\u2028', '\n', '\r\n', '"'), { maxLength: 40 })
     const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 20 })
     await fc.assert(
@@ -125,8 +125,8 @@ describe('lines', () => {
   })
 })
 
-describe('the command', () => {
-  test('answers each line with one line, in order', async () => {
+describe('the decode command', () => {
+  test('prints one line for each input line, in order', async () => {
     const sent = [
       JSON.stringify({ url: `${GA4}&en=first` }),
       '',

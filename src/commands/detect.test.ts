@@ -12,7 +12,7 @@ const values = madeSeries(60, 5, randomOf(1)).map((value, row) => (row >= 800 ? 
 const spaced = (row: number) => new Date(START + row * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ')
 const lines = values.map((value, row) => `${spaced(row)},${value}`)
 
-describe('a time', () => {
+describe('a parsed time', () => {
   test.each<[string, string | null]>([
     ['2015-02-26 21:42:53', '2015-02-26T21:42:53.000Z'],
     ['2015-02-26T21:42:53Z', '2015-02-26T21:42:53.000Z'],
@@ -30,18 +30,18 @@ describe('a time', () => {
     ['2015-02-26T21:42:53Z and more', null],
     ['', null],
     ['timestamp', null],
-  ])('%j is %j', (text, expected) => {
+  ])('has the expected value: %j is %j', (text, expected) => {
     const instant = parseTime(text)
     expect(instant === null ? null : new Date(instant).toISOString()).toBe(expected)
   })
 
-  test('in ISO format is parsed as the engine does', () => {
+  test('in ISO format is parsed as in the engine', () => {
     const date = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
     fc.assert(fc.property(date, (one) => parseTime(one.toISOString()) === one.getTime()))
   })
 })
 
-describe('lines', () => {
+describe('input lines', () => {
   test.each<[string[], string]>([
     [['timestamp,value', '2026-01-01,1', '2026-01-02;2'], 'line 3: expected timestamp,value, not "2026-01-02;2"'],
     [['2026-01-01,1', '2026-01-02,1,5'], 'line 2: expected timestamp,value'],
@@ -52,12 +52,12 @@ describe('lines', () => {
     [['timestamp,value', 'timestamp,value'], 'line 2: "timestamp" is no time'],
     [['yesterday,5'], 'line 1: "yesterday" is no time'],
     [['2026-01-01,many'], 'line 1: "many" is not a number'],
-  ])('%j: %s', (input, message) => {
+  ])('are rejected with a message: %j: %s', (input, message) => {
     const detector = new LineDetector(4)
     expect(() => input.map((line) => detector.judge(line))).toThrow(`detect: ${message}`)
   })
 
-  test('may be headers, empty, quoted, without a value, and end as on Windows', () => {
+  test('may be headers, empty, quoted or without a value, and may have Windows line endings', () => {
     const detector = new LineDetector(4)
     const input = ['timestamp,value\r', '"2026-01-01","1"\r', '\r', '2026-01-02,\r', '2026-01-03, -2.5e0']
     const found = input.map((line) => detector.judge(line))
@@ -67,7 +67,7 @@ describe('lines', () => {
   })
 })
 
-describe('the command', () => {
+describe('the detect command', () => {
   test('prints the results of the detector', async () => {
     const { code, stdout, stderr } = await runProgram(['detect', '--sensitivity', '4.5'], {}, lines.join('\n'))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -90,7 +90,7 @@ describe('the command', () => {
     expect(first).toBeLessThan(803)
   })
 
-  test('gives the correct reason for a row marked below the sensitivity', async () => {
+  test('prints the correct reason for a row marked below the sensitivity', async () => {
     const { stdout } = await runProgram(['detect', '--help'])
     expect(stdout).toContain('A row marked with a score just below K is unusual')
     const detector = new LineDetector(4)
@@ -107,7 +107,7 @@ describe('the command', () => {
     for (const { score, marked } of rows) expect(score < 4 || marked).toBe(true)
   })
 
-  test('prints nothing for a row that a later one could change', async () => {
+  test('prints nothing for a row that a later row could change', async () => {
     const whole = (await runProgram(['detect'], {}, `timestamp,value\n${lines.join('\n')}\n`)).stdout
     for (const rows of [0, 1, 2, 3, 47, 300, 801]) {
       const { stdout } = await runProgram(['detect'], {}, `timestamp,value\n${lines.slice(0, rows).join('\n')}`)
@@ -144,7 +144,7 @@ describe('the command', () => {
     [['--sensitivity', ''], '', 'detect: --sensitivity must be'],
     [['--sensitivity', '4'], 'timestamp,value\n2026-01-01,1\nnonsense\n', 'detect: line 3: expected timestamp,value'],
     [['--sensitivity', '4'], 'nonsense', 'detect: line 1: expected timestamp,value'],
-  ])('%j with %j is a usage error', async (args, input, message) => {
+  ])('exits with a usage error for %j with %j', async (args, input, message) => {
     const { code, stderr } = await runProgram(['detect', ...args], {}, input)
     expect(code).toBe(2)
     expect(stderr).toStartWith(`tagwarden: ${message}`)

@@ -14,7 +14,7 @@ async function check(data: string, ...flags: string[]) {
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
-test('a sound folder: a line for each check, and nothing in it is changed', async () => {
+test('an intact folder is reported with a line for each check, and is not changed', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   const before = stored(path)
@@ -61,7 +61,7 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
   expect(lines.filter((line) => line.startsWith('WRONG'))).toEqual([expect.stringMatching(expected)])
 })
 
-test('the data folder of the documented systemd unit is in order', async () => {
+test('the data folder of the documented systemd unit has no problems', async () => {
   const unit = /```ini\n(?<unit>.+?)```/s.exec(
     readFileSync(resolve(import.meta.dir, '../../docs/operate/install.md'), 'utf8'),
   )
@@ -73,7 +73,7 @@ test('the data folder of the documented systemd unit is in order', async () => {
   expect(await check(path)).toMatchObject({ code: 0 })
 })
 
-test('next to a running server it only reads', async () => {
+test('next to a running server the command only reads', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   await using server = await startServer(path)
@@ -87,7 +87,7 @@ test('next to a running server it only reads', async () => {
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })
 
-test('a missing folder is a usage error, and is not created', async () => {
+test('a missing folder is a usage error and is not created', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'nowhere')
   expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })
@@ -101,7 +101,7 @@ test.each([
     1,
     "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w",
   ],
-])('Chromium that is set to %s', async (path, expected, line) => {
+])('the check of Chromium reports the expected result for %s', async (path, expected, line) => {
   using root = temporaryFolder()
   const data = join(root.path, 'data')
   await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com'])

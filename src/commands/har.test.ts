@@ -12,7 +12,7 @@ const harOf = (...entries: unknown[]) => JSON.stringify({ log: { version: '1.2',
 const read = (...entries: unknown[]) => parseHar(harOf(...entries), 'a.har')
 const URL = 'https://shop.example/collect?a=1'
 
-describe('an entry', () => {
+describe('a HAR entry', () => {
   test('is read with all fields of the collector', () => {
     const entry = {
       startedDateTime: '2026-01-05T12:00:00.250Z',
@@ -56,7 +56,7 @@ describe('an entry', () => {
     [{ params: 'a=1' }, {}],
     [{ text: 5 }, {}],
     [null, {}],
-  ])('with the body %j', (postData, expected) => {
+  ])('is read correctly with the body %j', (postData, expected) => {
     expect(read({ request: { url: URL, method: 'POST', postData } })).toEqual([
       { url: URL, method: 'POST', pageUrl: null, ...expected },
     ])
@@ -73,11 +73,11 @@ describe('an entry', () => {
     [{ response: { status: 1000 } }, {}],
     [{ response: { status: '200' } }, {}],
     [{ response: null }, {}],
-  ])('with %j', (parts, expected) => {
+  ])('is read without invalid values: %j', (parts, expected) => {
     expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
   })
 
-  test('that is not a request is skipped, and others are read with any URL', () => {
+  test('that is not a request is skipped, while any URL is accepted', () => {
     const urls = [
       'data:text/plain,x',
       'ws://shop.example/',
@@ -163,7 +163,7 @@ describe('the page of an entry', () => {
     ['the first of two pages of one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
     ['nothing of invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
     ['nothing without any information', titled(undefined), [hit], null],
-  ])('is %s', (_what, pages, entries, expected) => {
+  ])('is determined correctly: %s', (_what, pages, entries, expected) => {
     expect(pageOf(pages, ...entries)).toBe(expected)
   })
 
@@ -175,16 +175,19 @@ describe('the page of an entry', () => {
   })
 })
 
-describe('a text', () => {
+describe('the text of a HAR file', () => {
   test('may begin with a byte order mark', () => {
     expect(parseHar(`\ufeff${harOf({ request: { url: URL } })}`, 'a.har')).toHaveLength(1)
   })
 
-  test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])('%s is not a HAR', (text) => {
-    expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
-  })
+  test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])(
+    'is rejected when it is not a HAR: %s',
+    (text) => {
+      expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
+    },
+  )
 
-  test('of any JSON is read or refused', () => {
+  test('is read or rejected for any JSON', () => {
     const word = fc.constantFrom(
       'request',
       'url',
@@ -223,7 +226,7 @@ describe('a text', () => {
   })
 })
 
-describe('a file', () => {
+describe('a HAR file', () => {
   test.each<[string, string | null, RegExp]>([
     ['missing.har', null, /missing\.har: there is no such file$/],
     ['no/such.har', null, /such\.har: there is no such file$/],
@@ -231,7 +234,7 @@ describe('a file', () => {
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
     ['other.har', '{"a":1}', /other\.har: is not a HAR file/],
-  ])('%s with %p is refused by its name', async (name, text, message) => {
+  ])('is rejected with an error naming it: %s with %p', async (name, text, message) => {
     using folder = temporaryFolder()
     const path = join(folder.path, name)
     if (text !== null) await Bun.write(path, text)
@@ -241,7 +244,7 @@ describe('a file', () => {
 
   const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
   const names = existsSync(RECORDINGS) ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har')) : []
-  test.skipIf(names.length === 0)('of every recorder at hand is read', async () => {
+  test.skipIf(names.length === 0)('from every available recorder is read', async () => {
     for (const name of names) {
       const { log } = await Bun.file(join(RECORDINGS, name)).json()
       const hits = await readHar(join(RECORDINGS, name))
@@ -251,7 +254,7 @@ describe('a file', () => {
   })
 })
 
-describe('an attachment', () => {
+describe('an attachment of a HAR entry', () => {
   const harWith = (...files: string[]) =>
     harOf(
       ...files.map((file) => ({
@@ -261,7 +264,7 @@ describe('an attachment', () => {
 
   const NOT_NEXT = /is not a file next to the HAR file$/
 
-  test('is read from the folder of the HAR and from nowhere else', async () => {
+  test('is read only from the folder of the HAR file', async () => {
     using outside = temporaryFolder()
     using folder = temporaryFolder()
     await Bun.write(join(outside.path, 'secret.dat'), 'secret')
@@ -306,7 +309,7 @@ describe('an attachment', () => {
     ['not a HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
     ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file, log.entries is missing'],
     ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
-  ])('of an archive with %s is refused by its name', async (_, bytes, message) => {
+  ])('in an archive with %s is rejected with an error naming the file', async (_, bytes, message) => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'x.zip')
     await Bun.write(path, bytes)

@@ -36,7 +36,7 @@ async function stoppedFolder() {
 }
 
 describe('a history of past events', () => {
-  test('is imported from all formats, is available at the next start, and opens no issues', async () => {
+  test('is imported from all formats, is available after the next start, and opens no issues', async () => {
     using folder = await stoppedFolder()
     const { domainId, apiKey, data } = folder
     const now = Date.now()
@@ -71,7 +71,7 @@ describe('a history of past events', () => {
     expect(await get('/v1/notifications/deliveries')).toMatchObject({ deliveries: [] })
   })
 
-  test('is imported once: the same content again, packed or under another name, adds nothing', async () => {
+  test('is imported once, even if the same content is packed or has another name', async () => {
     using folder = await stoppedFolder()
     const lines = [1, 2, 3].map((n) => ({
       receivedAt: Date.now() - n * HOUR_MS,
@@ -88,7 +88,7 @@ describe('a history of past events', () => {
     expect(await folder.run(more)).toMatchObject({ imported: 4 })
   })
 
-  test('is imported except for bad lines, which are named', async () => {
+  test('is imported without its invalid lines, which are reported', async () => {
     using folder = await stoppedFolder()
     const good = { receivedAt: Date.now() - MINUTE_MS, vendor: 'Shop' }
     const bad = Array.from({ length: 30 }, () => ({ ...good, vendor: '' }))
@@ -102,7 +102,7 @@ describe('a history of past events', () => {
   })
 })
 
-test('is imported completely and once when the import is killed at any moment and repeated', async () => {
+test('is imported completely and once if the import is killed at any moment and repeated', async () => {
   using folder = await stoppedFolder()
   const file = folder.pathOf('a.parquet')
   const [rows, from] = [60_000, Date.now() - 20 * DAY_MS]
@@ -140,8 +140,8 @@ test('is imported completely and once when the import is killed at any moment an
   expect(newest.events).toMatchObject([{ id: `n${rows - 1}` }])
 })
 
-describe('exits with 2 and creates nothing', () => {
-  test('while a server runs, without a folder, for invalid files, for an unknown domain', async () => {
+describe("an import that can't start", () => {
+  test('exits with 2 and creates nothing: running server, missing folder, invalid files, unknown domain', async () => {
     using folder = await stoppedFolder()
     const path = await folder.write('a.ndjson', [{ receivedAt: Date.now() - 1, vendor: 'Shop' }])
     const fails = async (...args: string[]) => {

@@ -19,8 +19,8 @@ const batched = (hits: readonly RecordedHit[]) =>
     hits: hits.map((hit): Omit<RecordedHit, 'pageUrl' | 'ts'> => JSON.parse(hit)),
   }))
 
-describe('batches', () => {
-  test('hold the hits of one page, in order', () => {
+describe('the batches of hits', () => {
+  test('contain the hits of one page each, in order', () => {
     const hits = [hitOf('1', { pageUrl: 'a' }), hitOf('2', { pageUrl: 'a' }), hitOf('3'), hitOf('4', { pageUrl: 'a' })]
     expect(batched(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
       ['a', ['1', '2']],
@@ -29,13 +29,13 @@ describe('batches', () => {
     ])
   })
 
-  test('have the fields of a hit without page and time, because it counts as received now', () => {
+  test('contain all fields of a hit without page and time, which counts as received now', () => {
     expect(batched([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
     ])
   })
 
-  test('fit the limits of the collector for any hits', () => {
+  test('never exceed the limits of the collector', () => {
     const body = fc.nat({ max: 400_000 }).map((length) => 'é'.repeat(length))
     const hit = fc.tuple(fc.constantFrom('a', 'b', null), fc.oneof({ weight: 20, arbitrary: fc.constant('') }, body))
     fc.assert(
@@ -53,10 +53,10 @@ describe('batches', () => {
   })
 })
 
-describe('sending', () => {
+describe('sending batches', () => {
   const taken = () => Response.json({ accepted: 1, rejected: 1, errors: [] }, { status: 202 })
 
-  test('gives each batch its own id, its page and the token, and adds up the answers', async () => {
+  test('adds an ID, the page and the token to each batch, and sums the responses', async () => {
     await using collector = receiver(taken)
     const seen: number[] = []
     const hits = [hitOf('1', { pageUrl: 'https://shop.example/' }), hitOf('2'), hitOf('3')]
@@ -80,7 +80,7 @@ describe('sending', () => {
     expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
   })
 
-  test('keeps several batches in flight, and starts no more after a refusal', async () => {
+  test('sends several batches concurrently, and sends no others after an error', async () => {
     const hits = Array.from({ length: 9 }, (_, n) => hitOf(String(n), { pageUrl: `https://shop.example/${n}` }))
     const others = Promise.withResolvers<void>()
     await using collector = receiver(async (_request, index) => {
@@ -104,7 +104,7 @@ describe('sending', () => {
       '200: is this the address',
     ],
     ['other JSON', () => Response.json({ ok: true }), '200: is this the address'],
-  ])('ends when a batch is answered with %s', async (_what, answer, reason) => {
+  ])('stops when the response to a batch is %s', async (_what, answer, reason) => {
     await using collector = receiver(answer)
     const sending = sendHits([hitOf('1')], { url: collector.url, token: 'pt_x' })
     await expect(sending).rejects.toThrow(UsageError)
@@ -112,7 +112,7 @@ describe('sending', () => {
   })
 })
 
-test('the command imports files, and prints the counts', async () => {
+test('the command imports files and prints the counts', async () => {
   await using collector = receiver(() => Response.json({ accepted: 2, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const path = `${folder.path}/a.har`
@@ -129,7 +129,7 @@ test('the command imports files, and prints the counts', async () => {
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
 })
 
-test('the command sends the page named by the recording, and counts hits without a page', async () => {
+test('the command uses the page named by the recording, and counts hits without a page', async () => {
   await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const path = `${folder.path}/a.har`
@@ -153,7 +153,7 @@ test('the command sends the page named by the recording, and counts hits without
   ])
 })
 
-test('the command sends bodies of attachments, and lists requests whose body is missing', async () => {
+test('the command sends bodies from attachments, and lists requests with a missing body', async () => {
   await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const request = (file: string) => ({

@@ -33,12 +33,12 @@ describe.concurrent('the program', () => {
     [['serve', '--listen', ''], 'serve: --listen is empty'],
     [['serve', '--collect-listen', 'x'], 'TAGWARDEN_COLLECT_LISTEN: must be HOST:PORT'],
     [['config', '--data'], "config: Option '--data"],
-  ])('%j is a usage error: exit 2', async (args, message) => {
+  ])('exits with 2 and a usage error for %j', async (args, message) => {
     expectBadUse(await runProgram(args), message)
   })
 
   test.each(['config', 'serve', 'init --org A --email a@example.com'])(
-    '%s stops at a variable that is no setting',
+    'rejects an unknown variable for %s',
     async (line) => {
       expectBadUse(
         await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),
@@ -47,14 +47,14 @@ describe.concurrent('the program', () => {
     },
   )
 
-  test.each(all)('$name --help lists its arguments', async ({ name, flags }) => {
+  test.each(all)('$name --help lists the arguments of the command', async ({ name, flags }) => {
     const { code, stdout, stderr } = await runProgram([...name.split(' '), '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toStartWith(`usage: tagwarden ${name}`)
     for (const flag of Object.keys(flags)) expect(stdout).toContain(`--${flag}`)
   })
 
-  test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (args) => {
+  test.each([[['--help']], [['-h']], [['help']]])('lists every command for %j', async (args) => {
     const { code, stdout } = await runProgram(args)
     expect(code).toBe(0)
     for (const { name, summary, isInternal = false } of all) {
@@ -62,15 +62,15 @@ describe.concurrent('the program', () => {
     }
   })
 
-  test('without a command it prints the usage: exit 2', async () => {
+  test('prints the usage and exits with 2 without a command', async () => {
     expect(await runProgram([])).toMatchObject({ code: 2, stdout: expect.stringContaining('usage: tagwarden COMMAND') })
   })
 
-  test('--version', async () => {
+  test('prints the version for --version', async () => {
     expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('any other error is one line, too: exit 1', async () => {
+  test('prints any other error as one line and exits with 1', async () => {
     using folder = temporaryFolder()
     await Bun.write(`${folder.path}/data`, 'a file where the folder should be')
     const { code, stderr } = await runProgram(['serve', '--data', `${folder.path}/data`, '--listen', '127.0.0.1:0'])

@@ -18,8 +18,8 @@ const args = (data: string, ...more: string[]) => [
 ]
 const mode = (path: string) => statSync(path).mode & 0o777
 
-describe('init', () => {
-  test('creates an owner and a working key, once, in a private folder', async () => {
+describe('the init command', () => {
+  test('creates an owner and a working key once, in a private folder', async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'deep', 'data')
     const { code, stdout, stderr } = await runProgram(args(data, '--json'))
@@ -52,7 +52,7 @@ describe('init', () => {
     ['too short', false],
     ['too short\n', false],
     ['', false],
-  ])('--password-stdin accepts %j: %p', async (password, isTaken) => {
+  ])('accepts the password %j from standard input: %p', async (password, isTaken) => {
     using folder = temporaryFolder()
     const { code, stderr } = await runProgram(args(folder.path, '--password-stdin'), {}, password)
     expect({ code, stderr }).toEqual(
@@ -73,7 +73,7 @@ describe('init', () => {
   test.each<[string, string, string]>([
     ['Acme', 'nobody', 'email: is not an e-mail address'],
     [' ', 'a@example.com', 'orgName: must not be blank'],
-  ])('refuses --org %j --email %j before anything is created', async (org, email, reason) => {
+  ])('rejects --org %j --email %j before it creates anything', async (org, email, reason) => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
     const { code, stderr } = await runProgram(['init', '--data', data, '--org', org, '--email', email])

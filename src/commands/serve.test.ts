@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ask, call, startServer, temporaryFolder, until } from '../../test/run-program.ts'
 
-test('serve logs its URL and the set-up link, and exits cleanly at SIGTERM', async () => {
+test('the serve command logs its URL and the set-up link, and exits cleanly on SIGTERM', async () => {
   using folder = temporaryFolder()
   await using server = await startServer(folder.path)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)

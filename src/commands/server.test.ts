@@ -14,7 +14,7 @@ const configOf = (data: string, settings: Partial<Record<SettingName, string>> =
   readConfig({ data, listen: '127.0.0.1:0', ...settings }, {})
 
 describe('a server', () => {
-  test('answers until it is stopped, and releases its folder and its port', async () => {
+  test('responds until it is stopped, then releases its folder and port', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     expect(running.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -27,14 +27,14 @@ describe('a server', () => {
     await again.stop()
   })
 
-  test('refuses a folder that another server uses', async () => {
+  test('refuses to start with a folder that another server uses', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     await expect(startServer(configOf(folder.path), quiet)).rejects.toThrow('another tagwarden process is using')
     await running.stop()
   })
 
-  test('refuses the port of another server', async () => {
+  test('refuses to start on the port of another server', async () => {
     using folder = temporaryFolder()
     using other = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
@@ -45,7 +45,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('refuses an address that the machine does not have', async () => {
+  test('refuses to listen on an address that the machine does not have', async () => {
     using folder = temporaryFolder()
     await expect(startServer(configOf(folder.path, { listen: '192.0.2.7:8787' }), quiet)).rejects.toThrow(
       'cannot listen on http://192.0.2.7:8787: this machine has no such address',
@@ -57,7 +57,7 @@ describe('a server', () => {
     ['[::]:8787', 'http://localhost:8787'],
     ['192.0.2.7:80', 'http://192.0.2.7:80'],
     ['[2001:db8::1]:80', 'http://[2001:db8::1]:80'],
-  ])('that listens on %s is reached at %s', async (listen, publicUrl) => {
+  ])('that listens on %s has the public URL %s', async (listen, publicUrl) => {
     using folder = temporaryFolder()
     const app = await openApp({ config: configOf(folder.path, { listen }), clock: systemClock, log: quiet })
     expect(app.publicUrl).toBe(publicUrl)
@@ -67,7 +67,7 @@ describe('a server', () => {
   test.each<[string, (port: string) => Partial<Record<SettingName, string>>]>([
     ['the server', (port) => ({ listen: `127.0.0.1:${port}` })],
     ['the collector', (port) => ({ collectListen: `127.0.0.1:${port}` })],
-  ])('that finds the port of %s taken fails, and leaves nothing running', async (_which, settings) => {
+  ])('fails when the port of %s is in use, and leaves nothing running', async (_which, settings) => {
     using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('mine') })
     using folder = temporaryFolder()
     await expect(startServer(configOf(folder.path, settings(String(other.port))), quiet)).rejects.toThrow(/port/)
@@ -85,7 +85,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('that is stopped does not wait for unresponsive receivers: messages are sent again, and no attempt counts', async () => {
+  test('does not wait for unresponsive receivers when stopped, and resends messages without counting an attempt', async () => {
     using folder = temporaryFolder()
     const asked = Promise.withResolvers<void>()
     using receiver = Bun.serve({

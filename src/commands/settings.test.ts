@@ -4,7 +4,7 @@ import { configOf, settingsOf } from './settings.ts'
 
 const invoke = (flags: Invocation['flags'], env: Record<string, string> = {}): Invocation => ({ flags, names: [], env })
 
-test('flags become settings; other flags are not settings', () => {
+test('only flags that name a setting become settings', () => {
   const flags = { data: '/srv', listen: '127.0.0.1:1', 'collect-listen': '127.0.0.1:2', json: true, org: 'Acme' }
   expect(settingsOf(invoke(flags))).toEqual({ data: '/srv', listen: '127.0.0.1:1', collectListen: '127.0.0.1:2' })
   expect(settingsOf(invoke({}))).toEqual({})
@@ -22,7 +22,7 @@ describe('the configuration of a command', () => {
     [{ listen: 'x' }, {}, 'TAGWARDEN_LISTEN: must be HOST:PORT'],
     [{}, { TAGWARDEN_DISK_BUDGET: 'x' }, 'TAGWARDEN_DISK_BUDGET: must be a size'],
     [{}, { TAGWARDEN_X: '1' }, 'TAGWARDEN_X: there is no such setting'],
-  ])('is a usage error with %j %j', (flags, env, message) => {
+  ])('is rejected with a usage error for %j %j', (flags, env, message) => {
     expect(() => configOf(invoke(flags, env))).toThrow(UsageError)
     expect(() => configOf(invoke(flags, env))).toThrow(message)
   })

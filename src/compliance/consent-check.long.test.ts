@@ -85,7 +85,7 @@ const meta = (more: EventFields = {}): EventFields => ({
 })
 const DENIED = '13p3p3p3p5'
 
-describe('generated sessions', () => {
+describe('the consent check of generated sessions', () => {
   const cases: [what: string, events: EventFields[], found: string[]][] = [
     ['a default that is denied', [ga4(DENIED)], []],
     [
@@ -152,7 +152,7 @@ describe('generated sessions', () => {
       ['Meta Pixel after_denial 1'],
     ],
   ]
-  test.each(cases)('%s', async (_, events, expected) => {
+  test.each(cases)('returns the expected findings: %s', async (_, events, expected) => {
     await using watched = await Watched.open()
     await watched.send(...events)
     await watched.check()
@@ -164,7 +164,7 @@ describe('generated sessions', () => {
     expect(watched.found()).toEqual(expected)
   })
 
-  test('describe the finding and when it was first seen in one sentence', async () => {
+  test('describes a finding and its first occurrence in one sentence', async () => {
     await using watched = await Watched.open()
     await watched.send({ vendor: GA4 }, ga4(DENIED), ga4(DENIED), meta())
     await watched.check()
@@ -185,7 +185,7 @@ describe('generated sessions', () => {
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })
 
-  test('a session whose signal was read by an earlier check, and one whose signal is too old', async () => {
+  test('uses a signal that an earlier check has read, unless it is too old', async () => {
     await using watched = await Watched.open()
     await watched.send(ga4(DENIED), ga4(DENIED, { sessionId: 't' }))
     await watched.check()
@@ -200,7 +200,7 @@ describe('generated sessions', () => {
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
   })
 
-  test('consent granted by default is a finding while the organization requires opt-in', async () => {
+  test('reports consent granted by default while the organization requires opt-in', async () => {
     await using watched = await Watched.open()
     const { db } = watched.stand
     updateOrg(db, watched.orgId, { consentOptIn: false })
@@ -275,14 +275,14 @@ function plainFound(events: readonly StoredEvent[]): string[] {
   return [...counts].map(([name, count]) => `${name} ${count}`).sort()
 }
 
-describe('over 20,000 events', () => {
+describe('the consent check of 20,000 events', () => {
   let watched: Watched
   beforeAll(async () => {
     watched = await Watched.open()
   })
   afterAll(() => watched[Symbol.asyncDispose]())
 
-  test('each request counts once through repeated checks, merges, restarts and kills', async () => {
+  test('counts each request once despite repeated checks, merges, restarts and kills', async () => {
     const { stand, orgId, domainId } = watched
     const random = randomOf(11)
     let n = 0
@@ -315,7 +315,7 @@ describe('over 20,000 events', () => {
     expect(watched.found().length).toBeGreaterThan(12)
   })
 
-  test('one check finds the same as a simple loop', async () => {
+  test('returns the same findings in a single check as a simple loop', async () => {
     const { stand } = watched
     for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour']) stand.db.exec(`DELETE FROM ${table}`)
     await watched.check()
@@ -323,7 +323,7 @@ describe('over 20,000 events', () => {
   })
 })
 
-test('through the program: collected, found by the job, listed, and counted once after a kill', async () => {
+test('the running program collects events, lists the finding, and counts it once after a kill', async () => {
   await using world = await testApp()
   const { token, id } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   expect((await world.call('PATCH', '/v1/org', { body: { consentOptIn: true } })).body.consentOptIn).toBe(true)
@@ -352,7 +352,7 @@ test('through the program: collected, found by the job, listed, and counted once
   expect(await found()).toEqual(expected)
 })
 
-describe('the banner on eight days', () => {
+describe('answers to the banner on eight days', () => {
   /**
    * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers from
    * the hour `brokenAt`.
@@ -374,7 +374,7 @@ describe('the banner on eight days', () => {
     stand.clock.set(start + 8 * DAY_MS + HOUR_MS)
   }
 
-  test('a day without answers is a finding that counts each session once', async () => {
+  test('are reported as missing for a day without any, counting each session once', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.check()
@@ -391,7 +391,7 @@ describe('the banner on eight days', () => {
     expect(watched.findings()).toEqual(before)
   })
 
-  test('the same when checked every few hours', async () => {
+  test('have the same finding when checked every few hours', async () => {
     await using atOnce = await Watched.open()
     await visits(atOnce, 10)
     await atOnce.check()
@@ -408,14 +408,14 @@ describe('the banner on eight days', () => {
     expect(bitByBit.found()).toHaveLength(1)
   })
 
-  test('ordinary days are not a finding', async () => {
+  test('have no finding on ordinary days', async () => {
     await using watched = await Watched.open()
     await visits(watched, 24)
     await watched.check()
     expect(watched.found()).toEqual([])
   })
 
-  test('events imported later are counted, and counted events are not counted twice', async () => {
+  test('are counted again after a reset, without counting any event twice', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.send({ vendor: GA4 })
@@ -446,7 +446,7 @@ describe.skipIf(capturesFolder === null)(
       return watched.found()
     }
 
-    test('were mostly recorded before consent mode existed, or without it', async () => {
+    test('have the expected findings, as most were recorded without consent mode', async () => {
       expect(await foundIn(() => true)).toEqual([
         'Google Ads no_signal 4',
         `${GA4} no_signal 4`,
@@ -468,11 +468,11 @@ describe.skipIf(capturesFolder === null)(
       ['early-hints', []],
       // One tag sends default, update and not set for different signals. The other tag sends no signal.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
-    ])('%s: %j', async (name, found) => {
+    ])('from %s have the findings %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)
     })
 
-    test('in the one where everything is denied, a pixel that is sent anyway is found', async () => {
+    test('with everything denied have a finding for a pixel that is sent anyway', async () => {
       expect(await foundIn((name) => name.includes('early-hints'), [meta(), granted(), meta()])).toEqual([
         'Meta Pixel after_denial 1',
       ])

@@ -38,8 +38,8 @@ function setUp() {
   return { db, clock, people, notices, changed, enqueue, shop: shop ?? '', blog: blog ?? '', see, list, act, call }
 }
 
-describe('findings', () => {
-  test('are merged by vendor, key and kind, with the sum of their values and all domains', async () => {
+describe('personal data findings', () => {
+  test('are merged by vendor, key and kind, with summed counts and all domains', async () => {
     const { see, list, shop, blog, clock } = setUp()
     see({ count: 2.5 }, { kind: 'phone', example: '+1 506 234 5678' })
     clock.advance(1000)
@@ -55,7 +55,7 @@ describe('findings', () => {
     ])
   })
 
-  test('are listed by page, domain, vendor, kind and action, consent findings separately', async () => {
+  test('can be paged and filtered by domain, vendor, kind and action, with consent findings listed separately', async () => {
     const { see, list, act, blog } = setUp()
     for (let n = 0; n < 7; n++)
       see({ key: `k${n}`, vendor: n % 2 ? 'GA4' : 'Meta', ...(n === 3 ? { domainId: blog } : {}) })
@@ -77,7 +77,7 @@ describe('findings', () => {
     expect(await keys('', 'consent')).toEqual(['$consent'])
   })
 
-  test('are hidden when less than half of the values with the form are of the kind', async () => {
+  test('are hidden when fewer than half of the values in card format are valid card numbers', async () => {
     const { see, list } = setUp()
     const card = { kind: 'card', key: 'order', example: '4111111111111111' }
     see({ ...card, count: 1, formed: 2 })
@@ -88,7 +88,7 @@ describe('findings', () => {
     expect((await list()).findings).toMatchObject([{ kind: 'card', count: 2 }])
   })
 
-  test('are merged when their names are equal once masked', async () => {
+  test('are merged when their keys are equal after masking', async () => {
     const { see, list } = setUp()
     see({ key: 'of jane@a.example' }, { key: 'of june@a.example' })
     expect((await list()).findings).toMatchObject([{ key: 'of j***@a***.example', count: 2 }])
@@ -108,10 +108,10 @@ describe('findings', () => {
   })
 })
 
-describe('actions', () => {
+describe('finding actions', () => {
   const about = { vendor: 'GA4', key: 'ep.user' }
 
-  test('file opens one issue of a visible alert and returns it until it is resolved', async () => {
+  test('"file" opens one issue with a visible alert and returns the same issue until it is resolved', async () => {
     const { db, clock, see, act, list, people, notices, changed, enqueue, shop } = setUp()
     see({ count: 4 }, { kind: 'phone', count: 2, example: '+1 506 234 5678' })
     const { status, body } = await act({ ...about, action: 'file', kind: 'email', note: 'to the shop team' })
@@ -160,7 +160,7 @@ describe('actions', () => {
     expect(findIssue(db, people.orgId, next)).toMatchObject({ status: 'open', alertId: issue.alertId })
   })
 
-  test('ignore keeps its note, and watch is the initial action', async () => {
+  test('"ignore" preserves its note across new findings, and the default action is "watch"', async () => {
     const { see, act, list } = setUp()
     see({}, { kind: 'phone', example: '+1 506 234 5678' })
     expect((await act({ ...about, action: 'ignore', note: 'a test account' })).body).toEqual({ ok: true })
@@ -173,7 +173,7 @@ describe('actions', () => {
   })
 
   test.each(['no_signal', 'not_set', 'no_default', 'granted_by_default', 'after_denial', 'update_rate'])(
-    'file takes a finding of consent: %s',
+    '"file" accepts a consent finding: %s',
     async (kind) => {
       const { db, see, act, list, people } = setUp()
       updateOrg(db, people.orgId, { consentOptIn: true })
@@ -190,7 +190,7 @@ describe('actions', () => {
     ['no such vendor', { ...about, vendor: 'Meta', action: 'ignore' }, 404],
     ['no such kind', { ...about, kind: 'iban', action: 'watch' }, 404],
     ['no key', { vendor: 'GA4', action: 'watch' }, 400],
-  ])('are refused: %s', async (_, body, status) => {
+  ])('are rejected: %s', async (_, body, status) => {
     const { see, act } = setUp()
     see({})
     expect((await act(body)).status).toBe(status)

@@ -127,7 +127,7 @@ function reference(events: readonly StoredEvent[], orgId: string, privacy: Priva
   return found
 }
 
-describe('the scan finds', () => {
+describe('the personal data scan', () => {
   let one: Stand
   beforeAll(async () => {
     one = await open()
@@ -146,7 +146,7 @@ describe('the scan finds', () => {
   })
   afterAll(() => one?.stand[Symbol.asyncDispose]())
 
-  test('the same as a simple loop over every event, each value once', () => {
+  test('finds the same values as a plain loop over every event, each value once', () => {
     for (const orgId of one.orgs) {
       const expected = reference(one.stand.events, orgId, one.privacyOf(orgId))
       const rows = one.stand.db
@@ -180,7 +180,7 @@ describe('the scan finds', () => {
     }
   })
 
-  test('nothing again', async () => {
+  test('counts nothing twice when repeated, even after compaction', async () => {
     const listed = () =>
       listFindings(
         one.stand.db,
@@ -196,7 +196,7 @@ describe('the scan finds', () => {
   })
 })
 
-test('the SQL selects everything that is personal', async () => {
+test('the SQL candidates include every personal value', async () => {
   const { stand, orgs, privacyOf } = await open()
   try {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
@@ -239,7 +239,7 @@ test('the SQL selects everything that is personal', async () => {
   }
 })
 
-test('a scan that was not committed is repeated, and one whose files are gone is void', async () => {
+test("an uncommitted scan is repeated, and a scan whose files were replaced can't be committed", async () => {
   const { stand, domains, orgs } = await open()
   try {
     const [domain] = domains

@@ -16,7 +16,7 @@ function even(days: number, perHour: number, rate: number): Hours {
 const put = (hours: Hours, n: number, sessions: number, chosen: number) =>
   void hours.set(n * HOUR_MS, { vendor: 'GA4', sessions, chosen })
 
-describe('the banner on eight days', () => {
+describe('consent update rate after eight days of banner data', () => {
   const broken = (perHour: number, from: number, to: number, rate: number) => {
     const hours = even(8, perHour, 0.6)
     for (let n = from; n < to; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -40,7 +40,7 @@ describe('the banner on eight days', () => {
     ],
     ['nobody ever answered', even(8, 20, 0), 192, null],
     ['nothing at all', new Map(), 192, null],
-  ])('%s', (_, hours, end, hoursLong) => {
+  ])('is checked for a drop: %s', (_, hours, end, hoursLong) => {
     const fall = rateDropAt(hours, end * HOUR_MS)
     expect(fall && (fall.to - fall.from) / HOUR_MS).toBe(hoursLong)
     if (fall) expect(fall.rate).toBeLessThan(fall.rateBefore / 1.5)
@@ -75,7 +75,7 @@ function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number
   return hours
 }
 
-describe('on generated sites, whose share differs by weekday, hour and day', () => {
+describe('consent update rate on generated sites that vary by weekday, hour and day', () => {
   const sites: Site[] = [100, 1000, 10_000].flatMap((perDay) =>
     [0.05, 0.2].map((byDay) => ({ perDay, byDay, byHour: 0.1 })),
   )
@@ -97,7 +97,7 @@ describe('on generated sites, whose share differs by weekday, hour and day', () 
     [200, 0.7],
     [1000, 0.9],
     [10_000, 0.95],
-  ])('of banners that broke, with %i visitors a day, at least %p are found within a day', (perDay, share) => {
+  ])('with %i visitors a day, at least %p of broken banners are detected within a day', (perDay, share) => {
     let found = 0
     for (let n = 0; n < 60; n++) {
       const site = { perDay, byDay: 0.15, byHour: 0.1 }
@@ -107,7 +107,7 @@ describe('on generated sites, whose share differs by weekday, hour and day', () 
     expect(found / 60).toBeGreaterThanOrEqual(share)
   })
 
-  test('does not depend on other hours', () => {
+  test('depends only on the preceding eight days', () => {
     const hours = madeHours({ perDay: 1000, byDay: 0.1, byHour: 0.1 }, randomOf(5), 30, (hour) =>
       hour < 400 ? 1 : 0.3,
     )

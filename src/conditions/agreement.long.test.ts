@@ -99,7 +99,7 @@ function report<T>(run: fc.RunDetails<T>): void {
 
 const events = fc.array(anEvent, { minLength: 20, maxLength: 20 })
 
-test('single conditions: predicate, SQL and reference agree', async () => {
+test('predicate, SQL and reference implementation agree on single conditions', async () => {
   compared = 0
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
@@ -109,14 +109,14 @@ test('single conditions: predicate, SQL and reference agree', async () => {
     expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 })
 
-test('whole rules: predicate, SQL and reference agree', async () => {
+test('predicate, SQL and reference implementation agree on whole rules', async () => {
   compared = 0
   const rules = fc.array(aRule, { minLength: 25, maxLength: 25 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 30, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
 })
 
-test('the candidates include every phone number', async () => {
+test('the SQL candidates include every phone number', async () => {
   const piece = fc.constantFrom(
     ...['+', '00', '0', '%2B', '%252b', '%30%30', '%31', '1506', '2345678', '(506) 234-5678', '4930', '+49 30 1234567'],
     ...['tel:', ' ', '-', 'x', '@', '%20'],

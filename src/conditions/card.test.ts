@@ -9,7 +9,7 @@ const inGroups = (number: string, gap: string) =>
     ? [number.slice(0, 4), number.slice(4, 10), number.slice(10)].join(gap)
     : (number.match(/.{1,4}/g) ?? []).join(gap)
 
-test.each(CARDS)("an issuer's test number: %s", (number) => {
+test.each(CARDS)("the issuer's test number %s is found", (number) => {
   expect(cut(number)).toEqual([number])
   expect(cut(`paid with ${number}, thanks`)).toEqual([number])
   const digits = [...number]
@@ -17,7 +17,7 @@ test.each(CARDS)("an issuer's test number: %s", (number) => {
   expect(findCardForms(digits.join('')).map(({ isCard }) => isCard)).toEqual([false])
 })
 
-test.each([' ', '-', '.', '\u00a0', '+', '\u2011'])('in groups separated by %j', (gap) => {
+test.each([' ', '-', '.', '\u00a0', '+', '\u2011'])('card numbers in groups separated by %j are found', (gap) => {
   for (const number of CARDS.filter(({ length }) => [13, 15, 16, 19].includes(length))) {
     expect(cut(`card: ${inGroups(number, gap)}`)).toEqual([inGroups(number, gap)])
   }
@@ -40,11 +40,11 @@ describe.each([
   ['a time in µs', '1767614400000000'],
   ['a time in words', '2026-01-05 12:00:00.000'],
   ['a compact time', '20260105120000'],
-])('not a card: %s', (_, text) => {
+])('a value that is not a card number: %s', (_, text) => {
   test('is not found', () => expect(cut(text)).toEqual([]))
 })
 
-test('a tenth of random 16-digit numbers with the form of a card pass the check', () => {
+test('about a tenth of random 16-digit numbers in card format pass the checksum', () => {
   const numbers = fc.sample(fc.bigInt(0n, 10n ** 16n - 1n), { numRuns: 20_000, seed: 4711 })
   const forms = numbers.flatMap((number) => findCardForms(String(number).padStart(16, '0')))
   const share = forms.filter(({ isCard }) => isCard).length / forms.length

@@ -36,7 +36,7 @@ test.each<[string, Rule, string[]]>([
     ['not a equals x or not b is_blank', 'not a equals y or not b is_blank'],
   ],
   ['values that are not needed', { filters: [is('a', 'is_blank', 'x')] }, ['a is_blank']],
-])('%s as clauses', (_, rule, expected) => {
+])('a rule is converted to clauses: %s', (_, rule, expected) => {
   expect(spell(clausesOf(rule))).toEqual(expected)
 })
 
@@ -46,12 +46,12 @@ test('conditions with many values are not split', () => {
   expect(clausesOf({ filters })).toEqual([[{ positive: { parameter: 'a', op: 'equals', values }, isNegative: true }]])
 })
 
-test('a rule becomes at most a limited number of clauses', () => {
+test('a rule is converted to at most 32 clauses', () => {
   const items = Array.from({ length: 50 }, (_, n) => is(`k${n}`, 'not_contains', 'a', 'b', 'c', 'd'))
   expect(clausesOf({ conditions: { logic: 'any', items } }).length).toBeLessThanOrEqual(32)
 })
 
-test('the clauses of a rule hold together when the rule is broken', () => {
+test('the clauses of a rule hold exactly when the rule is violated', () => {
   fc.assert(
     fc.property(aRule, anEvent, ({ read: rule }, event) => {
       const holds = clausesOf(rule).every((clause) =>

@@ -38,8 +38,8 @@ const table: [string, Condition['op'], string[] | undefined, string][] = [
   ['url', 'contains', ['x'.repeat(1000)], `had \`url\` containing "${'x'.repeat(59)}…"`],
 ]
 
-describe('the text of a condition', () => {
-  test.each(table)('%s %s %j: %s', (parameter, op, values, words) => {
+describe('the description of a condition', () => {
+  test.each(table)('for %s %s %j is: %s', (parameter, op, values, words) => {
     expect(conditionText({ parameter, op, ...(values ? { values } : {}) })).toBe(words)
   })
 
@@ -48,7 +48,7 @@ describe('the text of a condition', () => {
   })
 })
 
-describe('how events break a rule', () => {
+describe('the description of how events violate a rule', () => {
   const event = { params: { a: '', b: '-5', c: 'x' } } as unknown as ConditionEvent
   const [a, b, c]: Condition[] = [
     { parameter: 'a', op: 'is_blank' },
@@ -77,7 +77,7 @@ describe('how events break a rule', () => {
       { always: ['had no `a`'], here: ['had `b` below 0'] },
     ],
     ['no condition', {}, { always: [], here: [] }],
-  ])('%s', (_name, rule, broken) => {
+  ])('covers %s', (_name, rule, broken) => {
     expect(describeViolation(rule, event)).toEqual(broken)
     expect(describeViolation(rule, null)).toEqual({ ...broken, here: [] })
   })
@@ -89,4 +89,4 @@ test.each([
   [['a', 'b'], 'a and b'],
   [['a', 'b', 'c'], 'a, b and c'],
   [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
-])('%j together: %s', (clauses, text) => expect(joinWords(clauses)).toBe(text))
+])('%j is joined as: %s', (clauses, text) => expect(joinWords(clauses)).toBe(text))

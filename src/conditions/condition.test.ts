@@ -23,7 +23,7 @@ function refusal(run: () => unknown): string | null {
   }
 }
 
-describe('schema', () => {
+describe('the condition schema', () => {
   const parse = parser(ConditionSchema)
   const one: Condition = { parameter: 'k', op: 'equals', values: ['a'] }
   test.each([
@@ -38,13 +38,13 @@ describe('schema', () => {
     [{ ...one, values: 'a' }, 'values'],
     [{ ...one, value: 'a' }, 'value'],
     [{ op: 'equals' }, 'parameter'],
-  ])('%j: %p', (value, named) => {
+  ])('validates %j: %p', (value, named) => {
     const message = refusal(() => parse(value))
     if (named === null) expect(message).toBeNull()
     else expect(message).toContain(named)
   })
 
-  test('every list may have 50 conditions', () => {
+  test('allows up to 50 conditions in each list', () => {
     const whole = parser(
       Type.Object({ conditions: ConditionSetSchema, conditionGroups: Type.Array(ConditionGroupSchema) }),
     )
@@ -57,7 +57,7 @@ describe('schema', () => {
     expect(refusal(() => whole(rule(0, 51)))).toContain('conditionGroups[0].items')
   })
 
-  test('there are nineteen operators', () => {
+  test('has nineteen operators', () => {
     expect(OPERATORS.length).toBe(19)
     expect(new Set(OPERATORS).size).toBe(19)
   })
@@ -76,14 +76,14 @@ test.each([
   ['$seq', null],
   ['$constructor', null],
   ['$Vendor', null],
-])('the parameter %p is %j', (parameter, target) => {
+])('the parameter %p is read as %j', (parameter, target) => {
   expect(readParameter(parameter)).toEqual(target as ReturnType<typeof readParameter>)
 })
 
 const condition = (op: Condition['op'], ...values: string[]): Condition => ({ parameter: 'k', op, values })
 
-describe('an invalid condition that matches the schema is refused with its path', () => {
-  test.each(OPERATORS.map((op) => [op] as const))('%s without values', (op) => {
+describe('checks of conditions that match the schema', () => {
+  test.each(OPERATORS.map((op) => [op] as const))('require values for %s unless the operator takes none', (op) => {
     const without = ['is_blank', 'not_blank', 'contains_email', 'contains_phone'].includes(op)
     const message = without ? null : `filters[0].values: at least one value is required for ${op}`
     expect(refusal(() => checkConditions([{ parameter: 'k', op }], 'filters'))).toBe(message)
@@ -110,13 +110,13 @@ describe('an invalid condition that matches the schema is refused with its path'
     [condition('equals', 'a\ud800'), 'filters[0].values[0]: not valid Unicode'],
     [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is no field'],
     [{ ...condition('equals', 'a'), parameter: 'a\udc00' }, 'filters[0].parameter: not valid Unicode'],
-  ])('%j: %p', (one, message) => {
+  ])('report for %j: %p', (one, message) => {
     const got = refusal(() => checkConditions([one], 'filters'))
     if (message === null) expect(got).toBeNull()
     else expect(got).toContain(message)
   })
 
-  test('the path names the condition', () => {
+  test('name the path of the invalid condition', () => {
     const good = condition('equals', 'a')
     const bad = condition('equals')
     const message = 'values: at least one value is required for equals'

@@ -5,7 +5,7 @@ import { IBANS } from './personal.fixture.ts'
 
 const cut = (text: string) => findIbans(text).map(({ start, end }) => text.slice(start, end))
 
-test.each(IBANS)("the registry's example %s", (iban) => {
+test.each(IBANS)("the IBAN registry's example %s is found", (iban) => {
   expect(cut(iban)).toEqual([iban])
   expect(cut(`to ${iban}.`)).toEqual([iban])
   expect(cut(iban.toLowerCase())).toEqual([iban.toLowerCase()])
@@ -24,11 +24,11 @@ describe.each([
   ['a country without IBANs', 'US89370400440532013000'],
   ['letters where its country has digits', 'DE89370400440532O13000'],
   ['groups of three', 'DE8 937 040 044 053 201 300 0'],
-])('not an IBAN: %s', (_, text) => {
+])('a value that is not an IBAN: %s', (_, text) => {
   test('is not found', () => expect(cut(text)).toEqual([]))
 })
 
-test('random identifiers are not IBANs', () => {
+test('random identifiers are not mistaken for IBANs', () => {
   const letters = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')
   const ids = fc.sample(fc.string({ unit: letters, minLength: 16, maxLength: 34 }), { numRuns: 50_000, seed: 4711 })
   expect(ids.flatMap((id) => cut(id))).toEqual([])

@@ -16,7 +16,7 @@ function holds(index: LiteralIndex, text: string): Set<Atom> {
 
 const aWord = fc.string({ unit: fc.constantFrom('a', 'b', '\u{1f600}', '\ud800'), maxLength: 6 })
 
-test('the automaton finds the same as a simple search, also for overlapping keywords', () => {
+test('the automaton finds the same matches as a simple search, including overlapping keywords', () => {
   const story = fc.record({
     words: fc.uniqueArray(aWord.filter(Boolean), { maxLength: 60 }),
     texts: fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\u{1f600}', '\ud83d', 'c'), maxLength: 40 })),
@@ -67,7 +67,7 @@ test('the index agrees with each atom while atoms are added and removed', () => 
   )
 })
 
-test('keywords with a common ending take memory in proportion to their characters', () => {
+test('memory for keywords with a common suffix grows in proportion to their characters', () => {
   const index = new LiteralIndex()
   for (let length = 1; length <= 300; length++) index.add(atomOf('contains', ['a'.repeat(length)]))
   for (let n = 0; n < 20; n++) index.add(atomOf('contains', [n + 'a'.repeat(990)]))

@@ -48,7 +48,7 @@ test.each([
   ['a{2}', null],
   ['(?i)a', null],
   ['a^b', null],
-])('%p is plain text: %p', (source, literal) => {
+])('%p is a plain string: %p', (source, literal) => {
   expect(compilePattern(source).literal).toEqual(literal as TextPattern['literal'])
 })
 
@@ -69,7 +69,7 @@ test.each([
   [String.raw`(?:\pL{30}){30}`, 'too large'],
   [String.raw`(?:[\pL\pN]|\pS){400}`, 'too large'],
   ['(?:abc){1000}', 'too large'],
-])('%p is refused: %p', (source, reason) => {
+])('the pattern %p is rejected: %p', (source, reason) => {
   expect(refusal(source)).toContain(reason)
 })
 
@@ -113,15 +113,15 @@ test.each([
   ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(4000), false],
   ['(?:a?){300}a{300}', 'a'.repeat(299), false],
   ['^.{1,1000}$', 'x'.repeat(1001), false],
-])('%p on %p is %p in both engines', async (source, text, wanted) => {
+])('the pattern %p on %p returns %p in both engines', async (source, text, wanted) => {
   const pattern = compilePattern(source)
   const [inSql] = await inDuckdb([pattern], [text])
   expect([pattern.matches(text), inSql]).toEqual([wanted, [wanted]])
 })
 
-describe('every character', () => {
+describe('every Unicode character', () => {
   test.each([String.raw`\pL`, String.raw`\P{Lu}`, String.raw`[\pN\s]`, String.raw`\p{Emoji}`, '(?i)[^a-z]'])(
-    '%s',
+    'matches %s equally in both engines',
     async (source) => {
       const pattern = compilePattern(`^${source}$`)
       const points = (
@@ -214,7 +214,7 @@ const TEXTS = [
   '\u{10ffff}',
 ]
 
-test('every accepted pattern compiles in DuckDB and matches the same texts', async () => {
+test('every accepted pattern compiles in DuckDB and matches the same strings', async () => {
   let accepted = 0
   const tokens = fc.array(fc.constantFrom(...TOKENS), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   const check = async (sources: string[]) => {

@@ -25,7 +25,7 @@ test.each([
   ['%C3%A9%41', ['%C3%A9%41', '%C3%A9A']],
   ['%80%99%41', ['%80%99%41', '%80%99A']],
   ['%%41', ['%%41', '%A']],
-])('%p decodes to %j', (text, forms) => {
+])('%p is decoded to %j', (text, forms) => {
   expect(decodings(text)).toEqual(forms)
 })
 
@@ -48,7 +48,7 @@ test.each([
   'https://shop.example/@shop?mail=jane@company.example',
   'acct of jane@company.example',
   'https://shop.example,jane@company.example',
-])('an address is found in %p, and masked', (text) => {
+])('an e-mail address is found in %p and masked', (text) => {
   expect(containsEmail(text)).toBe(true)
   const shown = maskPersonal(text)
   expect(shown).toMatch(/[a-z]\*\*\*@[a-z]\*\*\*/)
@@ -72,11 +72,11 @@ test.each([
   base64('nobody is here at all, is there? no.body'),
   Buffer.from('jane@company.example\0\x01').toString('base64'),
   'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U',
-])('no address is found in %p', (text) => {
+])('no e-mail address is found in %p', (text) => {
   expect([containsEmail(text), maskPersonal(text)]).toEqual([false, text])
 })
 
-test('identifiers are not addresses', () => {
+test('random identifiers are not mistaken for e-mail addresses', () => {
   const bytes = fc.uint8Array({ minLength: 6, maxLength: 60 })
   fc.assert(
     fc.property(bytes, (all) => {
@@ -95,7 +95,7 @@ test('base64 is searched in linear time', () => {
   expect(performance.now() - startedAt).toBeLessThan(10_000)
 })
 
-test('decoding undoes encoding', () => {
+test('percent-decoding reverses percent-encoding', () => {
   const ascii = fc.string({ unit: 'grapheme-ascii' })
   fc.assert(fc.property(ascii, (text) => text.includes('\\u') || percentDecode(encodeURIComponent(text)) === text))
 })
@@ -110,7 +110,7 @@ test.each([
   ['jo@a..co', []],
   [`jo@${'a'.repeat(64)}.co`, []],
   [`${'@'.repeat(2000)}${'a.'.repeat(2000)}`, []],
-])('addresses in %p', (text, found) => {
+])('findEmails returns the e-mail addresses in %p', (text, found) => {
   expect(findEmails(text).map(cut(text))).toEqual(found)
 })
 
@@ -136,18 +136,18 @@ test.each([
   ['k', '22334455.66', ['DK'], []],
   ['k', '191425359.1527202446', ['US'], []],
   ['k', `${'1-'.repeat(2000)}x`, ['US'], []],
-] as const)('phones under %p in %p with %j', (key, text, regions, found) => {
+] as const)('findPhones searches key %p with value %p in regions %j', (key, text, regions, found) => {
   expect(findPhones(key, text, regions).map(cut(text))).toEqual([...found])
 })
 
-test('unknown regions are ignored', () => {
+test('unknown phone regions are ignored', () => {
   expect(phoneRegions(['de', 'US', '??', ''])).toEqual(['DE', 'US'])
 })
 
 const LABELS: Readonly<Record<string, string>> = { card: 'CREDIT_CARD', iban: 'IBAN_CODE' }
 
-describe('real cases', () => {
-  test.skipIf(absent)('every e-mail address, at its position', () => {
+describe('detection in real-world data', () => {
+  test.skipIf(absent)('finds every e-mail address at its position', () => {
     for (const { text, spans } of read<{ text: string; spans: number[][] }>('presidio.email.json')) {
       expect({ text, spans: findEmails(text).map(({ start, end }) => [start, end]) }).toEqual({ text, spans })
     }
@@ -157,7 +157,7 @@ describe('real cases', () => {
   })
 
   type Phone = Record<'e164' | 'intl' | 'rfc3966' | 'national' | 'country' | 'digits', string>
-  test.skipIf(absent)('phone numbers of all countries', () => {
+  test.skipIf(absent)('finds at least 95 % of the phone numbers of every format', () => {
     const phones = read<Phone>('phone_positives.json')
     const share = (holds: (phone: Phone) => boolean) => phones.filter(holds).length / phones.length
     for (const form of ['e164', 'intl', 'rfc3966'] as const) {
@@ -175,7 +175,7 @@ describe('real cases', () => {
     expect(share((phone) => containsPhone('phone', phone.digits, []))).toBeGreaterThanOrEqual(0.95)
   })
 
-  test.skipIf(absent)('analytics values are not personal', () => {
+  test.skipIf(absent)('treats at most 1 % of analytics values as phone numbers', () => {
     const values = read<{ key: string; value: string }>('analytics_negatives.json')
     const regions = phoneRegions(['US', 'GB', 'DE', 'FR', 'IL', 'IN', 'CA', 'BR'])
     const wrong = values.filter(
@@ -186,7 +186,7 @@ describe('real cases', () => {
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
-  test.skipIf(absent)('cards and IBANs, and no others', () => {
+  test.skipIf(absent)('finds all cards and IBANs and nothing else', () => {
     const texts = read<{ text: string; types: string[] }>('synth_v2.json')
     const found = texts.map(({ text }) => ({
       text,
@@ -207,13 +207,13 @@ describe('real cases', () => {
     expect(wrong).toEqual([{ kind: 'email', isReal: true }])
   })
 
-  test.skipIf(absent)('text without phone numbers shows none', () => {
+  test.skipIf(absent)('finds phone numbers in at most 1 % of texts without any', () => {
     const texts = read<{ text: string; phone: string[] }>('synth_v2.json').filter(({ phone }) => phone.length === 0)
     expect(texts.filter(({ text }) => containsPhone('text', text, [])).length / texts.length).toBeLessThanOrEqual(0.01)
   })
 })
 
-describe('masks', () => {
+describe('masking', () => {
   test.each([
     ['john@example.com', '', 'j***@e***.com'],
     ['Write to a.b@mail.example.co.uk now', '', 'Write to a***@m***.uk now'],
@@ -228,7 +228,7 @@ describe('masks', () => {
     ['gb29nwbk60161331926819', 'cid', 'GB***19'],
     ['order 1234567890123456', '', 'order 1234567890123456'],
     ['', '', ''],
-  ])('%p under %p is shown as %p', (value, key, shown) => {
+  ])('turns %p with key %p into %p', (value, key, shown) => {
     expect(maskPersonal(value, key)).toBe(shown)
   })
 
@@ -238,13 +238,13 @@ describe('masks', () => {
     ['x=EMP%2D123456', 'x=***'],
     ['emp-123456', 'emp-123456'],
     ['EMP-123456 jo@a.co', '*** j***@a***.co'],
-  ])('matches of an own pattern in %p: %p', (value, shown) => {
+  ])('covers matches of a custom pattern in %p: %p', (value, shown) => {
     const privacy = { regions: [], patterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }] }
     expect(maskPersonal(value, '', privacy)).toBe(shown)
     expect(maskPersonal(shown, '', privacy)).toBe(shown)
   })
 
-  test('a masked value is no longer personal, and masking it again changes nothing', () => {
+  test('leaves nothing personal, and masking a value again changes nothing', () => {
     const piece = fc.constantFrom(
       'jo@a.co',
       'jo%40a.co',
@@ -302,7 +302,7 @@ describe('masks', () => {
     },
   }
 
-  test('an event without a rule', () => {
+  test('is applied to an event without a rule', () => {
     const masked = compileMask([])(event)
     expect(masked).toEqual({
       ...event,
@@ -315,7 +315,7 @@ describe('masks', () => {
     expect(event.params.mail).toBe('jo@a.co')
   })
 
-  test('the vendor and names of parameters, which senders also choose', () => {
+  test('is applied to the vendor and parameter names, which senders also control', () => {
     const params: Record<string, string> = { 'to jo@a.co': '1' }
     const masked = compileMask([])({ ...event, vendor: 'jo@a.co', params })
     expect([masked.vendor, masked.params]).toEqual(['j***@a***.co', { 'to j***@a***.co': '1' }])
@@ -325,7 +325,7 @@ describe('masks', () => {
     ['ssn', { ssn: '***', other: 'has 460-89-9847 inside' }],
     ['*', { ssn: '***', other: '***' }],
     ['plain', { ssn: '460-89-9847', other: 'has 460-89-9847 inside' }],
-  ])('a rule that marks %p as personal', (parameter, shown) => {
+  ])('is applied to the values of %p when a rule marks them as personal', (parameter, shown) => {
     const pattern = String.raw`\d{3}-\d{2}-\d{4}`
     const masked = compileMask([{ parameter, op: 'custom_pii_regex', values: ['nothing', pattern] }])(event)
     expect(masked.params).toMatchObject({ ...shown, plain: 'x' })
@@ -333,7 +333,7 @@ describe('masks', () => {
     expect(compileMask([{ parameter, op: 'regex', values: [pattern] }])(event).params.ssn).toBe('460-89-9847')
   })
 
-  test('a rule that marks a field as personal', () => {
+  test('is applied to a field that a rule marks as personal', () => {
     const conditions = [
       { parameter: '$path', op: 'custom_pii_regex' as const, values: ['^/u/'] },
       { parameter: '$version', op: 'custom_pii_regex' as const, values: ['3'] },

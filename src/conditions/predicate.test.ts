@@ -79,15 +79,15 @@ const CASES: [Operator, string[], string[], string[]][] = [
   ],
 ]
 
-describe.each(CASES)('%s %j', (op, values, holding, failing) => {
+describe.each(CASES)('the condition %s %j', (op, values, holding, failing) => {
   const condition = { parameter: 'k', op, values }
-  test('on one parameter', () => {
+  test('is evaluated on one parameter', () => {
     const holds = compileCondition(condition)
     expect(holding.filter((text) => !holds(withValue(text)))).toEqual([])
     expect(failing.filter((text) => holds(withValue(text)))).toEqual([])
   })
 
-  test('a missing parameter is the empty text', () => {
+  test('treats a missing parameter as an empty string', () => {
     const holds = compileCondition({ ...condition, parameter: 'missing' })
     expect(holds(EVENT)).toBe(compileCondition(condition)(withValue('')))
     // Inherited properties are not parameters.
@@ -96,7 +96,7 @@ describe.each(CASES)('%s %j', (op, values, holding, failing) => {
     }
   })
 
-  test('on any parameter: at least one must match', () => {
+  test('holds on any parameter when at least one value matches', () => {
     const holds = compileCondition({ ...condition, parameter: '*' })
     for (const text of holding) expect(holds({ ...EVENT, params: { a: failing[0] ?? '', b: text } })).toBe(true)
     expect(holds({ ...EVENT, params: Object.fromEntries(failing.map((text, index) => [`k${index}`, text])) })).toBe(
@@ -148,11 +148,11 @@ test.each([
   ['$version', 'length_eq', '2', true],
   ['$version', 'gt', '11', true],
   ['vendor', 'is_blank', '', true],
-] as const)('%s %s %p: %p', (parameter, op, value, holds) => {
+] as const)('the condition %s %s %p evaluates to %p', (parameter, op, value, holds) => {
   expect(compileCondition({ parameter, op, values: [value] })(EVENT)).toBe(holds)
 })
 
-test('a key that begins with $ is written with a second $', () => {
+test('the parameter name of a key that begins with $ has a second $', () => {
   const event = { ...EVENT, params: { $os: 'Linux' } }
   expect(compileCondition({ parameter: '$$os', op: 'equals', values: ['Linux'] })(event)).toBe(true)
 })
@@ -184,16 +184,16 @@ test.each<[Rule, boolean]>([
   [{ conditions: { logic: 'any', items: [NO] }, conditionGroups: [{ op: 'any', items: [YES] }] }, false],
   [{ conditionGroups: [{ op: 'any', items: [] }] }, false],
   [{ conditionGroups: [{ op: 'all', items: [] }] }, true],
-])('%j: %p', (rule, broken) => {
+])('the rule %j is violated: %p', (rule, broken) => {
   expect(compileViolation(rule)(EVENT)).toBe(broken)
 })
 
-test('without filters every event passes', () => {
+test('every event passes an empty list of filters', () => {
   expect(compileFilters([])(EVENT)).toBe(true)
   expect(compileFilters([YES, NO])(EVENT)).toBe(false)
 })
 
-test('regions add national phone numbers', () => {
+test('phone regions add national phone numbers', () => {
   const condition: Condition = { parameter: 'k', op: 'contains_phone' }
   expect(compileCondition(condition)(withValue('(506) 234-5678'))).toBe(false)
   expect(compileCondition(condition, ['DE', 'CA'])(withValue('(506) 234-5678'))).toBe(true)

@@ -34,11 +34,11 @@ test.each<[string, Rule, string[], boolean, boolean]>([
   ['any parameter', all(condition('a', 'is_blank'), condition('*', 'contains_email')), ['a'], true, true],
   ['phone numbers', all(condition('a', 'contains_phone'), condition('b', 'contains_email')), ['a', 'b'], false, false],
   ['no phone number under an identifier', all(condition('cid', 'contains_phone')), ['cid'], false, true],
-])('%s: keys read, and whether the SQL is exact', (_, rule, keys, wholeParams, exact) => {
+])('the SQL reads the expected keys and is exact where possible: %s', (_, rule, keys, wholeParams, exact) => {
   expect(compile(rule)).toMatchObject({ keys, wholeParams, exact })
 })
 
-test('no text of a user becomes SQL, and every bound name is used', () => {
+test('user input never becomes SQL, and every bound parameter is used', () => {
   const evil = `'); DROP TABLE events; --`
   const rule: Rule = {
     filters: [condition('a', 'equals', evil, evil), condition('b', 'not_contains', evil)],
@@ -60,23 +60,23 @@ test('no text of a user becomes SQL, and every bound name is used', () => {
   for (const name of Object.keys(params)) expect(sql).toMatch(new RegExp(`\\$${name}\\b`))
 })
 
-test('a key becomes a quoted name', () => {
+test('a key becomes a quoted identifier', () => {
   expect(compile(all(condition('a" OR 1=1 --', 'equals', 'x'))).sql).toContain('"p:a"" ^o^r 1=1 --"')
 })
 
-test('plain text is not queried as a pattern', () => {
+test('patterns for plain strings are not queried as regular expressions', () => {
   const { sql, params } = compile(all(condition('a', 'regex', 'abc', '^/x', String.raw`\.png$`, '^only$')))
   expect(sql).not.toContain('regexp')
   expect(Object.values(params)).toEqual(['abc', '/x', '.png', 'only'])
 })
 
-test('the candidates for phone numbers are fewer without regions', () => {
+test('phone number candidates are narrower without regions', () => {
   const rule = all(condition('a', 'contains_phone'))
   expect(Object.keys(compile(rule).params).length).toBe(2)
   expect(Object.keys(compile(rule, ['US']).params).length).toBe(1)
 })
 
-test('filters alone', () => {
+test('filters are compiled to SQL without a rule', () => {
   const binder = newBinder('f')
   const { sql, keys } = filtersSql([condition('a', 'equals', 'x'), condition('b', 'not_equals', 'y')], binder)
   expect(sql).toBe(
@@ -85,7 +85,7 @@ test('filters alone', () => {
   expect(keys).toEqual(['a', 'b'])
 })
 
-test('tests on any parameter are passed to a query that supports them, and read no map', () => {
+test('tests on any parameter are passed to a query that supports them, without reading the map', () => {
   const rule: Rule = {
     filters: [condition('*', 'contains', `'); DROP TABLE events; --`)],
     ...all(condition('*', 'contains_phone'), condition('a', 'is_blank'), condition('*', 'not_equals', 'x')),
@@ -107,7 +107,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   ['any key', null, [], 'any'],
   ['another key', 'note', [], 'narrower'],
   ['another key where national numbers count', 'note', ['DE'], 'any'],
-])('the test for phone numbers under %s', (_, key, regions, expected) => {
+])('the phone number test is selected for %s', (_, key, regions, expected) => {
   const anyTests: AnyTest[] = []
   violationSql(all(condition('*', 'contains_phone')), newBinder(), regions, anyTests)
   const [test] = anyTests
@@ -116,7 +116,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   else expect(own).toBe(expected === 'any' ? any : expected)
 })
 
-test('tests too long to repeat for every column read the map', () => {
+test('tests that are too long to repeat for every column read the map instead', () => {
   const anyTests: AnyTest[] = []
   const long = all(
     condition('*', 'contains_email'),

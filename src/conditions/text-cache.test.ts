@@ -13,7 +13,7 @@ function knownOf(memory: TextCache, texts: readonly string[]): number {
   return known
 }
 
-test('thousands of caches share one budget, and each keeps working', () => {
+test('thousands of caches share one budget, and all of them continue to work', () => {
   const texts = Array.from({ length: 500 }, (_, n) => `${n}`.padEnd(300))
   const memories = Array.from({ length: 200 }, () => new TextCache())
   for (const memory of memories) knownOf(memory, texts)

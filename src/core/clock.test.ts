@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { CLOCK_STEP_MS, clockStepDetector, DAY_MS, HOUR_MS, type Instant } from './clock.ts'
 
-test('a clock that moves more or less than the time that passed was set', () => {
+test('a clock that differs from the elapsed time is reported as adjusted', () => {
   let now: Instant = Date.UTC(2026, 0, 5, 12)
   let passed = 0
   const wasSet = clockStepDetector({ now: () => now }, () => passed)

@@ -41,7 +41,7 @@ const aValue = most(
   }),
 )
 
-test('agrees with the full check', () => {
+test('the compiled check agrees with the full schema check', () => {
   const whole = TypeCompiler.Compile(SCHEMA)
   const quick = compileCheck(SCHEMA)
   let [good, bad] = [0, 0]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hideCredentials, isCredential } from './credentials.ts'
 
-describe('keys of credentials', () => {
+describe('detection of credential keys', () => {
   test.each([
     ...['access_token', 'accessToken', 'ACCESS-TOKEN', 'access_token.1', 'cd[access_token]', 'ep.refresh_token'],
     ...['api_secret', 'apiSecret', 'api_key', 'apiKey', 'apikey', 'X-Api-Key', 'headers.x-api-key', 'dd-api-key'],
@@ -10,7 +10,7 @@ describe('keys of credentials', () => {
     ...['password', 'user_password', 'newPassword', 'passwd', 'pwd', 'passphrase', 'private_key', 'privateKey'],
     ...['id_token', 'session_token', 'X-Auth-Token', 'jwt', 'bearer', 'credentials', 'headers.Cookie', 'Set-Cookie'],
     ...['AWSAccessKeyId', 'aws_secret_access_key', 'X-Amz-Signature', 'x-goog-api-key', 'Ocp-Apim-Subscription-Key'],
-  ])('%s', (key) => {
+  ])('recognises %s', (key) => {
     expect(isCredential(key, 'k7Qz')).toBe(true)
   })
 
@@ -26,16 +26,19 @@ describe('keys of credentials', () => {
       'cookieEnabled',
     ],
     ...['pass', 'monkey', 'hotkey', 'tid', 'pid', 'sessionid', 'visitor_id', 'ep.method', 'currency', 'items.0.id'],
-  ])('not %s', (key) => {
+  ])('ignores %s', (key) => {
     expect(isCredential(key, 'k7Qz')).toBe(false)
   })
 
-  test.each(['', 'true', 'false', 'null', '0', '1'])('%p only says whether there is one', (value) => {
-    expect(isCredential('password', value)).toBe(false)
-  })
+  test.each(['', 'true', 'false', 'null', '0', '1'])(
+    'ignores the value %p, which only indicates whether a credential exists',
+    (value) => {
+      expect(isCredential('password', value)).toBe(false)
+    },
+  )
 })
 
-describe('credentials inside a text', () => {
+describe('hiding credentials in a string', () => {
   test.each([
     ['https://shop.example/r?access_token=k7Qz&x=1#y', 'https://shop.example/r?access_token=***&x=1#y'],
     ['https://shop.example/#id_token=k7Qz.a-b_c', 'https://shop.example/#id_token=***'],
@@ -55,7 +58,7 @@ describe('credentials inside a text', () => {
     ['{"body":"{\\"api_key\\":\\"k7Qz\\",\\"a\\":1}"}', '{"body":"{\\"api_key\\":\\"***\\",\\"a\\":1}"}'],
     ['%7B%22client_secret%22%3A%22k7%20Qz%22%2C%22a%22%3A1%7D', '%7B%22client_secret%22%3A%22***%22%2C%22a%22%3A1%7D'],
     ['{"headers":{"Authorization":"Bearer k7Qz"}}', '{"headers":{"Authorization":"***"}}'],
-  ])('%s', (text, shown) => {
+  ])('masks %s', (text, shown) => {
     expect(hideCredentials(text)).toBe(shown)
   })
 
@@ -65,7 +68,7 @@ describe('credentials inside a text', () => {
     '{"hasPassword":true,"password":null,"secret":false,"token":"public"}',
     'Enter your password: at least 8 characters, "auth" included = good',
     'password=1&secret=true',
-  ])('none: %s', (text) => {
+  ])('leaves a string without credentials unchanged: %s', (text) => {
     expect(hideCredentials(text)).toBe(text)
   })
 

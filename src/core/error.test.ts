@@ -7,11 +7,11 @@ test.each<[string, unknown]>([
   ['a text', 'a text'],
   ['undefined', undefined],
   ['null', null],
-])('the message %p of whatever was thrown', (message, thrown) => {
+])('messageOf returns %p for any thrown value', (message, thrown) => {
   expect(messageOf(thrown)).toBe(message)
 })
 
-test('atField puts the field before a refusal, keeps its code, and hands on what is no refusal', () => {
+test('atField prefixes the field to an AppError, preserves its code, and rethrows other errors unchanged', () => {
   const refuse = () => {
     throw new AppError('rateLimited', 'comes too often', 5)
   }
@@ -25,7 +25,7 @@ test('atField puts the field before a refusal, keeps its code, and hands on what
   expect(() => atField('config.url', bug)).toThrow(new TypeError('not a function'))
 })
 
-describe('all that is wrong', () => {
+describe('checkAll', () => {
   const refuse =
     (message: string, code: ErrorCode = 'invalid') =>
     () => {
@@ -40,7 +40,7 @@ describe('all that is wrong', () => {
     throw new Error('nothing was thrown')
   }
 
-  test('is in the faults of the first refusal, one for each field', () => {
+  test('collects the faults of all failed checks in the first error, one per field', () => {
     const { message, faults, code } = thrownBy(() =>
       checkAll([() => {}, refuse('a: is bad'), refuse('b: is bad'), refuse('a: is worse'), () => {}]),
     )
@@ -48,7 +48,7 @@ describe('all that is wrong', () => {
     checkAll([() => {}, () => {}])
   })
 
-  test('keeps the path of what is inside', () => {
+  test('preserves the path of nested faults', () => {
     const inner = () => {
       throw thrownBy(() => checkAll([refuse('a: is bad'), refuse('b: is bad')])).at('rule.')
     }
@@ -60,7 +60,7 @@ describe('all that is wrong', () => {
     ])
   })
 
-  test('is not looked for when a check fails otherwise', () => {
+  test('throws any other error unchanged, without collecting faults', () => {
     const bug = new TypeError('bug')
     expect(() =>
       checkAll([

@@ -36,8 +36,8 @@ function recorder(queue: FairQueue) {
   return { begun, ask, end }
 }
 
-describe('queue by shares', () => {
-  test('starts as many tasks as there are slots, and the others in the order of the calls', async () => {
+describe('a fair queue with shares', () => {
+  test('starts as many tasks as there are slots, then the rest in call order', async () => {
     const { begun, ask, end } = recorder(new FairQueue(2))
     const all = ['a', 'b', 'c', 'd'].map((name) => ask(name))
     await settle()
@@ -49,7 +49,7 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('returns what the work returns, or fails as it does', async () => {
+  test("returns the task's result or error", async () => {
     const queue = new FairQueue(1)
     expect(await queue.run(async () => 7)).toBe(7)
     const failing = queue.run(async () => {
@@ -60,7 +60,7 @@ describe('queue by shares', () => {
     expect(queue.load).toEqual({ running: 0, waiting: 0 })
   })
 
-  test('runs no more of a share than its limit, and lets others overtake it', async () => {
+  test('limits the running tasks per share, and lets other shares overtake', async () => {
     const { begun, ask } = recorder(new FairQueue(4))
     for (const name of ['a', 'b', 'c', 'd']) void ask(name, [share('caller', 2)])
     void ask('other', [share('another', 2)])
@@ -68,7 +68,7 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'b', 'other'])
   })
 
-  test('gives a free slot to the share with the fewest running', async () => {
+  test('gives a free slot to the share with the fewest running tasks', async () => {
     const { begun, ask, end } = recorder(new FairQueue(3))
     const ofAcme = [share('acme', 3)]
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void ask(name, ofAcme)
@@ -79,7 +79,7 @@ describe('queue by shares', () => {
     expect(begun.at(-1)).toBe('a4')
   })
 
-  test('refuses a task when too many of its share wait, and accepts it when there is room', async () => {
+  test('rejects a task when too many tasks of its share are waiting, and accepts it when there is room', async () => {
     const { ask, end } = recorder(new FairQueue(4))
     const mine = [share('caller', 1, 2)]
     const taken = ['a', 'b', 'c'].map((name) => ask(name, mine))
@@ -90,14 +90,14 @@ describe('queue by shares', () => {
     await Promise.all(taken)
   })
 
-  test('refuses a task when too many wait in total', async () => {
+  test('rejects a task when too many tasks are waiting in total', async () => {
     const { ask } = recorder(new FairQueue(1, 1))
     void ask('a', [share('x', 1)])
     void ask('b', [share('y', 1)])
     expect(ask('c', [share('z', 1)])).rejects.toMatchObject({ code: 'unavailable', retryAfterS: expect.any(Number) })
   })
 
-  test('never starts a task whose signal aborted while it waited', async () => {
+  test('never starts a task whose signal was aborted while it waited', async () => {
     const { begun, ask, end } = recorder(new FairQueue(1))
     const controller = new AbortController()
     void ask('a')
@@ -110,7 +110,7 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'c'])
   })
 
-  test('frees the slot of a running task that was aborted, but counts it for its share until it ends', async () => {
+  test('frees the slot of an aborted running task, but counts it towards its share until it ends', async () => {
     const { begun, ask, end } = recorder(new FairQueue(1))
     const controller = new AbortController()
     const mine = [share('caller', 1)]
@@ -126,7 +126,7 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'other', 'b'])
   })
 
-  test('keeps every limit, runs every task, and is empty at the end', async () => {
+  test('respects every limit, runs every task, and is empty at the end', async () => {
     const call = fc.record({ caller: fc.integer({ min: 0, max: 3 }), steps: fc.integer({ min: 0, max: 5 }) })
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (all) => {

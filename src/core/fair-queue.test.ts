@@ -15,8 +15,8 @@ function task() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('queue', () => {
-  test('starts tasks in the order of the calls, whichever ends first', async () => {
+describe('a fair queue', () => {
+  test('starts tasks in call order, regardless of which ends first', async () => {
     const queue = new FairQueue(2, 10)
     const tasks = Array.from({ length: 5 }, task)
     const results = tasks.map(({ work }) => queue.run(work))
@@ -35,7 +35,7 @@ describe('queue', () => {
     await Promise.all([results[0], results[3], results[4]])
   })
 
-  test('refuses tasks while it is full, and accepts them again once it is shorter', async () => {
+  test('rejects tasks while it is full, and accepts them again when there is room', async () => {
     const queue = new FairQueue(1, 2)
     const [running, ...waiting] = Array.from({ length: 3 }, task)
     const results = [running, ...waiting].map((task) => queue.run(task?.work ?? Promise.reject))
@@ -50,7 +50,7 @@ describe('queue', () => {
     await Promise.all(results)
   })
 
-  test('runs as many tasks at once as the limit allows, and never more', async () => {
+  test('runs as many tasks concurrently as the limit allows, and never more', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),

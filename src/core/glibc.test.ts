@@ -12,13 +12,13 @@ test.each([
   ['2.36', true],
   ['2.4', false],
   ['3.0', true],
-])('glibc %s is enough: %p', (version, isEnough) => {
+])('glibc %s is supported: %p', (version, isEnough) => {
   const fault = glibcFault(version)
   expect(fault === null).toBe(isEnough)
   if (!isEnough) expect(fault).toContain(`glibc ${version}; glibc ${GLIBC_MIN} or later`)
 })
 
-test('no library in the executable needs a later glibc, one needs this, and the README names it', () => {
+test('the minimum glibc version is what the bundled libraries require and the README states', () => {
   const duckdb = join(ROOT, 'node_modules/@duckdb/node-bindings-linux-x64')
   const libraries = [
     join(ROOT, 'node_modules/better-sqlite3/prebuilds/linux-x64.node'),

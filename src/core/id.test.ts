@@ -7,7 +7,7 @@ import { newId, newSecret } from './id.ts'
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 const anInstant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('ids sort as texts by the millisecond in which they were made', () => {
+test('IDs sort as strings by the millisecond of their creation', () => {
   fc.assert(
     fc.property(fc.array(anInstant, { minLength: 2, maxLength: 20 }), (instants) => {
       const byTime = [...new Set(instants)].sort((a, b) => a - b).map((at) => newId('iss', at))
@@ -16,7 +16,7 @@ test('ids sort as texts by the millisecond in which they were made', () => {
   )
 })
 
-test('an id is its prefix and 26 characters, the first ten of them its time', () => {
+test('an ID is a prefix and 26 characters, the first ten of which encode the time', () => {
   fc.assert(
     fc.property(anInstant, (at) => {
       const id = newId('dom', at)
@@ -27,12 +27,12 @@ test('an id is its prefix and 26 characters, the first ten of them its time', ()
   )
 })
 
-test('no two ids are equal, even in one millisecond', () => {
+test('no two IDs are equal, even in the same millisecond', () => {
   const ids = Array.from({ length: 20_000 }, () => newId('alr', TEST_START))
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('a secret is 256 bits in characters that need no escaping in a URL or a header', () => {
+test('a secret has 256 bits, in characters that need no escaping in a URL or header', () => {
   const secrets = (['ak', 'pt', 'st'] as const).flatMap((prefix) =>
     Array.from({ length: 500 }, () => {
       const secret = newSecret(prefix)

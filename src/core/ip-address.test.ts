@@ -17,8 +17,8 @@ function address(text: string): Address {
   return parsed
 }
 
-describe('text', () => {
-  test('every address can be formatted and read back', () => {
+describe('IP address parsing', () => {
+  test('reads back every formatted address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const parsed = address(text)
@@ -35,7 +35,7 @@ describe('text', () => {
     ['1:2:3:4:5:6:7:8', 0x0001_0002_0003_0004_0005_0006_0007_0008n],
     ['1::8', (1n << 112n) | 8n],
     ['1:2::', (1n << 112n) | (2n << 96n)],
-  ])('%s', (text, value) => expect(address(text).value).toBe(value))
+  ])('accepts %s', (text, value) => expect(address(text).value).toBe(value))
 
   test.each([
     '',
@@ -49,15 +49,15 @@ describe('text', () => {
     '1::2::3',
     '12345::',
     '[]',
-  ])('%j is no address', (text) => expect(parseAddress(text)).toBeNull())
+  ])('rejects %j as an address', (text) => expect(parseAddress(text)).toBeNull())
 
   test.each(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', 'host/8', '/8', '10.0.0.0/x'])(
-    '%j is no block',
+    'rejects %j as a CIDR block',
     (text) => expect(parseCidr(text)).toBeNull(),
   )
 })
 
-test('a block holds exactly the addresses that share its first bits', () => {
+test('a CIDR block contains exactly the addresses that share its prefix', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }), (base, other, bits) => {
       const binary = (text: string) => address(text).value.toString(2).padStart(32, '0').slice(0, bits)
@@ -84,7 +84,7 @@ const nearly = fc
       : [text, at, more, ...rest].join(''),
   )
 
-test('a text is an address exactly when `node:net` says so', () => {
+test('a string is an address exactly when `node:net` accepts it', () => {
   fc.assert(
     fc.property(nearly, (text) => {
       // Zones are removed before parsing.
@@ -95,7 +95,7 @@ test('a text is an address exactly when `node:net` says so', () => {
   )
 })
 
-test('a mapped address is the address it carries, and a mapped block that block', () => {
+test('IPv4-mapped addresses and blocks are converted to IPv4', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (v4, bits) => {
       expect(unmapped(address(`::ffff:${v4}`))).toEqual(address(v4))

@@ -11,4 +11,4 @@ test.each<[string, unknown]>([
   ['', null],
   ['<html>', null],
   ['{"a": 1', null],
-])('the object in %j', (text, object) => expect<unknown>(jsonObject(text)).toEqual(object))
+])('jsonObject reads %j', (text, object) => expect<unknown>(jsonObject(text)).toEqual(object))

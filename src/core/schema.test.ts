@@ -32,12 +32,12 @@ function refusalOf(value: unknown, root?: string): string {
   return 'was taken'
 }
 
-test('returns the value itself when it fits', () => {
+test('the parser returns a valid value itself', () => {
   const value: unknown = { name: 'a', count: 5, color: 'red', note: null, tags: ['x'], deep: { list: [{ at: 0 }] } }
   expect(parse(value) as unknown).toBe(value)
 })
 
-describe('a refusal names the first field that does not fit', () => {
+describe('a validation error', () => {
   test.each<[unknown, RegExp]>([
     [null, /^body: must be an object$/],
     [[], /^body: must be an object$/],
@@ -64,7 +64,7 @@ describe('a refusal names the first field that does not fit', () => {
     [{ name: 'a', channels: [{ type: 'email', target: 'a@b.c' }, { type: 'email' }] }, /^channels\[1\]\.target: /],
     [{ name: 'a', channels: [{ type: 'webhook', url: 'x' }] }, /^channels\[0\]\.url: /],
     [{ name: 'a', channels: ['email'] }, /^channels\[0\]: /],
-  ])('%j', (value, message) => {
+  ])('names the first invalid field of %j', (value, message) => {
     expect(refusalOf(value)).toMatch(message)
   })
 
@@ -95,16 +95,16 @@ describe('a refusal names the first field that does not fit', () => {
     [Closed({ a: Closed({}) }), { a: 1 }, 'a: must be an object'],
     [Closed({}), { a: 1 }, 'a: there is no such field'],
     [Closed({ a: Nullable(Type.String()) }), { a: 1 }, 'a: must be a text'],
-  ])('in our words: %#', (schema, value, message) => {
+  ])('has a readable message: %#', (schema, value, message) => {
     expect(() => parser(schema)(value)).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })
 
-  test('below the name of the root', () => {
+  test('prefixes the name of the root', () => {
     expect(refusalOf({ name: '' }, 'alerts[3]')).toStartWith('alerts[3].name: ')
     expect(refusalOf('x', 'alerts[3]')).toStartWith('alerts[3]: ')
   })
 
-  test('whatever an unknown field is called', () => {
+  test('names an unknown field regardless of its name', () => {
     const known = ['name', 'count', 'color', 'note', 'tags', 'params', 'channels', 'deep']
     const unknown = fc.string({ unit: 'binary', maxLength: 50 }).filter((name) => !known.includes(name))
     fc.assert(
@@ -116,13 +116,13 @@ describe('a refusal names the first field that does not fit', () => {
     )
   })
 
-  test('cut short when the name is long', () => {
+  test('truncates a long field name', () => {
     const message = refusalOf({ name: 'a', ['x'.repeat(100_000)]: 1 })
     expect(message).toBe(`${'x'.repeat(200)}…: there is no such field`)
   })
 })
 
-describe('the faults of a refusal', () => {
+describe('the faults of a validation error', () => {
   const faultsOf = (value: unknown, root = '') => {
     try {
       parse(value, root)
@@ -152,14 +152,14 @@ describe('the faults of a refusal', () => {
         'deep.list[2].at: is missing',
       ],
     ],
-  ])('of %j name each field once', (value, faults) => {
+  ])('for %j include each field once', (value, faults) => {
     expect([...faultsOf(value)].sort()).toEqual([...faults].sort())
     const inList = faults.map((fault) => `alerts[1].${fault}`)
     expect([...faultsOf(value, 'alerts[1]')].sort()).toEqual(inList.sort())
     expect(faultsOf(value)[0]).toBe(refusalOf(value))
   })
 
-  test('are at most 20, and of a large value the first alone', () => {
+  test('are limited to 20, or to the first for a large value', () => {
     const wrong = (count: number) => ({ name: 'a', deep: { list: Array(count).fill({ at: 'x' }) } })
     expect(faultsOf(wrong(100))).toHaveLength(20)
     expect(faultsOf(wrong(30_000))).toEqual(['deep.list[0].at: must be a whole number'])

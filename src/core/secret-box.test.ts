@@ -5,8 +5,8 @@ import { secretBox, secretHash } from './secret-box.ts'
 const box = secretBox(Buffer.alloc(32, 1))
 const aText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'whsec_abc', '\0', 'é'.repeat(5000)))
 
-describe('a box', () => {
-  test('opens what it sealed', () => {
+describe('a secret box', () => {
+  test('decrypts what it encrypted', () => {
     fc.assert(
       fc.property(aText, (text) => {
         expect(box.open(box.seal(text))).toBe(text)
@@ -14,13 +14,13 @@ describe('a box', () => {
     )
   })
 
-  test('shows neither the text nor that two are equal', () => {
+  test('reveals neither the plaintext nor whether two plaintexts are equal', () => {
     const [one, two] = [box.seal('hunter2hunter2'), box.seal('hunter2hunter2')]
     expect(one.includes('hunter2')).toBe(false)
     expect(one.equals(two)).toBe(false)
   })
 
-  test('seals equal texts equally, and others not, where they are to be compared', () => {
+  test('sealEqually returns equal ciphertexts only for equal plaintexts', () => {
     fc.assert(
       fc.property(aText, aText, (one, other) => {
         const sealed = box.sealEqually(one)
@@ -31,7 +31,7 @@ describe('a box', () => {
     )
   })
 
-  test('refuses what was changed, at any byte', () => {
+  test('rejects ciphertext modified at any byte', () => {
     fc.assert(
       fc.property(aText, fc.nat(), fc.integer({ min: 1, max: 255 }), (text, at, flip) => {
         const sealed = box.seal(text)
@@ -42,7 +42,7 @@ describe('a box', () => {
     )
   })
 
-  test('refuses what was cut or made longer, at any length', () => {
+  test('rejects ciphertext that was truncated or extended', () => {
     for (const text of ['', 'a', 'a longer secret']) {
       const sealed = box.seal(text)
       for (let length = 0; length < sealed.length; length++) {
@@ -52,12 +52,12 @@ describe('a box', () => {
     }
   })
 
-  test('refuses what another key sealed', () => {
+  test('rejects ciphertext of another key', () => {
     expect(() => secretBox(Buffer.alloc(32, 2)).open(box.seal('secret'))).toThrow()
   })
 })
 
-test('a secret is stored as its SHA-256', () => {
+test('secretHash returns the SHA-256 of a secret', () => {
   // The example in FIPS 180-2, appendix B.1.
   expect(secretHash('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

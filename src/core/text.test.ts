@@ -12,9 +12,11 @@ test.each<[string, number, '' | '…', string]>([
   ['ab😀😀', 5, '…', 'ab😀…'],
   ['', 0, '', ''],
   ['😀', 1, '…', '…'],
-])('%j cut to %i with %j behind it', (text, length, mark, cut) => expect(cutText(text, length, mark)).toBe(cut))
+])('cutText truncates %j to %i characters with the suffix %j', (text, length, mark, cut) =>
+  expect(cutText(text, length, mark)).toBe(cut),
+)
 
-test('cutText keeps the longest beginning that fits, and never half a character', () => {
+test('cutText returns the longest prefix that fits, and never splits a character', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '…', '😀', 'é'), maxLength: 12 })
   fc.assert(
     fc.property(
@@ -33,7 +35,7 @@ test('cutText keeps the longest beginning that fits, and never half a character'
   )
 })
 
-test('times are spelled to the minute, in UTC', () => {
+test('times are formatted to the minute, in UTC', () => {
   expect([0, Date.UTC(2026, 0, 5, 12, 7, 59, 999)].map(timeText)).toEqual([
     '1970-01-01 00:00 UTC',
     '2026-01-05 12:07 UTC',
@@ -48,16 +50,18 @@ test.each([
   ['GA4 (purchase): a.b*c', ['GA4', 'purchase', 'a.b*c', 'axb'], ['axb']],
   ['Überkauf', ['kauf'], ['kauf']],
   ['', ['a'], ['a']],
-])('of the names, %j leaves unsaid', (text, names, unsaid) => expect(namesMissingIn(text, names)).toEqual(unsaid))
+])('namesMissingIn finds the names that are missing in %j', (text, names, unsaid) =>
+  expect(namesMissingIn(text, names)).toEqual(unsaid),
+)
 
 test.each<[number[], number, string]>([
   [[], 1, ''],
   [[0, 1, 2, 4], 4, '▁▃▅█'],
   [[0, 0], 1, '▁▁'],
   [[-5, 9], 4, '▁█'],
-])('bars of %j with %d as the highest', (values, most, bars) => expect(barsText(values, most)).toBe(bars))
+])('barsText shows %j with %d as the maximum', (values, most, bars) => expect(barsText(values, most)).toBe(bars))
 
-test('barsText has one of eight bars for each value, higher ones for larger values', () => {
+test('barsText returns one of eight bars per value, with higher bars for larger values', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ noNaN: true })), fc.double({ min: 1e-3, max: 1e9 }), (values, most) => {
       const sorted = values.toSorted((a, b) => a - b)
@@ -67,15 +71,15 @@ test('barsText has one of eight bars for each value, higher ones for larger valu
   )
 })
 
-test('wholeWord finds every occurrence of a word with any characters', () => {
+test('wholeWord finds every occurrence of a word that contains any characters', () => {
   expect('a.b a.b axb a.bc'.replaceAll(wholeWord('a.b', 'g'), '-')).toBe('- - axb a.bc')
   expect(wholeWord('shop').test('Shop')).toBe(false)
 })
 
-test.each(['', 'a', 'éa', 'Already', '1 event'])('%j with its first letter large', (text) => {
+test.each(['', 'a', 'éa', 'Already', '1 event'])('capitalized changes the first letter of %j to upper case', (text) => {
   expect(capitalized(text)).toBe(text && (text[0] ?? '').toUpperCase() + text.slice(1))
 })
 
-test('numberText has two decimals at most', () => {
+test('numberText formats at most two decimal places', () => {
   expect([2000.5, 1 / 3, -2].map(numberText)).toEqual(['2,000.5', '0.33', '-2'])
 })

@@ -18,11 +18,11 @@ test.each([
   ['a negative number', -at, null],
   ['nanoseconds', at * 1e6, null],
   ['infinity', Number.POSITIVE_INFINITY, null],
-])('%s', (_, number, expected) => {
+])('parseTimestamp reads %s', (_, number, expected) => {
   expect(parseTimestamp(number)).toBe(expected)
 })
 
-test('every instant from 1974 to 2031 is read the same in each unit', () => {
+test('every instant from 1974 to 2031 is read equally in each unit', () => {
   fc.assert(
     fc.property(fc.integer({ min: Date.UTC(1974, 0), max: Date.UTC(2031, 0) }), (instant) => {
       const whole = instant - (instant % 1000)

@@ -3,7 +3,7 @@ import { unsealTarget } from '../alerts/channel-target.ts'
 import { outboxFixture } from '../integrations/delivery/outbox.fixture.ts'
 import { sealStoredTargets } from './encrypt-targets.ts'
 
-test('a damaged row does not prevent the start, and a second start changes nothing', () => {
+test('a damaged row does not prevent startup, and a second startup changes nothing', () => {
   const { db, box, issue, tell, deliveries } = outboxFixture()
   const target = 'https://hooks.slack.com/services/T0/B0/secret'
   const channels = [

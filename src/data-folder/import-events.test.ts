@@ -159,8 +159,8 @@ const TYPES: Record<string, string> = {
 
 const stored = ({ seq: _seq, id, ...event }: StoredEvent) => ({ ...event, id: id.startsWith('evt_') ? '' : id })
 
-describe('an event', () => {
-  test('is the same and refused for the same reason, whether it comes in a line or in a row', async () => {
+describe('an imported event', () => {
+  test('is stored or rejected identically as an NDJSON line and as a Parquet row', async () => {
     await using probe = await stand()
     const lines = fc.sample(aLine([probe.first, probe.second]), { numRuns: 4000, seed: 7 })
     const path = join(probe.folder, 'lines.ndjson')
@@ -203,7 +203,7 @@ describe('an event', () => {
     )
   })
 
-  test('of a Parquet file has parameters as a map, times as timestamps, and other columns may be NULL', async () => {
+  test('from a Parquet file may have a parameter map, timestamps, and null in unknown columns', async () => {
     await using probe = await stand()
     const path = join(probe.folder, 'a.parquet')
     await parquetOf(
@@ -220,7 +220,7 @@ describe('an event', () => {
     ])
   })
 
-  test('of a Parquet file is refused for a column that nobody knows, also one called as a property of every object', async () => {
+  test('from a Parquet file is rejected for an unknown column, even one named like an Object property', async () => {
     await using probe = await stand()
     const path = join(probe.folder, 'a.parquet')
     await parquetOf(path, `SELECT ${NOW - HOUR_MS} AS receivedAt, 'Shop' AS vendor, 'x' AS "constructor"`)
@@ -228,7 +228,7 @@ describe('an event', () => {
     expect(errors).toMatchObject([{ error: 'constructor: there is no such field' }])
   })
 
-  test('has a unique number in chronological order, also with existing events and at the same instant', async () => {
+  test('has a unique sequence number in chronological order, even at the same instant as existing events', async () => {
     await using probe = await stand()
     const write = (name: string, times: readonly number[]) => {
       const lines = times.map((receivedAt, n) => JSON.stringify({ receivedAt, vendor: name, id: `${name}${n}` }))

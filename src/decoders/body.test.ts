@@ -29,7 +29,7 @@ const readable: [name: string, captured: CapturedBody, text: string | null][] = 
   ['exactly the limit', { bodyBase64: base64(gzipSync(large.subarray(1))) }, large.subarray(1).toString()],
 ]
 
-test.each(readable)('reads %s', (_name, captured, expected) => {
+test.each(readable)('readBody reads %s', (_name, captured, expected) => {
   expect(readBody(captured)).toEqual({ text: expected, error: null })
 })
 
@@ -56,17 +56,17 @@ const refused: [name: string, captured: CapturedBody, error: string][] = [
   ],
 ]
 
-test.each(refused)('refuses %s', (_name, captured, error) => {
+test.each(refused)('readBody rejects %s', (_name, captured, error) => {
   expect(readBody(captured)).toEqual({ text: null, error })
 })
 
-test('a long body of spaces is refused at once', () => {
+test('a long body of spaces is rejected immediately', () => {
   const startedAt = performance.now()
   expect(readBody({ bodyBase64: `${' '.repeat(MAX_BODY_BYTES)}!` }).error).toBe('bodyBase64 is not base64')
   expect(performance.now() - startedAt).toBeLessThan(200)
 })
 
-test('never throws', () => {
+test('readBody never throws', () => {
   const encodings = fc.constantFrom(undefined, 'gzip', 'deflate', 'br', 'zstd', '')
   fc.assert(
     fc.property(

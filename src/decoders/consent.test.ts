@@ -168,8 +168,8 @@ const strings: Case[] = [
   [{ gpp: 'D', gpp_sid: 'seven' }, {}],
 ]
 
-describe('in words', () => {
-  test.each([...consentMode, ...flags, ...usPrivacy, ...strings])('%j', (sent, words) => {
+describe('readConsent', () => {
+  test.each([...consentMode, ...flags, ...usPrivacy, ...strings])('describes the consent in %j', (sent, words) => {
     expect(readConsent(sent)).toEqual(words)
   })
 })
@@ -198,7 +198,7 @@ function coreOf(policy: number, day: string): string {
 }
 const DISCLOSING = packed(`001${vendorBits([1, 2, 10])}`)
 
-describe('version and disclosed vendors of a TCF string', () => {
+describe('the version and disclosed vendors of a TCF string', () => {
   const FRAMEWORK = 'consent.tcf.framework'
   const DISCLOSED = 'consent.tcf.disclosed_vendors'
   const MISSING = 'missing: invalid since 2026-03-01'
@@ -221,18 +221,21 @@ describe('version and disclosed vendors of a TCF string', () => {
     [5, '2026-03-01', ['', '%', 'I'], 'TCF 2.2', MISSING],
     [6, '2027-01-01', [], undefined, MISSING],
     [6, '2027-01-01', [DISCLOSING], undefined, '3 vendors'],
-  ])('policy version %d, made on %s, segments %j', (policy, day, segments, framework, disclosed) => {
-    const text = [coreOf(policy, day), ...segments].join('.')
-    for (const sent of [{ gdpr_consent: text }, { gpp: `DBABMA~${text}` }]) {
-      const words = readConsent(sent)
-      expect(words['consent.tcf.version']).toBe('2')
-      expect(words['consent.tcf.policy_version']).toBe(String(policy))
-      expect(words['consent.tcf.created']).toBe(day)
-      expect([words[FRAMEWORK], words[DISCLOSED]]).toEqual([framework, disclosed])
-    }
-  })
+  ])(
+    'are read for policy version %d, created on %s, with segments %j',
+    (policy, day, segments, framework, disclosed) => {
+      const text = [coreOf(policy, day), ...segments].join('.')
+      for (const sent of [{ gdpr_consent: text }, { gpp: `DBABMA~${text}` }]) {
+        const words = readConsent(sent)
+        expect(words['consent.tcf.version']).toBe('2')
+        expect(words['consent.tcf.policy_version']).toBe(String(policy))
+        expect(words['consent.tcf.created']).toBe(day)
+        expect([words[FRAMEWORK], words[DISCLOSED]]).toEqual([framework, disclosed])
+      }
+    },
+  )
 
-  test('disclosed vendors are counted alike as bits and as ranges', () => {
+  test('have the same vendor count as bits and as ranges', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 1500 }), { maxLength: 60 })
     fc.assert(
       fc.property(ids, (vendors) => {
@@ -245,7 +248,7 @@ describe('version and disclosed vendors of a TCF string', () => {
   })
 })
 
-test('never throws, and its result is short', () => {
+test('readConsent never throws, and its result is short', () => {
   const keys = ['gcs', 'gcd', 'npa', 'dma_cps', 'asc', 'gdpr', 'gdpr_consent', 'us_privacy', 'gpp', 'gpp_sid', 'gpc']
   const base64 = fc.string({ unit: fc.constantFrom(...'AB_-~.CDz019'), maxLength: 400 })
   const text = fc.oneof(
@@ -265,14 +268,14 @@ test('never throws, and its result is short', () => {
   )
 })
 
-describe('added to an event', () => {
-  test('next to its parameters, without replacing them', () => {
+describe('consent added to an event', () => {
+  test('does not replace existing parameters', () => {
     const params = { gcs: 'G100', 'consent.ad_storage': 'granted' }
     addConsent(params)
     expect(params).toEqual({ gcs: 'G100', ...storage('granted', 'denied') })
   })
 
-  test('only where there is room', () => {
+  test('respects the parameter limit', () => {
     const params = emptyParams()
     params.gcs = 'G100'
     for (let index = 2; index < MAX_PARAMS; index++) params[`k${index}`] = ''

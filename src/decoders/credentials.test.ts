@@ -61,7 +61,7 @@ const sent = fc.record({
   body: fc.constantFrom(null, ...bodies),
 })
 
-test('no decoder returns a credential, wherever it is in the request', () => {
+test('no decoder returns a credential from any part of a request', () => {
   const met = new Set<string>()
   fc.assert(
     fc.property(address, sent, ([host, path], { query, body }) => {

@@ -131,8 +131,8 @@ function omnibugCases(file: string): OmnibugCase[] {
   return readCases<OmnibugCase>(file).filter((c) => !COINED.test(c.provider))
 }
 
-describe.skipIf(absent)('golden cases', () => {
-  test('current requests', () => {
+describe.skipIf(absent)('decoding of golden cases', () => {
+  test('returns the expected events of current requests', () => {
     const cases = readCases<ModernCase>('golden.modern.json')
     const wrong = cases.flatMap((c) => {
       const { vendor, account, events, error } = decode(c)
@@ -145,7 +145,7 @@ describe.skipIf(absent)('golden cases', () => {
     expect(wrong).toEqual([])
   })
 
-  test('the vendor of a request', () => {
+  test('detects the vendor of a request', () => {
     const cases = omnibugCases('golden.match.json')
     const wrong = cases.filter((c) => {
       const { vendor, events } = decode(c)
@@ -158,13 +158,13 @@ describe.skipIf(absent)('golden cases', () => {
     expect(wrong).toEqual([])
   })
 
-  test('the vendor among all decoders', () => {
+  test('selects the vendor among all decoders', () => {
     for (const c of omnibugCases('golden.dispatch.json')) {
       expect([c.url, decode(c).vendor]).toEqual([c.url, PROVIDERS[c.provider] ?? ''])
     }
   })
 
-  test('the parameters of a request', () => {
+  test('returns the parameters of a request', () => {
     const cases = omnibugCases('golden.decode.json')
     for (const c of cases) {
       const { vendor, events, error } = decode(c)
@@ -183,10 +183,10 @@ describe.skipIf(absent)('golden cases', () => {
   })
 })
 
-describe.skipIf(absent)('recordings', () => {
+describe.skipIf(absent)('HAR recordings', () => {
   const files = absent ? ['none there'] : readdirSync(join(DATA, 'har')).filter((name) => name.endsWith('.har'))
 
-  test.each(files)('%s', (file) => {
+  test.each(files)('%s is decoded without errors', (file) => {
     const { entries } = JSON.parse(readFileSync(join(DATA, 'har', file), 'utf8')).log
     for (const { request } of entries) {
       const { url, method, postData } = request

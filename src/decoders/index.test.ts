@@ -15,7 +15,7 @@ describe('the list of decoders', () => {
     for (const { source } of decoders) expect(URL.canParse(source)).toBe(true)
   })
 
-  test('has valid hosts, or paths for any host', () => {
+  test('has valid hosts, or routes for any host', () => {
     for (const { vendor, hosts, routes } of decoders) {
       for (const host of hosts) expect(new URL(`https://${host}/`).hostname).toBe(host)
       expect([vendor, hosts.length > 0 || routes.every(({ anyHost }) => anyHost)]).toEqual([vendor, true])
@@ -23,7 +23,7 @@ describe('the list of decoders', () => {
   })
 })
 
-test('requests of unknown vendors are recognised as such without reading their parameters', () => {
+test('requests to unknown vendors are not recognised, and their parameters are not read', () => {
   const routing = new Routing(decoders)
   const read: string[] = []
   class Watched extends VendorRequest {
@@ -69,7 +69,7 @@ describe('decodeHit', () => {
     expect(get(url)).toEqual({ ...nothing, vendor: null, error: 'url: is not an absolute address' })
   })
 
-  test('decodes by host, ignoring case and subdomains', () => {
+  test('matches hosts regardless of case and subdomains', () => {
     expect(get('HTTPS://De-DE.Facebook.COM/tr?id=1&ev=Lead')).toEqual({
       vendor: 'Meta Pixel',
       kind: 'event',
@@ -79,17 +79,17 @@ describe('decodeHit', () => {
     })
   })
 
-  test('a decoder that throws affects only its request', () => {
+  test('returns an error when a decoder throws', () => {
     const hit = { url: 'https://api.segment.io/v1/t', method: 'POST', body: '{"secret":' }
     expect(decodeHit(hit)).toEqual({ ...nothing, vendor: 'Segment', error: 'Segment: the body is not JSON' })
   })
 
-  test('a preflight request has no events', () => {
+  test('returns no events for a preflight request', () => {
     const hit = { url: 'https://api.segment.io/v1/t', method: 'OPTIONS', body: null }
     expect(decodeHit(hit)).toEqual({ ...nothing, vendor: 'Segment', error: null })
   })
 
-  test('keeps the first 1,000 events of a request and reports the cut', () => {
+  test('limits a request to its first 1,000 events and reports the truncation', () => {
     const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
     const { events, error } = decodeHit({ url, method: 'POST', body: 'en=a\n'.repeat(200_000) })
     expect(events).toHaveLength(MAX_EVENTS_PER_HIT)
@@ -98,7 +98,7 @@ describe('decodeHit', () => {
     expect(error).toBeNull()
   })
 
-  test('keeps the first parameters of a batch that repeats shared values for each event', () => {
+  test('limits the total parameters of a batch that repeats shared values for each event', () => {
     const shared = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`key${index}`, 'x']))
     const batch = Array.from({ length: 900 }, () => ({ type: 'track', event: 'a' }))
     const body = JSON.stringify({ ...shared, batch })
@@ -110,7 +110,7 @@ describe('decodeHit', () => {
     expect(events.at(-2)?.cut).toEqual([])
   })
 
-  test('truncates and cleans names', () => {
+  test('truncates and sanitises names', () => {
     const { events } = get(`https://www.facebook.com/tr?id=%00&ev=${'x'.repeat(300)}&cd[a]=${'y'.repeat(5000)}`)
     expect(events[0]?.event).toHaveLength(MAX_NAME_LENGTH)
     expect(events[0]?.account).toBe('\ufffd')
@@ -118,7 +118,7 @@ describe('decodeHit', () => {
   })
 })
 
-describe('a shop’s own requests belong to no vendor', () => {
+describe('a shop’s own requests', () => {
   const paths = [
     ...['/collect', '/track', '/track/', '/event', '/events', '/p', '/i', '/t', '/s', '/e', '/a', '/c', '/g', '/id'],
     ...['/api/event', '/api/events', '/api/track', '/api/collect', '/api/send', '/api/v1/event', '/api/v1/sessions'],
@@ -191,14 +191,14 @@ describe('a shop’s own requests belong to no vendor', () => {
     'url=https://stats.example/matomo.php%3Fidsite%3D1%26rec%3D1%26url%3Dx',
   ]
 
-  test.each(paths)('%s', (path) => {
+  test.each(paths)('to %s belong to no vendor', (path) => {
     const urls = ['', ...queries].map((query) => `https://shop.example${path}${query && '?'}${query}`)
     const hits = urls.flatMap((url) => bodies.map((body) => ({ url, method: body === null ? 'GET' : 'POST', body })))
     expect(hits.filter((hit) => decodeHit(hit).vendor !== null)).toEqual([])
   })
 })
 
-describe('the name of a built-in property is an ordinary name', () => {
+describe('an event named like a built-in property', () => {
   const requests = (word: string) => [
     { url: `https://rudderstack.com/pixel/v1/${word}?writeKey=k`, event: word },
     { url: `https://events.attentivemobile.com/e?t=${word}`, event: word },
@@ -208,15 +208,18 @@ describe('the name of a built-in property is an ordinary name', () => {
     { url: 'https://px.dynamicyield.com/batch?sec=7', body: { data: [{ type: word, name: 'Sale' }] }, event: 'Sale' },
     { url: `https://uct.service.usercentrics.eu/uct?t=${word}&sid=7`, event: word },
   ]
-  test.each(Object.getOwnPropertyNames(Object.prototype).filter((word) => /^\w+$/.test(word)))('%s', (word) => {
-    for (const { url, body, event } of requests(word)) {
-      const hit = { url, method: body ? 'POST' : 'GET', body: body ? JSON.stringify(body) : null }
-      expect([url, decodeHit(hit).events.map(({ event }) => event)]).toEqual([url, [event]])
-    }
-  })
+  test.each(Object.getOwnPropertyNames(Object.prototype).filter((word) => /^\w+$/.test(word)))(
+    'is decoded normally: %s',
+    (word) => {
+      for (const { url, body, event } of requests(word)) {
+        const hit = { url, method: body ? 'POST' : 'GET', body: body ? JSON.stringify(body) : null }
+        expect([url, decodeHit(hit).events.map(({ event }) => event)]).toEqual([url, [event]])
+      }
+    },
+  )
 })
 
-describe('any request', () => {
+describe('decoding of any request', () => {
   /** Every word in the decoders' source, so that generated requests often have keys that the decoders read. */
   const words = [
     ...new Set(
@@ -264,7 +267,7 @@ describe('any request', () => {
     { weight: 8, arbitrary: address.map(([host, path, all]) => `https://${host}${path}?${all.join('&')}`) },
   )
 
-  test('never throws, and returns either what was read or an error', () => {
+  test('never throws, and returns either events or an error', () => {
     const met = new Set<string>()
     fc.assert(
       fc.property(url, fc.constantFrom('GET', 'POST'), body, (url, method, body) => {

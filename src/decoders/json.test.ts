@@ -6,7 +6,7 @@ test.each<[text: string | null, message: string]>([
   ['', 'the body is missing'],
   [null, 'the body is missing'],
   ['{"secret":', 'the body is not JSON'],
-])('readJson refuses %j', (text, message) => {
+])('readJson rejects %j', (text, message) => {
   expect(() => readJson(text)).toThrow(new Error(message))
 })
 
@@ -18,7 +18,7 @@ test.each<[text: string, objects: Record<string, unknown>[]]>([
   expect(readJsonObjects(text)).toEqual(objects)
 })
 
-test.each(['7', 'null', '"text"'])('readJsonObjects refuses %j', (text) => {
+test.each(['7', 'null', '"text"'])('readJsonObjects rejects %j', (text) => {
   expect(() => readJsonObjects(text)).toThrow(new Error('the body is not JSON objects'))
 })
 
@@ -29,7 +29,7 @@ test.each<[value: unknown, unfolded: unknown]>([
   ['12', '12'],
   [12, 12],
   [null, null],
-])('unfolded: %j', (value, expected) => {
+])('unfolded parses nested JSON in %j', (value, expected) => {
   expect(unfolded(value)).toEqual(expected)
 })
 
@@ -38,15 +38,15 @@ test.each<[body: string | null, start: string, parts: string[], expected: boolea
   ['{"a":1,"b":2}', '{"b"', [], false],
   ['{"a":1,"b":2}', '{', ['"c"'], false],
   [null, '', [], false],
-])('looksLike: %j', (body, start, parts, expected) => {
+])('looksLike checks the start and parts of %j', (body, start, parts, expected) => {
   expect(looksLike(body, start, ...parts)).toBe(expected)
 })
 
-test('isJson looks at the first character', () => {
+test('isJson checks the first character', () => {
   expect([' {', '[1', 'a', '', null, undefined].map(isJson)).toEqual([true, true, false, false, false, false])
 })
 
-test('fromBase64 accepts both alphabets and lost plus signs', () => {
+test('fromBase64 accepts both alphabets, and spaces instead of plus signs', () => {
   const text = '{"a":"ÿ?>~"}'
   const packed = Buffer.from(text).toString('base64')
   expect([packed, packed.replaceAll('+', ' '), Buffer.from(text).toString('base64url')].map(fromBase64)).toEqual([
@@ -56,7 +56,7 @@ test('fromBase64 accepts both alphabets and lost plus signs', () => {
   ])
 })
 
-describe('a deeply nested text', () => {
+describe('deeply nested JSON', () => {
   const nested = (levels: number, filler = '') => `${'[{"a":'.repeat(levels / 2)}"${filler}"${'}]'.repeat(levels / 2)}`
 
   test.each([
@@ -65,7 +65,7 @@ describe('a deeply nested text', () => {
     ['500,000 levels', '['.repeat(500_000) + ']'.repeat(500_000), false],
     ['brackets in a text', JSON.stringify(['[{'.repeat(20_000), '\\"[{'.repeat(20_000)]), true],
     ['brackets side by side', `[${'[],{},'.repeat(20_000)}0]`, true],
-  ])('%s is JSON or not', (_, text, isRead) => {
+  ])('is accepted up to 1,000 levels: %s', (_, text, isRead) => {
     expect(unfolded(text) !== text).toBe(isRead)
     for (const read of [() => readJson(text), () => readJsonObject(`{"data":${isRead ? '[]' : text}}`)]) {
       if (isRead) expect(read).not.toThrow()

@@ -9,15 +9,15 @@ test.each([
   ['grüß – 日本', 'OYJwPw+wBIyARYp6aBpzIA=='],
   ['grüß – 日本', 'OYJwPw wBIyARYp6aBpzIA=='],
   ['{"type":"page","id":"ACC-1"}', 'N4IgLgngDgpiBcIoEMDmcA0ICWATBIAggMLEC0AjCAL5A==='],
-])('%j', (text, compressed) => {
+])('%j is decompressed', (text, compressed) => {
   expect(decompressFromBase64(compressed)).toBe(text)
 })
 
-test.each(['', '====', 'N4Ig', '{"type":"page"}', '/////'])('%j is not compressed text', (text) => {
+test.each(['', '====', 'N4Ig', '{"type":"page"}', '/////'])('%j is rejected as compressed data', (text) => {
   expect(decompressFromBase64(text)).toBeNull()
 })
 
-test('any input ends in bounded time with a bounded result', () => {
+test('decompression of any input has a bounded result', () => {
   fc.assert(
     fc.property(fc.base64String({ maxLength: 400 }), (text) => {
       expect((decompressFromBase64(text) ?? '').length).toBeLessThan(100_000)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { insideJson, productsOf, withNamed } from './named.ts'
 
 describe('named parameters', () => {
-  test('are added to the sent ones, including all with the same name', () => {
+  test('are added to the existing ones, including all with the same name', () => {
     const name = fc.constantFrom('a', 'a.1', 'a.2', 'a.1.1', 'b', '__proto__', 'constructor')
     const named = fc.array(fc.tuple(name, fc.stringMatching(/^[x-z]{1,3}$/)), { maxLength: 40 })
     fc.assert(
@@ -16,7 +16,7 @@ describe('named parameters', () => {
     )
   })
 
-  test('omit empty values, and are limited to 500', () => {
+  test('omit empty values and are limited to 500', () => {
     expect(
       withNamed({ a: '1' }, [
         ['b', ''],
@@ -36,11 +36,11 @@ test.each([
   ['text', {}],
   ['{}', {}],
   [undefined, {}],
-])('parameters inside %p', (text, expected) => {
+])('insideJson reads the parameters in %p', (text, expected) => {
   expect(Object.fromEntries(insideJson({ k: text }, 'k'))).toEqual(expected)
 })
 
-test('lists of products are read together, up to 100 entries', () => {
+test('parallel lists of products are combined, up to 100 entries', () => {
   const named = [...productsOf({ s: 'A|B|', q: '1' }, { s: 'sku', q: 'quantity', n: 'name' }, '|')]
   expect(named).toEqual([
     ['products.0.sku', 'A'],

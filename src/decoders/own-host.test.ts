@@ -67,7 +67,7 @@ const FORMS: { vendor: string; account: string; event: string; fields: Fields; r
 describe.each(FORMS)('$vendor under a renamed path', ({ vendor, account, event, fields, required }) => {
   const expected = { vendor, account, events: [event] }
 
-  test('is recognised by GET, and by POST plain and compressed', () => {
+  test('is recognised in a GET request and in a plain or compressed POST request', () => {
     const text = form(fields)
     expect(decoded({ query: text })).toEqual(expected)
     expect(decoded({ body: text })).toEqual(expected)
@@ -83,7 +83,7 @@ describe.each(FORMS)('$vendor under a renamed path', ({ vendor, account, event, 
     }
   })
 
-  test('is not recognised when another body only contains its URL', () => {
+  test('is not recognised when another body merely contains its URL', () => {
     const address = `https://stats.example/x?a=1&${form(fields)}&b=1`
     expect(decoded({ body: address })).toEqual(nobody)
     expect(decoded({ body: `0~GET ${address}` })).toEqual(nobody)
@@ -112,7 +112,7 @@ describe.each([
     ['a form in base64 that was not escaped', { body: `data=${btoa(JSON.stringify({ ...one, x: '>>>???' }))}` }, 1],
     ['the query in base64', { query: form({ data: btoa(json) }) }, 1],
     ['gzip', { bodyBase64: gzip(list) }, 2],
-  ])('is recognised in %s', (_, sent, count) => {
+  ])('is recognised in the format: %s', (_, sent, count) => {
     expect(decoded(sent)).toEqual({ vendor, account, events: Array(count).fill('Order') })
   })
 
@@ -128,13 +128,13 @@ describe.each([
   })
 })
 
-describe('many requests in one, under a renamed path', () => {
+describe('batched requests under a renamed path', () => {
   const hit = form({ idsite: '2', rec: '1', url: PAGE })
   const order = form({ idsite: '2', rec: '1', idgoal: '0', ec_id: 'T1', revenue: '59.9', url: PAGE })
   test.each<[string, unknown]>([
     ['texts', { requests: [`?${hit}`, `?${order}`] }],
     ['texts with an address', { requests: [`matomo.php?${hit}`, `matomo.php?${order}`], token_auth: 'x' }],
-  ])('are recognised as Matomo as %s', (_, body) => {
+  ])('are recognised as Matomo in the format: %s', (_, body) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decoded({ body: JSON.stringify(body) })).toEqual(expected)
   })
@@ -142,7 +142,7 @@ describe('many requests in one, under a renamed path', () => {
   test.each<[string, unknown, string | undefined]>([
     ['objects', { requests: [hit, order].map((text) => Object.fromEntries(new URLSearchParams(text))) }, undefined],
     ['parts of the query', { requests: [form({ url: PAGE }), order] }, 'idsite=2&rec=1'],
-  ])('are recognised as Matomo from a server as %s', (_, body, query) => {
+  ])('are recognised as Matomo when sent by a server in the format: %s', (_, body, query) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decodedFromServer({ body: JSON.stringify(body), query })).toEqual(expected)
   })
@@ -154,11 +154,11 @@ describe('many requests in one, under a renamed path', () => {
     '{"requests":["?idsite=x&rec=1&url=x"]}',
     '{"requests":{"idsite":"2","rec":"1","url":"x"}}',
     '{"idsite":"2","rec":"1","url":"x"}',
-  ])('are not recognised as %s', (body) => {
+  ])('are not recognised in %s', (body) => {
     expect(decoded({ body })).toEqual(nobody)
   })
 
-  test('are recognised as Google Analytics 4, one per line, with shared values in the query or the first line', () => {
+  test('are recognised as Google Analytics 4, one per line, with shared values in the query or first line', () => {
     const expected = { vendor: 'Google Analytics 4', account: 'G-ABCDE12345', events: ['scroll', 'purchase'] }
     const common = 'v=2&tid=G-ABCDE12345&_p=1'
     expect(decoded({ query: common, body: 'en=scroll\r\nen=purchase&epn.value=5' })).toEqual(expected)
@@ -177,7 +177,7 @@ describe('many requests in one, under a renamed path', () => {
   })
 })
 
-describe('the libraries name themselves, under a renamed path', () => {
+describe('a request that identifies its library, under a renamed path', () => {
   const call = { type: 'track', event: 'Order', messageId: 'm1' }
   const sentBy = (name: string) => ({ context: { library: { name } } })
   const snowplow = { e: 'pv', p: 'web', aid: 'web', tv: 'js-4.1.0', eid: '11111111-2222-3333-4444-555555555555' }
@@ -204,13 +204,13 @@ describe('the libraries name themselves, under a renamed path', () => {
         }),
       },
     ],
-  ])('%s', (vendor, account, event, sent) => {
+  ])('is recognised as %s', (vendor, account, event, sent) => {
     const expected = { vendor, account, events: [event] }
     expect(decoded(sent)).toEqual(expected)
     if (sent.body) expect(decoded({ bodyBase64: gzip(sent.body) })).toEqual(expected)
   })
 
-  test('Segment’s pixel has its call in base64', () => {
+  test('is recognised as Segment when the pixel contains the call in base64', () => {
     const data = btoa(JSON.stringify({ writeKey: 'k1', event: 'Order', userId: 'u1' }))
     const url = `https://t.shop.example/v1/pixel/track?${form({ data })}`
     expect(decodeHit({ url, method: 'GET', body: null })).toMatchObject({ vendor: 'Segment', account: 'k1' })

@@ -57,13 +57,13 @@ describe('flattenParams', () => {
       [CUT.value],
     ],
   ]
-  test.each(cases)('%s', (_name, source, params, cut = []) => {
+  test.each(cases)('handles %s', (_name, source, params, cut = []) => {
     const flattened = flattenParams(source)
     expect(Object.entries(flattened.params)).toEqual(Object.entries(params))
     expect(flattened.cut).toEqual(cut)
   })
 
-  test('keeps the first 500 and reports the cut', () => {
+  test('returns the first 500 parameters and reports the truncation', () => {
     const source = { list: Array.from({ length: 600 }, (_, index) => index), after: 1 }
     const { params, cut } = flattenParams(source)
     expect(Object.keys(params)).toHaveLength(MAX_PARAMS)
@@ -78,7 +78,7 @@ describe('flattenParams', () => {
     expect(performance.now() - startedAt).toBeLessThan(100)
   })
 
-  test('bounds the depth', () => {
+  test('limits the nesting depth', () => {
     const source = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
     expect(flattenParams(source)).toMatchObject({ params: {}, cut: [CUT.key] })
   })
@@ -100,7 +100,7 @@ describe('flattenParams', () => {
     )
   })
 
-  test('keeps everything that fits', () => {
+  test('returns everything within its limits', () => {
     const key = fc.stringMatching(/^[a-z]{1,8}$/)
     fc.assert(
       fc.property(fc.dictionary(key, fc.string({ unit: 'grapheme', maxLength: 100 }), { maxKeys: 50 }), (source) => {
@@ -125,7 +125,7 @@ describe('readQuery', () => {
     ['a=%E9t%E9&b=100%&%zz=+', { a: '%E9t%E9', b: '100%', '%zz': ' ' }],
     ['__proto__=1&constructor=2', { ['__proto__']: '1', constructor: '2' }],
   ]
-  test.each(cases)('%j', (text, params) => {
+  test.each(cases)('parses %j', (text, params) => {
     expect(Object.entries(readQuery(text))).toEqual(Object.entries(params))
   })
 
@@ -139,7 +139,7 @@ describe('readQuery', () => {
     )
   })
 
-  test('stops reading a hostile form', () => {
+  test('limits the parameters of a hostile form', () => {
     expect(Object.keys(readQuery('a&'.repeat(500_000))).length).toBeLessThanOrEqual(2 * MAX_PARAMS)
   })
 })
@@ -164,7 +164,7 @@ describe('readForm', () => {
     ['a body cut off', part('a', '1').slice(0, -5), {}],
     ['only a boundary', '--X form-data', {}],
   ]
-  test.each(cases)('%s', (_name, body, params) => {
+  test.each(cases)('reads %s', (_name, body, params) => {
     expect({ ...readForm(body) }).toEqual(params)
   })
 })
@@ -179,7 +179,7 @@ test.each([
   expect(() => readJsonObject(text)).toThrow(message)
 })
 
-test('the small readers', () => {
+test('readJsonObject, readLines, objectsOf and scalarOrNull read valid input and skip the rest', () => {
   expect(readJsonObject('{"a":[1]}')).toEqual({ a: [1] })
   expect(readLines('a\r\n\r\n  \nb')).toEqual(['a\r', 'b'])
   expect(objectsOf([{ a: 1 }, null, 2, [3], { b: 2 }])).toEqual([{ a: 1 }, { b: 2 }])

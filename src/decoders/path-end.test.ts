@@ -4,7 +4,7 @@ import { pathsFor } from './decoder-cases.ts'
 import { decoders } from './index.ts'
 import { lastCharacterOf, lastCharacters } from './path-end.ts'
 
-describe('the required end of a path', () => {
+describe('the required last characters of a path', () => {
   test.each<[RegExp, string | null]>([
     [/\/hit\.xiti$/, 'i'],
     [/^\/collect\/?$/, 't'],
@@ -26,15 +26,15 @@ describe('the required end of a path', () => {
     [/\/events$/i, null],
     [/(?<!x)$/, null],
     [/^/, null],
-  ])('%s', (pattern, expected) => {
+  ])('are determined for the pattern %s', (pattern, expected) => {
     expect(lastCharacters(pattern)).toBe(expected)
   })
 
-  test('a trailing slash is ignored', () => {
+  test('ignore a trailing slash', () => {
     expect(['/', '/a', '/a/', '/a.js'].map(lastCharacterOf)).toEqual(['', 'a', 'a', 's'])
   })
 
-  test('is true for every path that fits a decoder', () => {
+  test('include the last character of every path that a decoder matches', () => {
     const patterns = decoders.flatMap(({ routes }) => routes.map(({ path }) => path)).filter(lastCharacters)
     const tries = fc.constantFrom(...patterns).chain((pattern) => fc.tuple(fc.constant(pattern), pathsFor(pattern)))
     let fitting = 0

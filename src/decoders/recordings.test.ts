@@ -57,8 +57,8 @@ function decodedIn(name: string): Decoded[] {
   })
 }
 
-describe('recordings of SDKs', () => {
-  test.each(Object.entries(expected))('%s', (name, { vendor, accounts, events }) => {
+describe('decoding of SDK recordings', () => {
+  test.each(Object.entries(expected))('returns the expected events for %s', (name, { vendor, accounts, events }) => {
     const decoded = decodedIn(name)
     const reported = decoded.filter(({ kind }) => kind === 'event').flatMap((one) => one.events)
     expect(new Set(decoded.map((one) => one.vendor))).toEqual(new Set([vendor]))

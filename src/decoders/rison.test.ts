@@ -30,11 +30,11 @@ const cases: [text: string, value: unknown][] = [
   ['a,b', null],
 ]
 
-test.each(cases)('%s', (text, value) => {
+test.each(cases)('readRison reads %s', (text, value) => {
   expect(readRison(text)).toEqual(value)
 })
 
-test('is bounded and never throws', () => {
+test('readRison limits the nesting depth and never throws', () => {
   expect(readRison('!('.repeat(5000))).toBeNull()
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(..."!(),:'at1 "), maxLength: 60 }), (text) => {

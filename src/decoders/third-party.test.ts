@@ -10,12 +10,12 @@ test.each([
   ['[::1]', null],
   ['localhost', null],
   ['', null],
-])('%s is %p', (host, name) => {
+])('the third party of host %s is %p', (host, name) => {
   expect(thirdPartyOf(host)).toBe(name)
   expect(thirdPartyOf(host)).toBe(name)
 })
 
-test('more hosts than the cache holds make no difference', () => {
+test('results stay correct for more hosts than the cache can hold', () => {
   for (let n = 0; n < 10_500; n++) expect(thirdPartyOf(`h${n}.shop.example`)).toBeNull()
   expect(thirdPartyOf('connect.facebook.net')).toBe('Facebook')
 })

@@ -50,7 +50,7 @@ const rough = fc
   })
 
 describe('verdicts', () => {
-  test('a row with a score of at least the sensitivity is an alarm and an anomaly; the state has its direction', () => {
+  test('report an alarm or anomaly when the score reaches the sensitivity, with its direction as state', () => {
     fc.assert(
       fc.property(
         rough,
@@ -74,7 +74,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('do not depend on other detectors', () => {
+  test('are independent of other detectors', () => {
     fc.assert(
       fc.property(rough, rough, (one, other) => {
         const [first, second] = [
@@ -91,7 +91,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('at several sensitivities in one pass equal those of each alone', () => {
+  test('for several sensitivities in one pass equal those of separate passes', () => {
     const sensitivities = [2, 3, 4, 4.5, 5, 6, 7, 8]
     fc.assert(
       fc.property(rough, (values) => {
@@ -105,7 +105,7 @@ describe('verdicts', () => {
     )
   })
 
-  test('a less sensitive detector never raises an alarm first', () => {
+  test('of a less sensitive detector never raise an alarm earlier', () => {
     fc.assert(
       fc.property(rough, fc.constantFrom(HOUR_MS, 5 * MINUTE_MS), (values, stepMs) => {
         const first = [2, 3, 4, 5, 6, 7, 8].map(
@@ -121,7 +121,7 @@ describe('verdicts', () => {
 const dayOf = (hour: number) => Math.floor(hour / 24) % 7
 const isOffice = (hour: number) => dayOf(hour) < 5 && hour % 24 >= 8 && hour % 24 < 18
 
-describe('nothing is found in', () => {
+describe('a normal series', () => {
   test.each<[string, (number | null)[]]>([
     ['no events', Array.from({ length: 6 * WEEK }, () => 0)],
     ['always as many', Array.from({ length: 6 * WEEK }, () => 40)],
@@ -130,11 +130,11 @@ describe('nothing is found in', () => {
     ['nothing known', Array.from({ length: WEEK }, () => null)],
     ['a week that is not known', hourly(200, 1).map((value, row) => (row >= 600 && row < 600 + WEEK ? null : value))],
     ['a day without a shape', Array.from({ length: 6 * 7 }, () => 10)],
-  ])('%s', (_what, values) => {
+  ])('raises no alarm: %s', (_what, values) => {
     expect(alarmsOf(verdictsOf(values))).toEqual([])
   })
 
-  test('a week with missing rows', () => {
+  test('raises no alarm when the rows of a week are missing', () => {
     const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
     const verdicts = hourly(200, 2).flatMap((value, row) =>
       row >= 700 && row < 700 + WEEK ? [] : [detector.push(START + row * HOUR_MS, value)],
@@ -143,7 +143,7 @@ describe('nothing is found in', () => {
     expect(verdicts.at(-1)?.expected).toBeGreaterThan(20)
   })
 
-  test('the first weekends of a series with little weekend traffic', () => {
+  test('raises no alarm on its first weekends with little traffic', () => {
     const quiet = (hour: number) => profileAt(hour) * (hour >= 5 * 24 ? 0.4 : 1)
     for (const seed of [1, 2, 3]) {
       expect(alarmsOf(verdictsOf(madeSeries(500, 4, randomOf(seed), quiet)))).toEqual([])
@@ -153,14 +153,14 @@ describe('nothing is found in', () => {
   test.each<[string, number, (hour: number) => number]>([
     ['has office hours, from its second weekend on', 8, (hour) => (isOffice(hour) ? 3.3 : 0.02)],
     ['has a weekday like no other, from its fifth on', 30, (hour) => (dayOf(hour) === 2 ? 0.1 : 1) * profileAt(hour)],
-  ])('a series that %s', (_what, days, profile) => {
+  ])('raises no alarm when it %s', (_what, days, profile) => {
     const found = [1, 2, 3, 4].flatMap((seed) =>
       alarmsOf(verdictsOf(madeSeries(300, 9, randomOf(seed), profile))).filter((row) => row >= days * 24),
     )
     expect(found).toEqual([])
   })
 
-  test('a series that follows local time, over both clock changes', () => {
+  test('in local time raises no alarm over both clock changes', () => {
     for (const day of ['2026-03-29', '2026-10-25']) {
       const start = Date.parse(`${day}T00:00Z`) - 5 * WEEK * HOUR_MS
       const random = randomOf(4)
@@ -175,7 +175,7 @@ describe('nothing is found in', () => {
   })
 })
 
-describe('changes are detected', () => {
+describe('a change in a series', () => {
   const from = 5 * WEEK + 30
 
   test.each<[string, number, (value: number) => number, Verdict['state'][]]>([
@@ -184,7 +184,7 @@ describe('changes are detected', () => {
     ['a fall to a third', 200, (value) => Math.round(value / 3), ['low']],
     ['a fall to half', 200, (value) => Math.round(value / 2), ['low']],
     ['a rise to the threefold', 200, (value) => 3 * value, ['high']],
-  ])('%s of %p an hour, within three hours', (_what, perHour, change, states) => {
+  ])('is detected within three hours: %s at %p events an hour', (_what, perHour, change, states) => {
     const verdicts = verdictsOf(hourly(perHour, 5, from, change))
     const [row = 0, ...more] = alarmsOf(verdicts).filter((alarm) => alarm < from + 12)
     expect(row).toBeGreaterThanOrEqual(from)
@@ -193,7 +193,7 @@ describe('changes are detected', () => {
     expect(more).toEqual([])
   })
 
-  test('a drop soon after a rise is a separate alarm', () => {
+  test('raises a separate alarm for a drop soon after a rise', () => {
     const values = hourly(200, 6).map((value, row) => (row >= from + 6 ? 0 : row >= from ? 5 * value : value))
     const verdicts = verdictsOf(values)
     const states = alarmsOf(verdicts)
@@ -203,7 +203,7 @@ describe('changes are detected', () => {
     expect(states.at(-1)).not.toBe('high')
   })
 
-  test('a burst in a series without a shape', () => {
+  test('is detected as a burst when the series has no daily pattern', () => {
     const random = randomOf(7)
     const values = Array.from({ length: 4000 }, () => poisson(20 * Math.exp(0.5 * normal(random)), random))
     const calm = alarmsOf(verdictsOf(values, { stepMs: 5 * MINUTE_MS })).filter((row) => row > 3000)
@@ -214,7 +214,7 @@ describe('changes are detected', () => {
     expect(row).toBeLessThan(3504)
   })
 
-  test('an alarm closes after two calm rows, and is not raised again within the rest period', () => {
+  test('raises an alarm that closes after two calm rows and is not repeated within the rest period', () => {
     const values = hourly(200, 8).map((value, row) => (row >= from && row < from + 4 ? 0 : value))
     values[from + 9] = 0
     values[from + 10] = 0
@@ -235,7 +235,7 @@ describe('silence between rows', () => {
     return { detector, end: START + values.length * HOUR_MS }
   }
 
-  test('a dead tag of 60 events an hour is detected within 30 minutes', () => {
+  test('is detected within 30 minutes for a tag with 60 events an hour', () => {
     const { detector, end } = afterRows(flat.slice(0, rows))
     const minutes = Array.from({ length: 60 }, (_, minute) => minute)
     const named = (lastEventAt: number) =>
@@ -247,7 +247,7 @@ describe('silence between rows', () => {
     expect(detector.silenceAt(end + 60 * MINUTE_MS, end + 59 * MINUTE_MS)).toBeLessThan(2)
   })
 
-  test('grows until the row ends, and equals its score then', () => {
+  test('has a score that grows until the row ends, and the row does not lower it', () => {
     const { detector, end } = afterRows(flat.slice(0, rows))
     const growing = [0, 10, 20, 40, 60].map((minute) => detector.silenceAt(end + minute * MINUTE_MS))
     expect(growing).toEqual(growing.toSorted((a, b) => a - b))
@@ -257,7 +257,7 @@ describe('silence between rows', () => {
     expect(down).toBeGreaterThanOrEqual(growing[4] ?? 0)
   })
 
-  test('is not detected before anything is expected', () => {
+  test('is not detected before any events are expected', () => {
     const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
     expect(detector.silenceAt(START)).toBe(0)
     detector.push(START, 5)
@@ -266,7 +266,7 @@ describe('silence between rows', () => {
   })
 })
 
-describe('a series is learned', () => {
+describe('the learning phase of a series', () => {
   const learnedAfter = (firstDay: number) => {
     const start = START + firstDay * DAY_MS
     const verdicts = verdictsOf(hourly(200, 10).slice(0, 11 * 24), { start })
@@ -285,12 +285,12 @@ describe('a series is learned', () => {
     ['a Monday', 0, 8],
     ['a Sunday', 6, 6],
     ['a Wednesday', 2, 8],
-  ])('from %s on, when three days could be compared with similar ones', (_name, day, expected) => {
+  ])('that starts on %s ends once three days could be compared with similar days', (_name, day, expected) => {
     expect(learnedAfter(day)).toBe(expected)
   })
 })
 
-test('a count within the band is not an anomaly, one far outside is', () => {
+test('a count within the expected band is not an anomaly, but a count far outside is', () => {
   const values = hourly(200, 11)
   const row = 5 * WEEK + 15
   const before = values.slice(0, row)
@@ -302,7 +302,7 @@ test('a count within the band is not an anomaly, one far outside is', () => {
   expect([last((low ?? 0) / 3), last(3 * (high ?? 0))].map((verdict) => verdict?.anomaly)).toEqual([true, true])
 })
 
-test('the baseline deviates less than the median of the same hour in earlier weeks', () => {
+test('the baseline is more accurate than the median of the same hour in earlier weeks', () => {
   const random = randomOf(15)
   const means = Array.from({ length: 6 * WEEK }, (_, hour) => 40 * profileAt(hour % WEEK))
   const values = means.map((mean) => poisson(mean, random))
@@ -322,23 +322,26 @@ test.each([
   [3 * HOUR_MS, [3, 4]],
   [6 * HOUR_MS, [3]],
   [DAY_MS, [3]],
-])('rows %p ms apart are judged in sums of %j', (stepMs, sums) => {
+])('rows %p ms apart are evaluated in sums of %j rows', (stepMs, sums) => {
   expect(sumsFor(stepMs)).toEqual(sums)
 })
 
-test('a detector of hourly rows stays small', () => {
+test('a detector of hourly rows uses less than 50 kB', () => {
   expect(new Detector({ sensitivity: 5, stepMs: HOUR_MS }).bytes).toBeLessThan(50_000)
 })
 
 describe('a series with an unknown step', () => {
-  test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])('is judged as with a known step of %p ms', (stepMs) => {
-    const values = hourly(50, 12).slice(0, 700)
-    const detector = new InferredStepDetector({ sensitivity: 4 })
-    const found = values.map((value, row) => detector.push(START + row * stepMs, value))
-    expect(found.slice(1)).toEqual(verdictsOf(values, { stepMs, sensitivity: 4 }).slice(1))
-  })
+  test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])(
+    'is evaluated like a series with a known step of %p ms',
+    (stepMs) => {
+      const values = hourly(50, 12).slice(0, 700)
+      const detector = new InferredStepDetector({ sensitivity: 4 })
+      const found = values.map((value, row) => detector.push(START + row * stepMs, value))
+      expect(found.slice(1)).toEqual(verdictsOf(values, { stepMs, sensitivity: 4 }).slice(1))
+    },
+  )
 
-  test('may begin with a gap, and may have several rows at one time', () => {
+  test('may start with a gap and contain several rows with the same time', () => {
     const detector = new InferredStepDetector({ sensitivity: 5 })
     const times = hourly(200, 13).map((_, row) => START + (row === 0 ? -7 : row) * HOUR_MS)
     const verdicts = hourly(200, 13).map((value, row) => detector.push(times[row === 500 ? 499 : row] ?? 0, value))

@@ -22,7 +22,7 @@ function outcomesOf(steps: readonly Step[]): string[] {
   })
 }
 
-describe('an episode', () => {
+describe('episode outcomes', () => {
   test.each<[string, Step[], string[]]>([
     [
       'nothing',
@@ -144,7 +144,7 @@ describe('an episode', () => {
       ],
       ['low!', 'low'],
     ],
-  ])('%s', (_, steps, expected) => {
+  ])('are as expected: %s', (_, steps, expected) => {
     expect(outcomesOf(steps)).toEqual(expected)
   })
 })

@@ -31,14 +31,14 @@ function visits(perMinute: number, minutes: number, random: Random): (minute: nu
   }
 }
 
-describe('the scale of quiet spells is the number of events that occur together', () => {
+describe('the scale of quiet spells', () => {
   test.each<[string, number, number]>([
     ['one event a visit, few visits', 0.02, 1],
     ['ten events a visit, few visits', 0.02, 10],
     ['ten events a visit, a visit every third minute', 0.3, 10],
     ['ten events a visit, two visits a minute', 2, 10],
     ['ten events a visit, five visits a minute', 5, 10],
-  ])('%s', (_, perMinute, size) => {
+  ])('is the number of events that occur together: %s', (_, perMinute, size) => {
     const random = randomOf(5)
     const busy = visits(perMinute, 0, random)
     const scale = learned(lullsOf(28, busy), perMinute * size).scale() ?? 0
@@ -46,7 +46,7 @@ describe('the scale of quiet spells is the number of events that occur together'
     expect(scale / size).toBeLessThan(1.4)
   })
 
-  test('regardless of the number of short spells in a visit', () => {
+  test('is independent of the number of short spells in a visit', () => {
     const random = randomOf(6)
     const within = visits(0.05, 15, random)
     const busy = (minute: number) => within(minute) && random() < 0.4
@@ -59,7 +59,7 @@ describe('the scale of quiet spells is the number of events that occur together'
     expect(scale / size).toBeLessThan(1.6)
   })
 
-  test('little is learned from an outage, and nothing from an unknown row', () => {
+  test('changes little after an outage, and not at all after an unknown row', () => {
     const rows = lullsOf(14, visits(0.1, 0, randomOf(7)))
     const before = learned(rows, 1, 300).scale() ?? 0
     const outage = Array.from({ length: 48 }, () => [60])
@@ -109,13 +109,13 @@ describe('the scale of quiet spells is the number of events that occur together'
 })
 
 describe('clusters', () => {
-  test('deviate as single events do', () => {
+  test('deviate like single events', () => {
     const single = new Clusters(1)
     expect(single.deviations(anscombe(20), anscombe(50))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
     expect(new Clusters(10).deviations(anscombe(200), anscombe(500))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
   })
 
-  test('of random sizes deviate as much as larger ones of equal size', () => {
+  test('of random sizes deviate as much as larger clusters of equal size', () => {
     const random = randomOf(11)
     const counts = Array.from({ length: 4000 }, () => {
       let count = 0
@@ -130,7 +130,7 @@ describe('clusters', () => {
     expect(Math.abs(square / counts.length - 1)).toBeLessThan(0.15)
   })
 
-  test('have counts at the given deviations', () => {
+  test('return the count at a given deviation', () => {
     const random = randomOf(10)
     for (let run = 0; run < 200; run++) {
       const clusters = new Clusters(1 + 30 * random())

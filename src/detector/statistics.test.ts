@@ -19,12 +19,12 @@ const plainMedian = (values: readonly number[]) => {
 }
 const numbers = (minLength: number) => fc.array(fc.integer({ min: -50, max: 50 }), { minLength, maxLength: 90 })
 
-test('the inverse transform returns the count', () => {
+test('inverseAnscombe returns the original count', () => {
   fc.assert(fc.property(fc.nat(1e9), (count) => expect(inverseAnscombe(anscombe(count))).toBeCloseTo(count, 3)))
   expect([inverseAnscombe(0), inverseAnscombe(-3), anscombe(-5)]).toEqual([0, 0, anscombe(0)])
 })
 
-test('roots of Poisson counts have a variance of 1', () => {
+test('transformed Poisson counts have a variance of 1', () => {
   const random = randomOf(1)
   for (const mean of [4, 30, 900]) {
     const roots = Array.from({ length: 20_000 }, () => anscombe(poisson(mean, random)))
@@ -34,8 +34,8 @@ test('roots of Poisson counts have a variance of 1', () => {
   }
 })
 
-describe('order', () => {
-  test('statistics agree with sorting, and leave later elements unchanged', () => {
+describe('order statistics', () => {
+  test('agree with sorting and leave later elements unchanged', () => {
     fc.assert(
       fc.property(numbers(1), (values) => {
         const typed = Float64Array.from([...values, -99])
@@ -65,11 +65,11 @@ describe('tail deviations', () => {
     [6, 20.7],
     [7, 27.4],
     [8, 35.0],
-  ])('%p deviations are as rare as no event of %p expected', (k, expected) => {
+  ])('equal %p when no event occurs and %p are expected', (k, expected) => {
     expect(Math.abs(tailDeviations(expected) - k)).toBeLessThan(0.02)
   })
 
-  test('grow with the expected count, from 0 to 40', () => {
+  test('grow with the expected count from 0 to 40', () => {
     const count = fc.double({ min: 0, max: 1000, noNaN: true })
     fc.assert(
       fc.property(count, count, (a, b) => {
@@ -80,7 +80,7 @@ describe('tail deviations', () => {
   })
 })
 
-test('a ring buffer returns the newest values', () => {
+test('a ring buffer returns the most recent values', () => {
   const steps = fc.array(fc.record({ by: fc.integer({ min: -3, max: 15 }), value: fc.integer() }), { maxLength: 60 })
   fc.assert(
     fc.property(fc.integer({ min: 4, max: 12 }), steps, (size, moves) => {
@@ -102,7 +102,7 @@ test('a ring buffer returns the newest values', () => {
   )
 })
 
-test('a sliding sum covers the last rows', () => {
+test('a sliding sum covers the most recent rows', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), numbers(0), (width, values) => {
       const recent = new SlidingSum(width)
@@ -118,7 +118,7 @@ test('a sliding sum covers the last rows', () => {
   )
 })
 
-describe('a burst', () => {
+describe('the burst score', () => {
   /** Computes the score by definition, from the sorted list of levels. */
   function plainScore(history: readonly number[], sum: number): number {
     const levels = history.map((value) => Math.round(Math.log(1 + value) / 0.02) * 0.02).toSorted((a, b) => b - a)
@@ -149,7 +149,7 @@ describe('a burst', () => {
     }
   })
 
-  test('counts values equal to the quantile: a hundred equal maxima are not a burst', () => {
+  test('is low for a hundred equal maxima, which are not a burst', () => {
     const burst = new Burst(1, 6048)
     for (let row = 0; row < 6000; row++) burst.remember(row % 60 === 0 ? 20 : 1)
     expect(burst.score(20)).toBeCloseTo(2 / 0.675, 1)
@@ -158,7 +158,7 @@ describe('a burst', () => {
   })
 })
 
-describe('noise', () => {
+describe('the noise estimate', () => {
   interface Drawn {
     expected: number[]
     roots: number[]
@@ -191,7 +191,7 @@ describe('noise', () => {
     [0.2, 1],
     [0, 5],
     [0.1, 5],
-  ])('with a share of %p is equally wide by day and night, with clusters of %p events', (share, cluster) => {
+  ])('with a relative share of %p is equally wide by day and night for clusters of %p events', (share, cluster) => {
     const { noise, heavy, expected, roots } = noiseOf(share, 672, cluster)
     for (const parity of [0, 1]) {
       const deviations = roots.flatMap((root, hour) =>
@@ -220,8 +220,8 @@ describe('noise', () => {
   })
 })
 
-describe('silence', () => {
-  test('is measured in missing events, and ends with an event', () => {
+describe('the silence score', () => {
+  test('is measured in missing events, and is reset by an event', () => {
     const silence = new Silence()
     for (const value of [3, 0, 0]) silence.add(value, 10)
     expect(silence.missing).toBe(20)
@@ -233,7 +233,7 @@ describe('silence', () => {
     expect(silence.score()).toBe(0)
   })
 
-  test('must be longer in a series that is often silent', () => {
+  test('grows more slowly in a series that is often silent', () => {
     const random = randomOf(3)
     const used = new Silence()
     for (let lapse = 0; lapse < 400; lapse++) {
@@ -253,7 +253,7 @@ describe('silence', () => {
   })
 })
 
-describe('slots', () => {
+describe('local time slots', () => {
   const at = (text: string) => Date.parse(text)
 
   test.each<[string, string, string, number]>([
@@ -263,12 +263,12 @@ describe('slots', () => {
     ['Europe/Berlin', '2026-03-29T01:00+01:00', '2026-03-29T03:00+02:00', 2],
     ['Europe/Berlin', '2026-10-25T02:00+02:00', '2026-10-25T02:00+01:00', 0],
     ['Asia/Kolkata', '2026-03-25T09:30+05:30', '2026-03-26T09:30+05:30', 24],
-  ])('in %s, from %s to %s: %p hours of local time', (timezone, from, to, hours) => {
+  ])('in %s from %s to %s span %p hours', (timezone, from, to, hours) => {
     const slots = new LocalTimeSlots(HOUR_MS, timezone)
     expect([slots.slotOf(at(from)), slots.slotOf(at(to))]).toEqual([0, hours])
   })
 
-  test('agree with a lookup for each instant, over the clock changes of two years', () => {
+  test('agree with a lookup of each instant over the clock changes of two years', () => {
     const slots = new LocalTimeSlots(15 * MINUTE_MS, 'America/New_York')
     const start = at('2025-01-01T00:00Z')
     const wall = (instant: number) =>
@@ -281,7 +281,7 @@ describe('slots', () => {
     }
   })
 
-  test('know weekends in local time', () => {
+  test('identify weekends in local time', () => {
     const slots = new LocalTimeSlots(HOUR_MS, 'Asia/Tokyo')
     // Friday 23:00 in that time zone.
     slots.slotOf(at('2026-03-27T14:00Z'))
@@ -289,7 +289,7 @@ describe('slots', () => {
   })
 })
 
-test('no calendar has more blocks than the buffers hold', () => {
+test('no calendar has more blocks than the buffers can hold', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1000, max: 30 * 24 * HOUR_MS }), (stepMs) => {
       const { scaleBlocks, minBlocks, day, week } = calendarOf(stepMs)

@@ -10,7 +10,7 @@ const write = (facts: DigestFacts, context = '') =>
   buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u?t=abc`, because: 'You get this daily.' })
 const titles = (context: string, facts = aDay()) => write(facts, context).sections.map(({ title }) => title)
 
-describe('the order of sections', () => {
+describe('the sections of a digest', () => {
   test.each([
     ['', ['At a glance', 'Issues', 'Releases and changes', 'Compliance']],
     ['executive', ['Value and scores', 'Problems', 'Order reconciliation']],
@@ -21,9 +21,11 @@ describe('the order of sections', () => {
     ['privacy of Meta Pixel', ['Your topics', 'Personal data and consent']],
     // The first audience determines the wording, the second the order of the following sections.
     ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
-  ])('%j', (context, first) => expect(titles(context).slice(0, first.length)).toEqual(first))
+  ])('are ordered for the context %j', (context, first) =>
+    expect(titles(context).slice(0, first.length)).toEqual(first),
+  )
 
-  test('every audience gets every section, except executives the suggestions', () => {
+  test('are complete for every audience, except that executives get no suggestions', () => {
     for (const context of ['', 'marketing', 'developer', 'privacy']) expect(titles(context)).toHaveLength(8)
     expect(titles('executive')).toHaveLength(7)
   })
@@ -35,7 +37,7 @@ test.each([
   ['google ads', 'Google Ads', 'Meta Pixel'],
   ['TikTok Pixel, Google Ads', 'TikTok Pixel', 'Google Ads'],
   ['checkout', 'Checkout', 'Blog'],
-])('%j comes first: in subject, page and text', (context, first, then) => {
+])('the context %j puts its topic first in the subject, page and plain text', (context, first, then) => {
   const digest = write(aDay(), context)
   expect(digest.subject).toStartWith(`Acme: ${first}`)
   for (const text of [bodyOf(htmlOf(digest)), textOf(digest)]) {
@@ -46,7 +48,7 @@ test.each([
 
 const bodyOf = (html: string) => html.slice(html.indexOf('<h1'))
 
-describe('the subject contains the most important fact', () => {
+describe('the subject of a digest', () => {
   const calm: Partial<DigestFacts> = {
     changes: [],
     findings: { fresh: [], seen: [] },
@@ -96,15 +98,17 @@ describe('the subject contains the most important fact', () => {
     ],
     ['for privacy', {}, 'privacy', /^Acme: New personal data/],
     ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
-  ])('%s', (_, facts, context, subject) => expect(write(aDay(facts), context).subject).toMatch(subject))
+  ])('contains the most important fact: %s', (_, facts, context, subject) =>
+    expect(write(aDay(facts), context).subject).toMatch(subject),
+  )
 })
 
-test('developers see a sample of each issue, others do not', () => {
+test("developers get a sample of each issue, and other audiences don't", () => {
   expect(htmlOf(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
   expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
 })
 
-test('a quiet day is one line', () => {
+test('a quiet day is summarised in one line', () => {
   const open = [aDigestIssue()]
   const facts = aQuietDay({ issues: { ...aQuietDay().issues, open } })
   const digest = write(facts, 'developer, Shop')
@@ -129,7 +133,7 @@ test('external text is escaped in HTML, plain text and subject', () => {
   expect(textOf(write(facts, 'developer'))).toContain(evil)
 })
 
-test('it loads no external resources and stays below 100 kB', () => {
+test('the page loads no external resources and is smaller than 100 kB', () => {
   const long = (n: number) => `${n} ${'<long & name>'.repeat(15)}`.slice(0, 200)
   const issue = (n: number) =>
     aDigestIssue({
@@ -153,7 +157,7 @@ test('it loads no external resources and stays below 100 kB', () => {
   }
 })
 
-test('the plain text contains everything the page does', () => {
+test('the plain text contains everything on the page', () => {
   const text = textOf(write(aDay(), 'developer'))
   for (const part of ['1,204 events', 'ep.transaction_id', 'Regressed', '+', 'https://watch.example/issues/iss_1']) {
     expect(text).toContain(part)

@@ -34,7 +34,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   expect((await call('POST', path, { as: alice.key })).status).toBe(503)
 })
 
-test('results of slow queries are omitted, with a note', async () => {
+test('results of slow queries are omitted and replaced by a note', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { alice } = cast(db, clock)

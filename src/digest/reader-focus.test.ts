@@ -21,7 +21,7 @@ const read = (context: string) => {
   return [...audiences, ...named.map(({ name }) => name)].join(', ')
 }
 
-describe('what a context names', () => {
+describe('parseContext', () => {
   test.each([
     ['', ''],
     ['everything, please', ''],
@@ -49,9 +49,9 @@ describe('what a context names', () => {
     ['Privacy and DEVELOPER', 'privacy, developer'],
     ['marketing: Google Ads', 'marketing, Google Ads'],
     ['executive-summary', ''],
-  ])('%j: %s', (context, found) => expect(read(context)).toBe(found))
+  ])('finds in %j: %s', (context, found) => expect(read(context)).toBe(found))
 
-  test('it never fails and finds only names in the text', () => {
+  test('never throws, and finds only names that are in the context', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), fc.array(fc.string({ maxLength: 12 })), (context, some) => {
         const { named } = parseContext(context, some.map(vendor))
@@ -62,7 +62,7 @@ describe('what a context names', () => {
     )
   })
 
-  test('every audience is found by its name', () => {
+  test('finds every audience by its name', () => {
     for (const audience of AUDIENCES) expect(parseContext(`for ${audience}`, []).audiences).toEqual([audience])
   })
 })
@@ -87,7 +87,7 @@ test('a subject matches by domain, vendor and event', () => {
   for (const [named, what, expected] of cases) expect(matches(named, what)).toBe(expected)
 })
 
-test('items are ordered by the first matching name, others keep their order', () => {
+test('items are sorted by the first matching name, and the rest stay in order', () => {
   const focus = parseContext('purchase, Google Ads', names)
   const about = (vendor: string, event: string): Subject => ({ domainId: null, vendor, event })
   const list = [about('A', 'x'), about('Google Ads', 'x'), about('B', 'purchase'), about('B', 'x')]

@@ -6,7 +6,7 @@ import { DUE_MS, dueDay, isWeekly, nextDue } from './schedule.ts'
 const at = (text: string) => Date.parse(`${text}Z`)
 const dayOf = (text: string) => Date.parse(text) / DAY_MS
 
-describe('a digest is due from its hour on for two hours', () => {
+describe('the two-hour due period of a digest', () => {
   test.each<[hourUtc: number, now: string, day: string | null]>([
     [7, '2026-01-06T06:59:59.999', null],
     [7, '2026-01-06T07:00', '2026-01-06'],
@@ -22,11 +22,11 @@ describe('a digest is due from its hour on for two hours', () => {
     // Daylight saving time has no effect, because hours are in UTC.
     [1, '2026-03-29T01:30', '2026-03-29'],
     [1, '2026-10-25T01:30', '2026-10-25'],
-  ])('hour %i at %s: %p', (hourUtc, now, day) => {
+  ])('for hour %i at %s belongs to day %p', (hourUtc, now, day) => {
     expect(dueDay(hourUtc, at(now))?.day ?? null).toBe(day === null ? null : dayOf(day))
   })
 
-  test('each day once, for every hour', () => {
+  test('occurs once a day for every hour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 20_000, max: 20_400 }), (hourUtc, first) => {
         const due = new Map<number, number>()
@@ -40,7 +40,7 @@ describe('a digest is due from its hour on for two hours', () => {
   })
 })
 
-describe('the next one', () => {
+describe('the next digest', () => {
   const now = at('2026-01-06T08:00')
   const today = dayOf('2026-01-06')
   const none = () => false
@@ -51,9 +51,9 @@ describe('the next one', () => {
     ['comes tomorrow: its hours are over', 5, none, at('2026-01-07T05:00')],
     ['the hour was moved behind one that was sent', 20, (day) => day === today, at('2026-01-07T20:00')],
     ['the clock was put back by two days', 7, (day) => day <= today + 2, at('2026-01-09T07:00')],
-  ])('%s', (_, hourUtc, isBegun, next) => expect(nextDue(hourUtc, now, isBegun)).toBe(next))
+  ])('is scheduled correctly: %s', (_, hourUtc, isBegun, next) => expect(nextDue(hourUtc, now, isBegun)).toBe(next))
 
-  test('is never in the past, and due when it comes', () => {
+  test('is never in the past, and is due at its scheduled time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 4 * 24 * 60 }), (hourUtc, minutes) => {
         const now = 20_000 * DAY_MS + minutes * MINUTE_MS
@@ -66,7 +66,7 @@ describe('the next one', () => {
   })
 })
 
-test('Mondays are weekly', () => {
+test('Monday digests are weekly', () => {
   const days = ['2026-01-04', '2026-01-05', '2026-01-06', '2026-01-12', '1970-01-01', '1970-01-05']
   expect(days.map((day) => isWeekly(dayOf(day)))).toEqual([false, true, false, true, false, true])
 })

@@ -29,7 +29,7 @@ function setUp() {
 
 const DEFAULTS = { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } as const
 
-test('everything is captured by default; fields that are left out stay unchanged', async () => {
+test('capture is enabled for all events by default, and omitted fields stay unchanged', async () => {
   const { get, put, known } = setUp()
   expect([await get(), await known()]).toEqual([DEFAULTS, DEFAULTS])
   const settings: Record<string, unknown> = { ...DEFAULTS }
@@ -54,7 +54,7 @@ test('replacing the settings of a domain does not change its capture settings', 
   expect(await get()).toMatchObject({ enabled: false })
 })
 
-test('changing needs permission in the own organization', async () => {
+test('changing capture settings requires permission in the same organization', async () => {
   const { people, get, put } = setUp()
   const change = { enabled: false }
   expect((await put(change, people.bob.key)).status).toBe(403)
@@ -71,7 +71,7 @@ test.each([
   { sessionMode: 'cookie' },
   { enabled: 'yes' },
   { kill: true },
-])('%j is refused', async (change) => {
+])('the capture settings %j are rejected', async (change) => {
   const { get, put } = setUp()
   expect((await put(change)).status).toBe(400)
   expect(await get()).toEqual(DEFAULTS)

@@ -23,7 +23,7 @@ function setUp(db: Db = memoryDb()) {
   return { db, clock, cast: people, directory, create }
 }
 
-test('a token resolves to its domain with the salt of its organization', () => {
+test('a token resolves to its domain and the salt of its organization', () => {
   const { db, cast, directory, create } = setUp()
   const [ours, theirs] = [create('Shop'), create('Shop', cast.mallory.orgId)]
   for (const { id, orgId, token } of [ours, theirs]) {
@@ -44,7 +44,7 @@ test('a token resolves to its domain with the salt of its organization', () => {
 })
 
 describe('a replaced token', () => {
-  test('works for 24 hours, by the clock alone', () => {
+  test('works for exactly 24 hours, without a refresh', () => {
     const { db, clock, directory, create } = setUp()
     const { token, ...domain } = create('Shop')
     const rotated = rotateToken(db, clock, domain)
@@ -57,7 +57,7 @@ describe('a replaced token', () => {
     expect(directory.byToken(rotated.token)?.id).toBe(domain.id)
   })
 
-  test('stops working when its successor is replaced too', () => {
+  test('stops working when its successor is also replaced', () => {
     const { db, clock, directory, create } = setUp()
     const { token, ...domain } = create('Shop')
     const second = rotateToken(db, clock, domain)
@@ -68,7 +68,7 @@ describe('a replaced token', () => {
   })
 })
 
-test('a hostname is denied for one domain, however it is spelled', () => {
+test('a hostname is denied only for its own domain, in every spelling', () => {
   const { db, directory, create } = setUp()
   const [shop, blog] = [create('Shop'), create('Blog')]
   setHostnameStatus(db, shop, 'xn--mller-kva.example', 'denied')
@@ -84,8 +84,8 @@ test('a hostname is denied for one domain, however it is spelled', () => {
   }
 })
 
-describe('keeps up', () => {
-  test('with changes through its own connection after `invalidate`', () => {
+describe('the domain directory', () => {
+  test('reflects changes through its own connection after `invalidate`', () => {
     const { db, directory, create } = setUp()
     expect(directory.byToken('pt_none')).toBeNull()
     const { token, ...domain } = create('Shop')
@@ -97,7 +97,7 @@ describe('keeps up', () => {
     expect(directory.byToken(token)).toBeNull()
   })
 
-  test('with changes through another connection at the next refresh', () => {
+  test('reflects changes through another connection at the next refresh', () => {
     const path = join(folder, 'tagwarden.db')
     const { directory } = setUp(openDatabase(path))
     directory.refresh()
@@ -111,7 +111,7 @@ describe('keeps up', () => {
     expect(directory.byToken(token)?.id).toBe(id)
   })
 
-  test('without rereading unchanged data: the same objects are returned', () => {
+  test('returns the same objects without rereading unchanged data', () => {
     const { directory, create } = setUp()
     const { token } = create('Shop')
     const before = directory.byToken(token)

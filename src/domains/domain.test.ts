@@ -16,7 +16,7 @@ test.each([
   ['screenshotBase64', DomainInputSchema],
   ['allowManualMonitoring', DomainDetailSchema],
   ['screenshotBase64', DomainDetailSchema],
-] as const)('%s is described as without effect', (field, schema) => {
+] as const)('the field %s is documented as having no effect', (field, schema) => {
   expect(JSON.stringify(schema.properties[field])).toContain('Without effect')
 })
 
@@ -31,7 +31,7 @@ test.each([
   [0, 'silent'],
   // The server's clock was set back.
   [now + 1, 'active'],
-] as const)('a domain whose last event came at %p is %s', (lastEventAt, status) => {
+] as const)('a domain with its last event at %p is %s', (lastEventAt, status) => {
   expect(domainStatus(lastEventAt, now)).toBe(status)
 })
 
@@ -89,7 +89,7 @@ describe('describeDomain', () => {
     ['custom', 'c.shop.example', 'https://c.shop.example', 'c.shop.example'],
     ['custom', null, 'https://collect.example:8443', 'collect.example:8443'],
     ['legacy', 'c.shop.example', 'https://tags.example', 'tags.example'],
-  ] as const)('mode %s with %p sends to %s', (mode, collectHostname, base, cdnHost) => {
+  ] as const)('in mode %s with hostname %p, returns the endpoint %s', (mode, collectHostname, base, cdnHost) => {
     const routed = { ...record, routingMode: mode, collectHostname }
     const { routing, collect } = describeDomain(routed, { now, ...viewpoint, showToken: true })
     expect(routing).toEqual({ mode, collectEndpoint: `${base}/api/v1/events`, cdnHost })
@@ -102,10 +102,13 @@ describe('describeDomain', () => {
     ['custom', now, true],
     ['default', now - DAY_MS, false],
     ['legacy', now, false],
-  ] as const)('in mode %s, with its script asked for at %p at the legacy address: %p', (mode, legacyScriptAt, said) => {
-    const described = { ...record, routingMode: mode, legacyScriptAt }
-    expect(describeDomain(described, { now, ...viewpoint, showToken: true }).legacyScript).toBe(said)
-  })
+  ] as const)(
+    'in mode %s with the legacy script last requested at %p, reports its use: %p',
+    (mode, legacyScriptAt, said) => {
+      const described = { ...record, routingMode: mode, legacyScriptAt }
+      expect(describeDomain(described, { now, ...viewpoint, showToken: true }).legacyScript).toBe(said)
+    },
+  )
 
   test('hides the token', () => {
     expect(describeDomain(record, { now, ...viewpoint, showToken: false }).token).toBe('')
@@ -145,7 +148,7 @@ describe('normalizeHostname', () => {
     ['<shop>', null],
     [`${'a.'.repeat(127)}a`, null],
   ]
-  test.each(names)('%j is %j', (text, name) => {
+  test.each(names)('converts %j to %j', (text, name) => {
     expect(normalizeHostname(text)).toBe(name)
   })
 
@@ -156,7 +159,7 @@ describe('normalizeHostname', () => {
     fc.ipV6().map((ip) => `[${ip}]`),
   )
 
-  test('never throws, and its result is in lower case and already normal', () => {
+  test('never throws, and returns a lowercase hostname that is already normalised', () => {
     fc.assert(
       fc.property(text, (any) => {
         const name = normalizeHostname(any)
@@ -168,7 +171,7 @@ describe('normalizeHostname', () => {
     )
   })
 
-  test('every host of a page has one name, ignoring case and the final dot', () => {
+  test('returns one name for each host of a page, ignoring case and a trailing dot', () => {
     fc.assert(
       fc.property(fc.webUrl(), (page) => {
         const { hostname } = new URL(page)

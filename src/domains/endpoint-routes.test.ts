@@ -27,7 +27,7 @@ function setUp({ isEndpointLocked = false, name = 'Shop', monitoredUrls = [] as 
 }
 
 describe('the endpoint of a domain', () => {
-  test('switches between modes, and keeps the custom hostname', async () => {
+  test('switches between modes and preserves the custom hostname', async () => {
     const { set, domain } = setUp()
     const custom = {
       mode: 'custom',
@@ -59,7 +59,7 @@ describe('the endpoint of a domain', () => {
     [{ name: 'Shop' }, null],
     [{ monitoredUrls: ['http://127.0.0.1:8080/'] }, null],
     [{ monitoredUrls: ['http://localhost/'] }, null],
-  ])('of %j without a hostname is %p', async (settings, hostname) => {
+  ])('for a domain with %j and no hostname is %p', async (settings, hostname) => {
     const { set } = setUp(settings)
     const { status, body } = await set({ mode: 'custom' })
     if (hostname === null) expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])
@@ -91,7 +91,7 @@ describe('the endpoint of a domain', () => {
     [{ mode: 'custom', hostname: `${'a'.repeat(64)}.example` }, 400, /^hostname: /],
     [{ mode: 'custom', hostname: 'a;b.example' }, 400, /^hostname: /],
     [{ mode: 'default', hostname: 'c.shop.example' }, 400, /^hostname: /],
-  ])('refuses %j', async (body, status, message) => {
+  ])('rejects %j', async (body, status, message) => {
     const { set } = setUp()
     const answer = await set(body)
     expect([answer.status, answer.body.error]).toEqual([status, expect.stringMatching(message)])
@@ -104,18 +104,18 @@ describe('the endpoint of a domain', () => {
     'internal.shop.example',
     'xn--bcher-kva.example',
     'tags.intra.internal',
-  ])('may be %s: a name in the operator’s own network', async (hostname) => {
+  ])('may be %s, a name on the operator’s own network', async (hostname) => {
     const { set } = setUp()
     expect((await set({ mode: 'custom', hostname })).body.cdnHost).toBe(hostname)
   })
 
-  test.each(['http://shop.localhost/', 'http://shop.internal'])('is not derived from %s', async (url) => {
+  test.each(['http://shop.localhost/', 'http://shop.internal'])('is not derived from the URL %s', async (url) => {
     const { set } = setUp({ monitoredUrls: [url] })
     const { status, body } = await set({ mode: 'custom' })
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])
   })
 
-  test('cannot be changed when it is locked', async () => {
+  test("can't be changed when it is locked", async () => {
     const { set, domain } = setUp({ isEndpointLocked: true })
     expect((await set({ mode: 'legacy' })).status).toBe(403)
     expect((await domain()).routing.mode).toBe('default')

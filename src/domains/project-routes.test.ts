@@ -28,7 +28,7 @@ function setUp() {
   return { db, clock, cast: people, call, domain, create, list }
 }
 
-describe('permissions', () => {
+describe('project permissions', () => {
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const admins = { viewer: 403, readOnly: 403, member: 403, admin: 200, owner: 200, otherOrg: 404 }
@@ -47,7 +47,7 @@ describe('permissions', () => {
         return [method, path, body, caller, status] as const
       }),
     ),
-  )('%s %s %j as %s: %i', async (method, path, body, caller, status) => {
+  )('%s %s %j as %s returns %i', async (method, path, body, caller, status) => {
     const { db, call, cast, create, domain } = setUp()
     const { id } = await create({ name: 'Shops', domainIds: [domain('Shop')] })
     const dump = () => JSON.stringify(['project', 'domain'].map((table) => db.prepare(`SELECT * FROM ${table}`).all()))
@@ -59,7 +59,7 @@ describe('permissions', () => {
 })
 
 describe('a project', () => {
-  test('is created, read, changed and deleted; its domains show it and survive it', async () => {
+  test('can be created, read, changed and deleted; its domains show it and are not deleted with it', async () => {
     const { clock, call, cast, domain, create, list } = setUp()
     const [one, two] = [domain('One'), domain('Two')]
     const project = await create({ name: ' Shops ', domainIds: [one, one] })
@@ -101,7 +101,7 @@ describe('a project', () => {
     expect((await create({ name: 'Shops' }, cast.mallory.key)).id).not.toBe(id)
   })
 
-  test('accepts only domains of its organization, and a refusal changes nothing', async () => {
+  test('accepts only domains of its organization, and is unchanged after a rejected request', async () => {
     const { db, call, cast, domain, create } = setUp()
     const [mine, theirs] = [domain('Mine'), domain('Theirs', cast.mallory.orgId)]
     const { id } = await create({ name: 'Shops', domainIds: [mine] })
@@ -127,18 +127,18 @@ describe('a project', () => {
     [{ name: 'Shops', domainIds: [7] }, 400],
     [{ name: 'Shops', domainIds: null }, 400],
     [{ name: 'Shops', orgId: 'org_x' }, 400],
-  ])('%j: %i', async (body, status) => {
+  ])('with the body %j returns %i', async (body, status) => {
     const { call, cast } = setUp()
     expect((await call('POST', '/v1/projects', { as: cast.ada.key, body })).status).toBe(status)
   })
 
-  test('may have 1,000 domains', async () => {
+  test('can have 1,000 domains', async () => {
     const { db, clock, cast, create } = setUp()
     const ids = Array.from({ length: 1000 }, (_, i) => createDomain(db, clock, cast.orgId, { name: `Domain ${i}` }))
     expect((await create({ name: 'Shops', domainIds: ids })).domainIds).toHaveLength(1000)
   })
 
-  test('pages list each project once, oldest first', async () => {
+  test('is listed exactly once across pages, oldest first', async () => {
     const { clock, call, cast, create } = setUp()
     const names = ['One', 'Two', 'Three']
     for (const name of names) {

@@ -51,14 +51,14 @@ const ROUTES: [string, string, unknown, Expected][] = [
   ['PUT', '/v1/domains/{id}/hostnames/shop.example', { status: 'denied' }, members],
 ]
 
-describe('permissions', () => {
+describe('domain permissions', () => {
   const cases = ROUTES.flatMap(([method, path, body, expected]) =>
     CALLERS.map((caller) => {
       const status = caller in expected ? expected[caller as keyof Expected] : 401
       return [method, path, caller, status, body] as const
     }),
   )
-  test.each(cases)('%s %s as %s: %i', async (method, path, caller, status, body) => {
+  test.each(cases)('%s %s as %s returns %i', async (method, path, caller, status, body) => {
     const { call, cast, create, db } = setUp()
     const id = create('Shop')
     const dump = () =>
@@ -69,7 +69,7 @@ describe('permissions', () => {
     if (status >= 400) expect(dump()).toBe(before)
   })
 
-  test('the list of another organization shows nothing of this one', async () => {
+  test('the list of one organization does not include domains of another', async () => {
     const { call, cast, create } = setUp()
     create('Shop')
     const theirs = create('Shop', cast.mallory.orgId)
@@ -77,7 +77,7 @@ describe('permissions', () => {
     expect(body.domains.map(({ id }: { id: string }) => id)).toEqual([theirs])
   })
 
-  test('a viewer sees no property token', async () => {
+  test("a viewer can't see property tokens", async () => {
     const { call, cast, create } = setUp()
     const id = create('Shop')
     for (const [{ key }, token] of [
@@ -91,7 +91,7 @@ describe('permissions', () => {
 })
 
 test.each(ROUTES.filter(([, path]) => path.includes('{id}')))(
-  '%s %s of a domain that does not exist: 404',
+  '%s %s of a nonexistent domain returns 404',
   async (method, path, body) => {
     const { call, cast } = setUp()
     const answer = await call(method, path.replace('{id}', 'dom_none'), { as: cast.alice.key, body })
@@ -136,7 +136,7 @@ describe('the settings of a domain', () => {
     expect((await call('PUT', path, { as: cast.ada.key, body: input })).body).toEqual(made.body)
   })
 
-  test('fall back to their defaults when a PUT omits them; the rest of the domain is unchanged', async () => {
+  test('fall back to their defaults when a PUT omits them, and the rest of the domain stays unchanged', async () => {
     const { call, cast } = setUp()
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const changed = await call('PUT', `/v1/domains/${made.id}`, { as: cast.ada.key, body: { name: 'Blog' } })
@@ -152,7 +152,7 @@ describe('the settings of a domain', () => {
     })
   })
 
-  test('are not in the list, which has only the fields of a domain', async () => {
+  test('are omitted from the list, which has only the fields of a domain', async () => {
     const { call, cast } = setUp()
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const { vendors, allowManualMonitoring, screenshotBase64, ...domain } = made
@@ -166,7 +166,7 @@ describe('the settings of a domain', () => {
   })
 })
 
-describe('a name', () => {
+describe('the name of a domain', () => {
   test('is unique in its organization, ignoring case', async () => {
     const { call, cast, create } = setUp()
     const [shop, blog] = [create('Shop'), create('Blog')]
@@ -184,7 +184,7 @@ describe('a name', () => {
     expect((await call('GET', `/v1/domains/${shop}`, { as })).body.name).toBe('SHOP')
   })
 
-  test('that is taken leaves the other fields unchanged', async () => {
+  test('is rejected when it is taken, and the other fields stay unchanged', async () => {
     const { call, cast, create } = setUp()
     create('Shop')
     const path = `/v1/domains/${create('Blog')}`
@@ -194,7 +194,7 @@ describe('a name', () => {
   })
 })
 
-test('events of the last 24 hours and the last event show on the domain', async () => {
+test('a domain shows its last event and its events of the last 24 hours', async () => {
   const { call, cast, clock, create, db, use } = setUp()
   const shop = create('Shop')
   // Lists are sorted by creation time.
@@ -216,7 +216,7 @@ test('events of the last 24 hours and the last event show on the domain', async 
   expect((await call('GET', path, { as: cast.vera.key })).body).toMatchObject({ events24h: 0, status: 'silent' })
 })
 
-test('the collector accepts a rotated token at once, and the old one for a day', async () => {
+test('the collector accepts a rotated token immediately, and the previous token for a day', async () => {
   const { call, cast, clock, directory, create } = setUp()
   const path = `/v1/domains/${create('Shop')}`
   const as = cast.ada.key
@@ -231,7 +231,7 @@ test('the collector accepts a rotated token at once, and the old one for a day',
   expect([old, body.token].map((token) => directory.byToken(token) !== null)).toEqual([false, true])
 })
 
-test('the collector applies changed vendors at once', async () => {
+test('the collector applies changed vendors immediately', async () => {
   const { call, cast, directory } = setUp()
   const as = cast.ada.key
   const { body } = await call('POST', '/v1/domains', { as, body: { name: 'Shop' } })
@@ -241,7 +241,7 @@ test('the collector applies changed vendors at once', async () => {
   expect(directory.byToken(body.token)?.vendors).toEqual(vendors)
 })
 
-test('the collector accepts a created domain and rejects a deleted one at once', async () => {
+test('the collector immediately accepts a created domain and rejects a deleted one', async () => {
   const { call, cast, db, directory, use } = setUp()
   expect(directory.byToken('pt_none')).toBeNull()
   const { body } = await call('POST', '/v1/domains', { as: cast.ada.key, body: { name: 'Shop' } })
@@ -261,8 +261,8 @@ test('the collector accepts a created domain and rejects a deleted one at once',
   expect(left).toEqual([0, 0, 0, 0, 1])
 })
 
-describe('hostnames', () => {
-  test('are listed by name with their traffic, including those added by a person', async () => {
+describe('the hostnames of a domain', () => {
+  test('are listed by name with their traffic, including manually added ones', async () => {
     const { call, cast, clock, create, db } = setUp()
     const id = create('Shop')
     const now = clock.now()
@@ -285,7 +285,7 @@ describe('hostnames', () => {
     })
   })
 
-  test('get a status that can be changed and that the collector applies at once', async () => {
+  test('have a status that can be changed and that the collector applies immediately', async () => {
     const { call, cast, create, directory } = setUp()
     const id = create('Shop')
     const judge = (name: string, status: string) =>
@@ -304,7 +304,7 @@ describe('hostnames', () => {
     expect(body.hostnames).toHaveLength(1)
   })
 
-  test.each(['a b', 'shop.example:80', 'a/b', 'a%b', '.'])('%j is not a hostname: 400', async (name) => {
+  test.each(['a b', 'shop.example:80', 'a/b', 'a%b', '.'])("can't include %j, which returns 400", async (name) => {
     const { call, cast, create } = setUp()
     const path = `/v1/domains/${create('Shop')}/hostnames/${name === '.' ? '。' : encodeURIComponent(name)}`
     const answer = await call('PUT', path, { as: cast.bob.key, body: { status: 'denied' } })
@@ -312,7 +312,7 @@ describe('hostnames', () => {
   })
 })
 
-test.each(['/v1/domains', '/v1/domains/{id}/hostnames'])('pages of %s list everything once', async (route) => {
+test.each(['/v1/domains', '/v1/domains/{id}/hostnames'])('pages of %s list every item exactly once', async (route) => {
   const { call, cast, create, db } = setUp()
   const id = create('Shop 0')
   for (const n of [1, 2, 3, 4]) create(`Shop ${n}`)
@@ -337,7 +337,7 @@ test.each(['/v1/domains', '/v1/domains/{id}/hostnames'])('pages of %s list every
   }
 })
 
-describe('bad input', () => {
+describe('input validation', () => {
   const bodies: [unknown, string][] = [
     [{}, 'name'],
     [{ name: '' }, 'name'],
@@ -364,7 +364,7 @@ describe('bad input', () => {
   const cases = bodies.flatMap(([body, field]) =>
     (['POST', 'PUT'] as const).map((method) => [method, JSON.stringify(body).slice(0, 80), field, body] as const),
   )
-  test.each(cases)('%s %s: 400 names %s', async (method, _shown, field, body) => {
+  test.each(cases)('%s %s returns 400 and names %s', async (method, _shown, field, body) => {
     const { call, cast, create } = setUp()
     const path = method === 'PUT' ? `/v1/domains/${create('Shop')}` : '/v1/domains'
     const answer = await call(method, path, { as: cast.ada.key, body })
@@ -379,7 +379,7 @@ describe('bad input', () => {
     ['hostnames/a.example', { status: 'maybe' }, 'status'],
     ['hostnames/a.example', {}, 'status'],
     ['hostnames/a.example', { status: 'denied', hostname: 'b' }, 'hostname'],
-  ])('PUT …/%s %j: 400 names %s', async (path, body, field) => {
+  ])('PUT …/%s %j returns 400 and names %s', async (path, body, field) => {
     const { call, cast, create } = setUp()
     const answer = await call('PUT', `/v1/domains/${create('Shop')}/${path}`, { as: cast.ada.key, body })
     expect(answer.status).toBe(400)
@@ -387,14 +387,14 @@ describe('bad input', () => {
   })
 
   const queries = ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=WzEsMl0', 'colour=red']
-  test.each(queries)('a list with %s: 400', async (query) => {
+  test.each(queries)('a list request with %s returns 400', async (query) => {
     const { call, cast, create } = setUp()
     for (const path of ['/v1/domains', `/v1/domains/${create('Shop')}/hostnames`]) {
       expect((await call('GET', `${path}?${query}`, { as: cast.vera.key })).status).toBe(400)
     }
   })
 
-  test('at its limits is accepted', async () => {
+  test('accepts values at their limits', async () => {
     const { call, cast } = setUp()
     const body = {
       name: 'n'.repeat(255),
@@ -405,7 +405,7 @@ describe('bad input', () => {
     expect(made).toMatchObject({ status: 201, body: { ...body, vendorCount: 200 } })
   })
 
-  test('any input is answered with 4xx, never a bug', async () => {
+  test('never fails with a server error for any input', async () => {
     const { call, cast, create } = setUp()
     const id = create('Shop')
     const text = fc.string({ unit: 'binary' })

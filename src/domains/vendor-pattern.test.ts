@@ -15,12 +15,12 @@ describe('vendorsByPattern', () => {
     ['a*a', 'https://a', false],
     ['https', 'https://shop.example/', false],
     ['other.example', 'https://shop.example/?u=other.example', true],
-  ])('%s in %s: %p', (pattern, url, fits) => {
+  ])('matches %s in %s: %p', (pattern, url, fits) => {
     const vendorOf = vendorsByPattern([{ vendorName: 'Own', urlPatternMatches: [pattern] }])
     expect(vendorOf(url)).toBe(fits ? 'Own' : null)
   })
 
-  test('the first match counts', () => {
+  test('returns the first matching vendor', () => {
     const vendorOf = vendorsByPattern([
       { vendorName: 'None' },
       { vendorName: 'A', urlPatternMatches: ['x.example/a', 'x.example/b'] },
@@ -29,7 +29,7 @@ describe('vendorsByPattern', () => {
     expect(['a', 'b', 'c'].map((path) => vendorOf(`https://x.example/${path}`))).toEqual(['A', 'A', 'B'])
   })
 
-  test('any part of a URL matches it', () => {
+  test('matches parts of a URL joined by wildcards', () => {
     const piece = fc.stringMatching(/^[a-z0-9/?&=._-]{1,30}$/)
     fc.assert(
       fc.property(
@@ -45,6 +45,9 @@ describe('vendorsByPattern', () => {
   })
 })
 
-test.each(['', ' ', '*', '**', 'https://', '//*'])('%p would match everything', (pattern) => {
-  expect(isBlankPattern(pattern)).toBe(true)
-})
+test.each(['', ' ', '*', '**', 'https://', '//*'])(
+  'the pattern %p is blank because it would match every URL',
+  (pattern) => {
+    expect(isBlankPattern(pattern)).toBe(true)
+  },
+)

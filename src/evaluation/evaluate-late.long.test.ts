@@ -111,7 +111,7 @@ function state({ world, ids, sent }: Shop) {
   return { found, sent: sent.length }
 }
 
-test('three missed hours are evaluated once, window by window, in order', async () => {
+test('three missed hours are each evaluated once, window by window and in order', async () => {
   await using shop = await setUp()
   const { world } = shop
   for (const hour of [0, 1, 2]) await send(shop, at(hour) + 10 * MINUTE_MS, MANY, 2 + hour)
@@ -143,7 +143,7 @@ test('three missed hours are evaluated once, window by window, in order', async 
   }
 })
 
-test('after three hours of downtime, earlier events are judged and the gap is not', async () => {
+test('after three hours of downtime, earlier events are evaluated and the gap is not', async () => {
   await using shop = await setUp()
   const { world } = shop
   await send(shop, at(0) + 10 * MINUTE_MS, USUAL)
@@ -176,7 +176,7 @@ test('after three hours of downtime, earlier events are judged and the gap is no
   expect(state(shop)).toEqual(before)
 })
 
-test('after three days the last 24 windows are evaluated, and violations from before are counted with the first', async () => {
+test('after three days, the last 24 windows are evaluated and earlier violations count towards the first', async () => {
   await using shop = await setUp(0)
   const { world } = shop
   await send(shop, at(0) + 10 * MINUTE_MS, MANY, 5)

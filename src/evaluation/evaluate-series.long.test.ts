@@ -134,7 +134,7 @@ describe('a dead tag', () => {
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
-  test('that is muted notifies nobody; one that is off is not monitored', async () => {
+  test('opens no issue when its signal is muted or off', async () => {
     for (const mode of ['muted', 'off'] as const) {
       await using world = await setUp([signals], traffic)
       world.on.settings = [{ domainId: world.domainId, vendor: 'Shop', event: 'view', mode, sensitivity: null }]
@@ -143,7 +143,7 @@ describe('a dead tag', () => {
     }
   })
 
-  test('outside the run windows is reported when they begin', async () => {
+  test('outside the run windows is reported when the next window begins', async () => {
     const runWindows = { hours: [15, 20] }
     await using world = await setUp(
       [
@@ -170,7 +170,7 @@ describe('all traffic of a domain', () => {
     { event: 'cart', faults: dies(downAt, backAt), perHour: 60 },
   ]
 
-  test('dropped: one issue for the domain, none for its signals', async () => {
+  test('opens one issue for the domain, and none for its signals, when it drops', async () => {
     await using world = await setUp([signals], all)
     await world.until(NOON + hours(9))
     expect(world.transitions()).toEqual(['opened all', 'resolved all'])
@@ -178,7 +178,7 @@ describe('all traffic of a domain', () => {
     expect(world.issues()[0]?.title).toStartWith('Signals: all traffic of the domain dropped: no event since')
   })
 
-  test('recovered, but one tag did not: that tag is reported', async () => {
+  test('resolves its issue when it recovers, and a tag that is still silent is reported', async () => {
     const [view, buy, cart] = all
     await using world = await setUp(
       [signals],
@@ -189,14 +189,14 @@ describe('all traffic of a domain', () => {
     expect(world.notifications[1]?.at).toBeLessThan(backAt + hours(5))
   })
 
-  test('dropped to a third', async () => {
+  test('opens an issue when it drops to a third', async () => {
     const third = all.map((of) => ({ ...of, faults: [{ from: downAt, to: backAt, factor: 0.3 }] }))
     await using world = await setUp([signals], third)
     await world.until(NOON + hours(8))
     expect(world.transitions()).toEqual(['opened all', 'resolved all'])
   })
 
-  test('is not affected when one of three tags died', async () => {
+  test('opens no issue when only one of three tags dies', async () => {
     const [view, buy, cart] = all
     const others = [view, buy].map((of) => ({ ...of, faults: [] }))
     await using world = await setUp([signals], [...others, cart ?? {}])
@@ -204,7 +204,7 @@ describe('all traffic of a domain', () => {
     expect(world.transitions()).toEqual(['opened Shop cart'])
   })
 
-  test('explains an issue that was already open, and keeps it open', async () => {
+  test('explains an issue that was already open, without closing it', async () => {
     const [view, buy, cart] = all
     await using world = await setUp(
       [signals],
@@ -228,7 +228,7 @@ describe('a failure of the server itself', () => {
     expect(world.cursor()).toEqual({ evaluatedThrough: NOON + hours(6), windowStartAt: NOON + hours(6) })
   })
 
-  test('opens no issue when all domains drop at once; rises are still reported', async () => {
+  test('opens no issue when all domains drop at the same time, but rises are still reported', async () => {
     const rises = { event: 'buy', faults: [{ from, to: from + hours(2), factor: 4 }] }
     await using world = await setUp([signals], [...traffic, rises])
     world.on.suspected = true
@@ -253,8 +253,8 @@ describe('a failure of the server itself', () => {
   })
 })
 
-describe('after a stop', () => {
-  test('of some hours, each missed window is judged separately', async () => {
+describe('after downtime', () => {
+  test('of several hours, each missed window is evaluated separately', async () => {
     await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
     await world.until(NOON + hours(1))
     world.restart()
@@ -262,7 +262,7 @@ describe('after a stop', () => {
     expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
-  test('of several days, the last 24 windows are judged', async () => {
+  test('of several days, the last 24 windows are evaluated', async () => {
     await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
     await world.until(NOON + hours(1))
     world.restart()
@@ -272,7 +272,7 @@ describe('after a stop', () => {
   })
 })
 
-test('a backtest fires when the scheduler notified', async () => {
+test('a backtest fires at the same times as the scheduler', async () => {
   const fault = fc.record({
     event: fc.constantFrom('view', 'buy'),
     from: fc.integer({ min: 0, max: 26 * 12 }),
@@ -334,7 +334,7 @@ test('a backtest fires when the scheduler notified', async () => {
   )
 })
 
-test('a suspected outage ends when traffic is back, even without a drop that triggers a check', async () => {
+test('a suspected outage ends when traffic returns, even without a drop that triggers a check', async () => {
   const clock = testClock()
   let down = true
   const evaluated: Instant[] = []

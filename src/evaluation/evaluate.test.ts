@@ -104,13 +104,13 @@ describe('alerts that share a window', () => {
   })
 })
 
-test('windows are judged in the order of their ends, across alerts', async () => {
+test('windows are evaluated in the order of their ends, across alerts', async () => {
   using world = await setUp([hourly, quarterly])
   await world.run()
   expect(world.queries.map(({ window }) => (window.to - NOON) / MINUTE_MS)).toEqual([-45, -30, -15, 0, 0])
 })
 
-describe('during a collection gap', () => {
+describe('evaluation during a collection gap', () => {
   const lte: AlertInput = { ...volumeInput, volume: { op: 'lte', count: 5 } }
   const change: AlertInput = {
     ...volumeInput,
@@ -126,7 +126,7 @@ describe('during a collection gap', () => {
     ['for 3 minutes of the hour', [gap(-20, -17)], [0, 1]],
     ['for less', [gap(-20, -18)], [1, 1]],
     ['in the hour before', [gap(-90, -70)], [1, 1]],
-  ])('counts of that time are not judged: %s', async (_, gaps, expected) => {
+  ])('skips counts that the gap affects: %s', async (_, gaps, expected) => {
     using world = await setUp([lte, hourly, change], (ids) => [{ violations: ids.slice(1, 2) }])
     world.on.gaps = gaps
     await world.run()
@@ -134,7 +134,7 @@ describe('during a collection gap', () => {
     expect(world.through()).toEqual([NOON, NOON, NOON])
   })
 
-  test('an open issue is not resolved, and later findings count', async () => {
+  test('resolves no open issue, and counts later findings', async () => {
     using world = await setUp([lte])
     await world.run()
     for (const [hour, status] of [
@@ -162,10 +162,10 @@ function inOneTurn(): Disposable {
   return { [Symbol.dispose]: () => void Object.defineProperty(Yielder.prototype, 'isDue', own) }
 }
 
-describe('an alert that fails', () => {
+describe('a failing alert', () => {
   const broken: (ids: string[]) => Partial<StoredEvent>[] = (ids) => [{ violations: ids }]
 
-  test('does not affect others, keeps its cursor, and is counted once when it works again', async () => {
+  test('does not affect others, does not advance its cursor, and is counted once when it works again', async () => {
     using world = await setUp([hourly, hourly, quarterly], broken)
     const [first = ''] = world.ids
     let isFailing = true
@@ -185,7 +185,7 @@ describe('an alert that fails', () => {
     expect(world.orders).toHaveLength(3)
   })
 
-  test('and ends the transaction leaves its whole group for the next round', async () => {
+  test('that rolls back the transaction leaves its whole group for the next round', async () => {
     using _ = inOneTurn()
     using world = await setUp([hourly, hourly], broken)
     let calls = 0
@@ -201,7 +201,7 @@ describe('an alert that fails', () => {
     expect(world.counted()).toEqual([1, 1])
   })
 
-  test('among hundreds is the only one, at any position', async () => {
+  test('is the only one that fails among hundreds, at any position', async () => {
     const many = Array.from({ length: 600 }, () => hourly)
     using world = await setUp(many, broken)
     const failing = world.ids[417]
@@ -216,7 +216,7 @@ describe('an alert that fails', () => {
     expect(world.counted()).toEqual(many.map(() => 1))
   })
 
-  test('because the warehouse is unavailable is judged later, including the partial window it was woken for', async () => {
+  test('is retried after a warehouse failure, including the partial window that triggered it', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids, receivedAt: NOON + 1 }])
     await world.run()
     world.parts.woken.add(world.ids.slice(0, 1), world.domainId, NOON + 1)
@@ -233,7 +233,7 @@ describe('an alert that fails', () => {
   })
 })
 
-describe('an alert that changes while it is measured', () => {
+describe('an alert that changes during its evaluation', () => {
   const rename = { ...hourly, name: 'Other name' }
   const widen: AlertInput = { ...hourly, vendors: ['Shop'] }
   test.each<[string, (world: Awaited<ReturnType<typeof setUp>>, id: string) => void, number]>([
@@ -241,7 +241,7 @@ describe('an alert that changes while it is measured', () => {
     ['its rule', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, widen), 0],
     ['switched off', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false), 0],
     ['deleted', ({ db, orgId }, id) => deleteAlert(db, { orgId, id }, () => {}), 0],
-  ])('%s', async (_what, change, expected) => {
+  ])('counts findings only while they still apply: %s', async (_what, change, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])
     world.on.query = () => {
       world.on.query = () => {}
@@ -253,7 +253,7 @@ describe('an alert that changes while it is measured', () => {
   })
 })
 
-describe('what wakes an alert', () => {
+describe('the early evaluation of an alert', () => {
   const issue = (status: string, firing: number) => ({ status, firing })
   test.each<[string, { status: string; firing: number } | null, boolean]>([
     ['no issue', null, true],
@@ -263,7 +263,7 @@ describe('what wakes an alert', () => {
     ['an acknowledged issue that fires', issue('acknowledged', 1), false],
     ['an acknowledged issue that has been clear', issue('acknowledged', 0), true],
     ['a resolved issue', issue('resolved', 0), true],
-  ])('is a violation in a domain with %s', async (_what, state, expected) => {
+  ])('after a violation depends on the issue of the domain: %s', async (_what, state, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])
     const [id = ''] = world.ids
     await world.run()
@@ -280,7 +280,7 @@ describe('what wakes an alert', () => {
     expect(take()).toBe(true)
   })
 
-  test('is the end of a minute while its issue is open: events are counted, with totals of the window so far', async () => {
+  test('runs each minute while the issue is open, counting events with totals of the window so far', async () => {
     const clean = (receivedAt: number) => ({ receivedAt, violations: [] })
     using world = await setUp([hourly], (violations) => [
       { violations, receivedAt: NOON + 1, params: {} },
@@ -312,7 +312,7 @@ describe('what wakes an alert', () => {
     expect(world.orders).toHaveLength(1)
   })
 
-  test('is left for the next round when the event is not visible yet', async () => {
+  test('waits for the next round when the event is not visible yet', async () => {
     using world = await setUp([hourly], (ids) => [{ violations: ids, receivedAt: NOON + 5 }])
     await world.run()
     const { woken } = world.parts
@@ -325,7 +325,7 @@ describe('what wakes an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
-  test('emits a signal for a possible new issue, and again when it came too late for a round', () => {
+  test('is signalled for a possible new issue, and again when it was too late for a round', () => {
     const db = memoryDb()
     const woken = new WokenAlerts()
     woken.roundEnded()
@@ -346,7 +346,7 @@ describe('what wakes an alert', () => {
     expect(rung).toBe(4)
   })
 
-  test('is also the start of the program: violations from shortly before are not in memory', async () => {
+  test('also runs at startup, because recent violations are not in memory', async () => {
     using world = await setUp([hourly])
     const woken = new WokenAlerts()
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)

@@ -34,21 +34,24 @@ async function setUp() {
 }
 
 describe('an evaluation', () => {
-  test('without findings resolves issues', async () => {
+  test('without findings resolves open issues', async () => {
     const { evaluate, states, through } = await setUp()
     expect(await evaluate([clear, clear])).toEqual([])
     expect(states()).toEqual(['resolved', 'resolved'])
     expect(through()).toEqual([NOON + HOUR_MS, NOON + HOUR_MS])
   })
 
-  test.each([1, 3])('of two alerts with %i results commits none: results cannot be matched to tasks', async (count) => {
-    const { evaluate, states, through } = await setUp()
-    const failures = await evaluate(Array.from({ length: count }, () => clear))
-    expect(failures.map(({ alert, error }) => `${alert.name}: ${error}`).sort()).toEqual([
-      `One: Error: 2 evaluations have ${count} results`,
-      `Two: Error: 2 evaluations have ${count} results`,
-    ])
-    expect(states()).toEqual(['open', 'open'])
-    expect(through()).toEqual([NOON, NOON])
-  })
+  test.each([1, 3])(
+    "of two alerts with %i results commits none, because results can't be matched to tasks",
+    async (count) => {
+      const { evaluate, states, through } = await setUp()
+      const failures = await evaluate(Array.from({ length: count }, () => clear))
+      expect(failures.map(({ alert, error }) => `${alert.name}: ${error}`).sort()).toEqual([
+        `One: Error: 2 evaluations have ${count} results`,
+        `Two: Error: 2 evaluations have ${count} results`,
+      ])
+      expect(states()).toEqual(['open', 'open'])
+      expect(through()).toEqual([NOON, NOON])
+    },
+  )
 })

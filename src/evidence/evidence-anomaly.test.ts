@@ -24,7 +24,7 @@ const shop = madeSeries(90, 3, randomOf(5)).flatMap((count, hour) => {
   }).flat()
 })
 
-describe('of an anomaly', () => {
+describe('the series of an anomaly', () => {
   let history: Awaited<ReturnType<typeof warehouseWith>>
   let db: Db
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('of an anomaly', () => {
     return { ...(await seriesOf({ ...base, issue, followed }, sources)), charted }
   }
 
-  test('are the evaluated rows, with two days before it', async () => {
+  test('consists of the evaluated rows, including two days before the anomaly', async () => {
     const { series, grain } = await anomaly({})
     expect(grain).toBe('hour')
     expect(series.map(({ start }) => start)).toEqual(
@@ -89,7 +89,7 @@ describe('of an anomaly', () => {
     ['a signal', { volume: { vendor: '*' } }, {}, { vendor: 'ga4', event: 'purchase' }],
     ['a signal without a name', { volume: { vendor: '*' } }, { event: null }, { vendor: 'ga4', event: '' }],
     ['the whole domain', { volume: { vendor: '*' } }, { vendor: null, event: null }, { vendor: null, event: null }],
-  ])('are those of %s', async (_, values, finding, scope) => {
+  ])('counts the events of %s', async (_, values, finding, scope) => {
     const { series, charted } = await anomaly(values, finding)
     expect(charted).toMatchObject([{ orgId: 'org_a', domainId: 'dom_shop', ...scope }])
     expect(series.length).toBeGreaterThan(48)
@@ -106,7 +106,7 @@ describe('of an anomaly', () => {
     }
   })
 
-  test('are evaluated with the setting of the signal', async () => {
+  test('uses the sensitivity setting of the signal', async () => {
     const widthOf = async (volume: AlertInput['volume'] & object) => {
       const { series, charted } = await anomaly({ volume })
       const { low, high } = series[0] ?? {}
@@ -121,7 +121,7 @@ describe('of an anomaly', () => {
     expect(await widthOf({ vendor: 'ga4', event: 'purchase', sensitivity: 3 })).toEqual(before)
   })
 
-  test('are the latest if there are many', async () => {
+  test('is limited to the most recent rows', async () => {
     const { series } = await anomaly({}, {}, 20 * DAY_MS)
     expect([series.length, series.at(-1)?.start]).toEqual([MAX_BUCKETS - 1, NOON - HOUR_MS])
   })

@@ -57,11 +57,11 @@ test.each<[IssueRecord, string | null, string]>([
     'Shop',
     'Purchase has a value: sessions do not follow the journey on Shop, 5 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
   ],
-])('an issue in one sentence: %#', (issue, domain, expected) => {
+])('an issue is summarised in one sentence: %#', (issue, domain, expected) => {
   expect(summaryOf(issue, { domain, explainedBy: null })).toBe(expected)
 })
 
-test('what explains an issue comes last', () => {
+test('a summary ends with the explanation of the issue', () => {
   const explainedBy = { issueId: 'iss_2', title: 'Traffic: the whole\nfell' }
   const issue = issueOfAlert(volumeAlert, { status: 'acknowledged', occurrences: 1 })
   expect(summaryOf(issue, { domain: null, explainedBy })).toEndWith(
@@ -69,7 +69,7 @@ test('what explains an issue comes last', () => {
   )
 })
 
-test('everything stays on one line', () => {
+test('a summary always stays on one line', () => {
   const issue = issueOfAlert(validationAlert, {
     alertName: 'Two\nlines',
     hosts: ['a-host'],

@@ -9,7 +9,7 @@ import { CALLERS, EvidenceFixture } from './evidence.fixture.ts'
 let world: EvidenceFixture
 afterEach(() => world.stand[Symbol.asyncDispose]())
 
-test('an anomaly is shown with the rows of its series', async () => {
+test('the evidence of an anomaly includes the rows of its series', async () => {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const alert = world.watch({ alertType: 'volume_anomaly', volume: { vendor: '*', sensitivity: 5 } })
@@ -37,7 +37,7 @@ test('an anomaly is shown with the rows of its series', async () => {
   ])
 })
 
-describe('a journey', () => {
+describe('the evidence of a journey', () => {
   const steps = (data: Condition[]) =>
     ({
       alertType: 'journey',
@@ -79,7 +79,7 @@ describe('a journey', () => {
     ['a key', { parameter: 'iban', ...personal }, { iban: 'DE12345' }],
     ['any key', { parameter: '*', ...personal }, { anything: 'of DE12345' }],
     ['an address', { parameter: 'to', op: 'contains_email' }, { to: 'DE12345@example.com' }],
-  ])('masks values treated as personal for everyone: %s', async (_, condition, params) => {
+  ])('masks personal values for all users: %s', async (_, condition, params) => {
     const { alert, issueId } = await journeyStory(
       [condition, { parameter: 'value', op: 'equals', values: ['5'] }],
       params,
@@ -96,7 +96,7 @@ describe('a journey', () => {
     }
   })
 
-  test('has no valid sample if sessions missed several steps or a label', async () => {
+  test('has no valid sample when sessions missed several steps or a label', async () => {
     world = await EvidenceFixture.open()
     const expect1 = [{ vendor: 'Shop', event: 'purchase' }]
     const anchor = { kind: 'session' as const }

@@ -129,8 +129,8 @@ const TABLE = Object.entries(STORIES).flatMap(([type, story]) =>
   Object.entries(STORES).map(([where, store]) => [type, where, story, store] as const),
 )
 
-describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
-  test('every reader gets all of it, viewers and read-only keys without targets', async () => {
+describe.each(TABLE)('evidence of a %s issue, events %s', (_type, _where, story, store) => {
+  test('is complete for every reader; viewers and read-only keys get no notification targets', async () => {
     world = await EvidenceFixture.open()
     const { issueId, expected } = await story()
     const channel = { type: 'email' as const, target: 'ops@example.com' }
@@ -164,7 +164,7 @@ describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
   })
 })
 
-test('an issue that does not exist is not found', async () => {
+test('an unknown issue is not found', async () => {
   world = await EvidenceFixture.open()
   await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
 })
@@ -205,7 +205,7 @@ test.each(PERSONAL)('personal values matched by %j are masked for every caller',
   expect(db.prepare('SELECT count(*) FROM alert').pluck().get()).toBe(0)
 })
 
-test('the valid sample is masked like the violating one, also with filters on phone numbers', async () => {
+test('the valid sample is masked like the violating one, even with filters on phone numbers', async () => {
   world = await EvidenceFixture.open()
   const alert = world.watch({
     filters: [{ parameter: 'tel', op: 'contains_phone' }],
@@ -220,7 +220,7 @@ test('the valid sample is masked like the violating one, also with filters on ph
   expect(badSample).toMatchObject({ id: 'bad', params: { tel: '***78', iban: '***' } })
 })
 
-test('a drop is explained by a drop of all traffic', async () => {
+test('a drop is explained by a drop in total traffic', async () => {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const { issueId } = await volumeStory()
@@ -244,7 +244,7 @@ test('a drop is explained by a drop of all traffic', async () => {
   expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
 })
 
-describe('a deleted alert, or one of another type, leaves only stored data', () => {
+describe('evidence of an alert that was deleted or changed to another type contains only stored data', () => {
   const other: AlertInput = {
     name: 'Now it counts',
     alertType: 'volume_threshold',
@@ -257,7 +257,7 @@ describe('a deleted alert, or one of another type, leaves only stored data', () 
     ['another type', ({ id, orgId }) => void updateAlert(world.stand.db, world.stand.clock, { id, orgId }, other)],
   ]
 
-  test.each(LOSSES)('violations: %s', async (_, lose) => {
+  test.each(LOSSES)('for a validation issue: %s', async (_, lose) => {
     world = await EvidenceFixture.open()
     const { alert, issueId, expected } = await validationStory()
     lose(alert)
@@ -266,7 +266,7 @@ describe('a deleted alert, or one of another type, leaves only stored data', () 
     expect(await world.ask(issueId)).toMatchObject({ series, grain, events: [], badSample: kept, goodSample: null })
   })
 
-  test('counts', async () => {
+  test('for a volume issue', async () => {
     world = await EvidenceFixture.open()
     const { alert, issueId } = await volumeStory()
     world.remove(alert)
@@ -277,7 +277,7 @@ describe('a deleted alert, or one of another type, leaves only stored data', () 
   })
 })
 
-test('deleted events are not queried', async () => {
+test('events past their retention are not queried', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   world.stand.clock.advance(91 * DAY_MS)
@@ -289,7 +289,7 @@ test('deleted events are not queried', async () => {
   expect(series.every(({ observed }) => observed === 0)).toBe(true)
 })
 
-test('at most fifty deliveries, the newest, and none of other issues', async () => {
+test('evidence contains at most the 50 most recent deliveries, all for the same issue', async () => {
   world = await EvidenceFixture.open()
   const { db, clock } = world.stand
   const { alert, issueId } = await validationStory()
@@ -309,7 +309,7 @@ test('at most fifty deliveries, the newest, and none of other issues', async () 
   expect(deliveries.map(({ id }) => id)).toEqual(newest as string[])
 })
 
-test('fails like the warehouse', async () => {
+test('the evidence request fails with the error of the warehouse', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   const refusal = new AppError('unavailable', 'the warehouse did not answer', 5)

@@ -52,22 +52,22 @@ const wholeIssue = () => {
   return { issueId, title }
 }
 
-describe('the issue named by the last finding', () => {
-  test('explains it', () => {
+describe('the issue referenced by the latest finding', () => {
+  test('is the explanation', () => {
     hourTo(0, automatic, [signal])
     hourTo(1, automatic, [whole, { ...signal, explainedBy: '' }])
     expect(explain(issueOf('alr_auto', 'ga4 purchase'))).toEqual(wholeIssue())
     expect(wholeIssue().title).toBe('Automatic signals: Shop: the whole traffic fell')
   })
 
-  test('no longer explains it after a finding without a name', () => {
+  test('is no longer the explanation after a finding without a reference', () => {
     hourTo(0, automatic, [signal])
     hourTo(1, automatic, [whole, { ...signal, explainedBy: '' }])
     hourTo(2, automatic, [signal])
     expect(explain(issueOf('alr_auto', 'ga4 purchase'))).toBeNull()
   })
 
-  test('is not an issue of long ago', () => {
+  test('is not the explanation if it is too old', () => {
     hourTo(-300, automatic, [whole])
     hourTo(0, automatic, [{ ...signal }])
     expect(explain({ ...issueOf('alr_auto', 'ga4 purchase'), evidence: { ...signal, explainedBy: '' } })).toBeNull()
@@ -89,7 +89,7 @@ test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean
   ['came back', { own: [9], whole: [0, 9], clear: [1, 2] }, true],
   ['was there before, not when it came back', { own: [0, 9], whole: [0], clear: [1, 2] }, false],
   ['explains that it came back', { own: [0, 9], whole: [9], clear: [1, 2] }, true],
-])('a drop of all traffic: %s', (_, { own, whole: fell, clear = [] }, explained) => {
+])('whether a drop in total traffic explains an issue: %s', (_, { own, whole: fell, clear = [] }, explained) => {
   const hours = [...new Set([...own, ...fell, ...clear])].toSorted((a, b) => a - b)
   for (const hour of hours) {
     hourTo(hour, automatic, fell.includes(hour) ? [whole] : [])
@@ -98,7 +98,7 @@ test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean
   expect(explain(issueOf('alr_volume', 'ga4'))).toEqual(explained ? wholeIssue() : null)
 })
 
-test('a muted issue whose incident is over explains nothing', () => {
+test('a muted issue whose incident is over explains no other issue', () => {
   hourTo(0, automatic, [whole])
   setStatus(db, { orgId: 'org_a', by: 'usr_1', now: NOON }, wholeIssue().issueId, 'muted', () => {})
   for (const hour of [1, 2, 3]) hourTo(hour, automatic, [])
@@ -106,11 +106,11 @@ test('a muted issue whose incident is over explains nothing', () => {
   expect(explain(issueOf('alr_volume', 'ga4'))).toBeNull()
 })
 
-describe('a day is explained by an hour of it', () => {
+describe('an hourly drop in total traffic', () => {
   test.each([
     ['1d', true],
     ['1h', false],
-  ])('period %s', (period, explained) => {
+  ])("explains an issue only if the alert's period is one day: %s", (period, explained) => {
     hourTo(0, volumeAlert, [findingOf({ subject: 'ga4', observed: 2, expected: 10 })])
     hourTo(20, automatic, [whole])
     const issue = { ...issueOf('alr_volume', 'ga4'), lastSeenAt: NOON - HOUR_MS + DAY_MS - 1 }
@@ -120,7 +120,7 @@ describe('a day is explained by an hour of it', () => {
   })
 })
 
-describe('a drop of traffic does not explain', () => {
+describe('a drop in total traffic', () => {
   const fell = (values: Partial<IssueRecord>, rule: Alert | null = null) => {
     hourTo(0, automatic, [whole])
     hourTo(0, volumeAlert, [findingOf({ subject: 'ga4', observed: 10, expected: 10 })])
@@ -140,12 +140,12 @@ describe('a drop of traffic does not explain', () => {
     ['what is of no domain', { domainId: null }, null],
     ['what is of another domain', { domainId: 'dom_other' }, null],
     ['what is of another organization', { orgId: 'org_b' }, null],
-  ])('%s', (_, values, rule) => {
+  ])('does not explain %s', (_, values, rule) => {
     expect(fell(values, rule)).toBeNull()
     expect(fell({})).toEqual(wholeIssue())
   })
 
-  test('itself', () => {
+  test('does not explain itself', () => {
     hourTo(0, automatic, [whole])
     expect(explain(issueOf('alr_auto', ''))).toBeNull()
   })

@@ -60,7 +60,7 @@ async function broken(): Promise<{ orgId: string; id: string }> {
   return { orgId, id: world.issueOf(alert) }
 }
 
-test('a message gets the valid event, series, cause and fields of the evidence', async () => {
+test('a message contains the valid event, series, cause and fields of the evidence', async () => {
   const issue = await broken()
   const told = await tellerOf()(issue, never)
   expect(told).toEqual({
@@ -85,7 +85,7 @@ test('issues of other organizations are not found', async () => {
   expect(await tellerOf()({ orgId: world.people.mallory.orgId, id }, never)).toBeNull()
 })
 
-test('parts without an answer of the engine are null, others are included', async () => {
+test('parts for which the warehouse query fails are null, others are included', async () => {
   const issue = await broken()
   const { warehouse, clock } = world.stand
   // The last hour is searched first for a valid event.
@@ -102,7 +102,7 @@ test('parts without an answer of the engine are null, others are included', asyn
   expect(over).toMatchObject({ goodSample: null, series: null, cause: null, fields: ['value', '$event'] })
 })
 
-test('a bug is not hidden', async () => {
+test('an unexpected error is not suppressed', async () => {
   const issue = await broken()
   const failing: History = { query: () => Promise.reject(new TypeError('a bug')) }
   await expect(tellerOf(failing)(issue, never)).rejects.toThrow('a bug')

@@ -5,7 +5,7 @@ import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { FLOW_TEST } from '../issues/kinds.ts'
 import { applyRunFindings, type RunSubject } from '../issues/run-findings.ts'
 
-test('evidence of a run issue shows the steps, screenshots and events of the run', async () => {
+test('the evidence of a run issue contains the steps, screenshots and events of the run', async () => {
   await using world = await testApp()
   const { app, clock, owner } = world
   const facts = aRun()

@@ -15,7 +15,7 @@ import { MAX_EVENTS, samplesOf } from './samples.ts'
 
 const seqs = (events: readonly ({ seq: number } | null)[]) => events.map((event) => event?.seq)
 
-test('samples equal those of a naive scan of all events', async () => {
+test('samples equal those found by a naive scan of all events', async () => {
   const condition: fc.Arbitrary<Condition> = fc.record({
     parameter: fc.constantFrom('k', 'tel', '*', '$path'),
     op: fc.constantFrom('equals', 'not_equals', 'is_blank', 'not_blank', 'contains_phone'),

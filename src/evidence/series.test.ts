@@ -27,7 +27,7 @@ const journeyInput: AlertInput = {
   channels: volumeInput.channels,
 }
 
-test('buckets are contiguous, reach until now, and equal a naive count', async () => {
+test('buckets are contiguous, extend to the present, and equal a naive count', async () => {
   const anEvent = fc.record({
     ago: fc.oneof(fc.nat(3 * HOUR_MS), fc.nat(12 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
@@ -136,7 +136,7 @@ test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, strin
     { first: DAY_MS, last: DAY_MS - 2 * MINUTE_MS },
     ['03-31T11:54', '03-31T12:08', 15],
   ],
-])('shows %s', async (_, input, values, [first, last, length]) => {
+])('the series shows %s', async (_, input, values, [first, last, length]) => {
   const starts = await startsOf(problemFrom(input, values))
   expect([starts.at(0), starts.at(-1), starts.length]).toEqual([at(first), at(last), length])
 })
@@ -151,13 +151,13 @@ test.each<[AlertInput, { expected: number | null; low: number | null; high: numb
     { ...volumeInput, volume: { op: 'gte', count: 7 } },
     { expected: null, low: null, high: 7 },
   ],
-])('contains the expected counts: %#', async (input, bounds) => {
+])('the series contains the expected counts and bounds: %#', async (input, bounds) => {
   const { series } = await seriesOf(problemFrom(input, { first: HOUR_MS }), nothing)
   expect(series).not.toBeEmpty()
   for (const point of series) expect(point).toMatchObject(bounds)
 })
 
-describe('a change', () => {
+describe('the series of a volume change', () => {
   const weights = [0, 30, 100, 49, 50, 10, 4, 3]
 
   test.each<[NonNullable<AlertInput['volume']>, (number | null)[][]]>([
@@ -213,7 +213,7 @@ async function queriesOf(trouble: Problem) {
   return { queries, series }
 }
 
-describe('the query', () => {
+describe('the query of a series', () => {
   const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
 
   test.each<[AlertInput, ('counts' | 'events')[]]>([
@@ -235,14 +235,14 @@ describe('the query', () => {
     ['20m', MINUTES_MS - DAY_MS, 13],
     // Minutes that are older have already been aggregated to quarters of an hour.
     ['20m', MINUTES_MS + DAY_MS, 0],
-  ])('counts reach back for windows of %s: %d ms', async (period, agoMs, length) => {
+  ])('reads counts far enough back for windows of %s: %d ms', async (period, agoMs, length) => {
     const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))
     expect([series.length, queries.length]).toEqual([length, length > 0 ? 1 : 0])
   })
 })
 
-describe('of a journey', () => {
-  test('are the counted sessions by day', async () => {
+describe('the series of a journey', () => {
+  test('contains the counted sessions by day', async () => {
     const occurrences = [
       { day: '2026-03-30', count: 3 },
       { day: '2026-04-01', count: 4 },
@@ -261,13 +261,13 @@ describe('of a journey', () => {
     ])
   })
 
-  test('are available after the alert was deleted', async () => {
+  test('is available after the alert was deleted', async () => {
     const trouble = { ...problemFrom(journeyInput, { first: HOUR_MS }), rule: null }
     expect((await seriesOf(trouble, nothing)).series.length).toBe(7)
   })
 })
 
-test('a deleted volume alert has no series: what it counted is unknown', async () => {
+test('a deleted volume alert has no series because its settings are unknown', async () => {
   const gone = { ...problemFrom(volumeInput, { first: HOUR_MS }), rule: null }
   expect(await seriesOf(gone, nothing)).toEqual({ series: [], grain: 'hour' })
 })

@@ -13,8 +13,8 @@ const own = (...events: Partial<RunEvent>[]) => deriveExpectations(events.map(ru
 const dataOf = (params: Record<string, string>, vendor = 'Google Analytics 4') =>
   own({ vendor, event: 'purchase', params })[0]?.data ?? []
 
-describe('the expectation of an event', () => {
-  test('vendor, event, account and step, once', () => {
+describe('derived expectations', () => {
+  test('contain vendor, event, account and step, without duplicates', () => {
     const event = { step: 2, vendor: 'Meta Pixel', event: 'Purchase', account: '123' }
     expect(own(event, event)).toEqual([event])
     expect(own({ step: 1, vendor: 'Hotjar', event: '' })).toEqual([{ step: 1, vendor: 'Hotjar' }])
@@ -55,7 +55,7 @@ describe('the expectation of an event', () => {
     expect(dataOf(params, vendor)).toEqual(data as never)
   })
 
-  test('five parameters, most valuable first', () => {
+  test('contain five parameters, most valuable first', () => {
     const params = Object.fromEntries(['a', 'b', 'c', 'd', 'value', 'currency'].map((key) => [`ep.${key}`, 'x']))
     expect(dataOf(params).map(({ parameter }) => parameter)).toEqual([
       'ep.currency',
@@ -66,7 +66,7 @@ describe('the expectation of an event', () => {
     ])
   })
 
-  test('the common data of two events', () => {
+  test('contain only the data that two events have in common', () => {
     const [one] = own(
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'a', 'ep.only': 'x' } },
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'b' } },
@@ -77,11 +77,11 @@ describe('the expectation of an event', () => {
     ])
   })
 
-  test.each(['user_engagement', 'scroll', 'ping', 'ann@example.com'])('%s is not expected', (event) => {
+  test.each(['user_engagement', 'scroll', 'ping', 'ann@example.com'])('omit %s', (event) => {
     expect(own({ event })).toEqual([])
   })
 
-  test('of more than a hundred events, those related to money', () => {
+  test('are limited to 100, preferring events related to money', () => {
     const many = Array.from({ length: 120 }, (_, n) => ({ event: `e${n}` }))
     const kept = own(...many, { event: 'purchase', step: 3 })
     expect(kept).toHaveLength(100)
@@ -117,7 +117,7 @@ const anyEvent = fc.record({
   params: fc.dictionary(key, value, { maxKeys: 6 }),
 })
 
-test('a passed run meets its own expectations, which can be saved', () => {
+test('a passed run meets the expectations derived from it, and they can be saved', () => {
   const parse = parser(ExpectationSchema)
   const steps = [0, 1, 2].map((index) => stepResult({ index }))
   fc.assert(

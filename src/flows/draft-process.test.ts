@@ -68,11 +68,11 @@ describe('a draft from a HAR', () => {
     ],
     ['an unknown field', { har: harOf(100_000), more: 1 }, 'more: there is no such field'],
     ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR, log.entries is missing'],
-  ])('is refused alike by both: %s', async (_, body, message) => {
+  ])('is rejected with the same error in both processes: %s', async (_, body, message) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
 
-  test('may have binary bodies, with NUL characters and lone surrogates', async () => {
+  test('supports binary bodies with NUL characters and lone surrogates', async () => {
     for (const filler of [0, 100_000]) {
       const har = harOf(filler)
       const binary = { request: { url: 'https://cdn.example/x', method: 'POST', postData: { text: '\0\ud800' } } }
@@ -82,14 +82,14 @@ describe('a draft from a HAR', () => {
   })
 
   test.each([{}, { har: {}, harZip: '' }, { sessionId: 's', har: {}, harZip: '' }])(
-    'is asked for in one way only: %j',
+    'requires exactly one source: %j',
     async (body) => {
       const error = 'sessionId: exactly one of sessionId, har and harZip is required'
       expect(await post(body)).toMatchObject({ status: 400, body: { error } })
     },
   )
 
-  test('does not block the event loop while 29 MB are read', async () => {
+  test('does not block the event loop while a 29 MB HAR is read', async () => {
     const body = bodyOf({ har: harOf(29_000_000) })
     const { result: draft, longestShare } = await watched(() => new DraftProcesses().draft(body, about))
     expect(draft.recording.steps).toHaveLength(1)
@@ -97,7 +97,7 @@ describe('a draft from a HAR', () => {
     expect(longestShare).toBeLessThan(0.3)
   })
 
-  test('is read in a process whatever its size, because its bodies may unpack to many megabytes', async () => {
+  test('is read in a separate process at any size, because its bodies may decompress to many megabytes', async () => {
     const draft = { recording: {}, expectations: [], missingBodies: [] }
     const processes = { takes: () => false, draft: async () => draft }
     const [route] = draftRoutes({ processes, privacySettingsOf: () => about.privacy } as unknown as DraftDeps)
@@ -120,7 +120,7 @@ describe('a draft from an archive', () => {
   const content = JSON.stringify({ log: { entries } })
   const base64 = (...files: ZippedFile[]) => Buffer.from(zipOf(files)).toString('base64')
 
-  test('has the events of attachments and lists missing bodies', async () => {
+  test('contains the events of attachments and lists missing bodies', async () => {
     const harZip = base64({ name: 'x.har', content }, { name: 'a.dat', content: 'en=add_to_cart\nen=purchase' })
     const answer = await post({ harZip })
     expect(answer).toMatchObject({ status: 200, body: { recording: { steps: [{ url: 'https://shop.example/' }] } } })
@@ -157,22 +157,22 @@ describe('a draft from an archive', () => {
       base64(...Array.from({ length: 20_001 }, (_, n) => ({ name: `${n}`, content: '', isStored: true }))),
       'harZip: contains more than 20000 files',
     ],
-  ])('is refused for %s', async (_, harZip, message) => {
+  ])('is rejected for %s', async (_, harZip, message) => {
     expect(await post({ harZip })).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
 })
 
-describe('a process that drafts', () => {
+describe('a draft process', () => {
   test.each([
     ['time', { limitMs: 1 }, 'har: reading it takes more than 0.001 s'],
     ['memory', { memoryBytes: 1024 }, `har: reading it takes more than ${1024 / 2 ** 20} MiB of memory`],
-  ])('is stopped when it takes too much %s', async (_, limits, message) => {
+  ])('is stopped when it uses too much %s', async (_, limits, message) => {
     const drafting = new DraftProcesses(limits).draft(bodyOf({ har: harOf(5_000_000) }), about)
     expect(drafting).rejects.toMatchObject({ code: 'tooLarge', message })
     await drafting.catch(() => {})
   })
 
-  test('runs one at a time per organization; three wait and more are refused', async () => {
+  test('runs one at a time per organization; three wait and further ones are rejected', async () => {
     const processes = new DraftProcesses()
     const body = bodyOf({ har: harOf(100_000) })
     const asked = await Promise.allSettled(Array.from({ length: 6 }, () => processes.draft(body, about)))
@@ -180,7 +180,7 @@ describe('a process that drafts', () => {
     expect(asked[5]).toMatchObject({ reason: { code: 'rateLimited', retryAfterS: expect.any(Number) } })
   })
 
-  test('ends when its caller disconnects', async () => {
+  test('stops when its caller disconnects', async () => {
     const controller = new AbortController()
     const drafting = new DraftProcesses().draft(bodyOf({ har: harOf(5_000_000) }), {
       ...about,

@@ -8,7 +8,7 @@ const GA4 = 'Google Analytics 4'
 const collect = (event: string, more = '') =>
   `https://www.google-analytics.com/g/collect?v=2&tid=G-1&cid=1.2&en=${event}${more}`
 
-test('a stored session becomes a draft, and the draft a flow test', async () => {
+test('a stored session is converted to a draft, and the draft to a flow test', async () => {
   await using world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const visit = async (sessionId: string, url: string, ...events: string[]) => {

@@ -22,7 +22,7 @@ const outline = (...sightings: Sighting[]) => {
   }
 }
 
-describe('a draft of sightings', () => {
+describe('a draft from sightings', () => {
   test.each<[string, Sighting[], string[], string[]]>([
     ['a page', [seen(0, '/')], ['/'], []],
     ['its event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
@@ -65,15 +65,15 @@ describe('a draft of sightings', () => {
       ['/'],
       [],
     ],
-  ])('%s', (_name, sightings, pages, events) => {
+  ])('contains the expected pages and events: %s', (_name, sightings, pages, events) => {
     expect(outline(...sightings)).toEqual({ pages, events })
   })
 
-  test('sightings without a page that can be opened are refused', () => {
+  test('rejects sightings without a page that can be opened', () => {
     expect(() => draft(seen(0, null))).toThrow('sessionId: contains no page that can be opened')
   })
 
-  test('two hundred pages', () => {
+  test('has at most 200 pages', () => {
     const many = Array.from({ length: 300 }, (_, n) => seen(n * 10_000, `/p/${n}`))
     expect(draft(...many).recording.steps).toHaveLength(200)
   })
@@ -85,7 +85,7 @@ const entry = (time: string, url: string, more: object = {}) => ({
   ...more,
 })
 
-test('a HAR: pages of its tab in order, events of vendors, no libraries', () => {
+test('a draft from a HAR contains the pages of its tab in order, vendor events, and no libraries', () => {
   const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR'
   const har = {
     log: {
@@ -112,7 +112,7 @@ test('a HAR: pages of its tab in order, events of vendors, no libraries', () => 
   ])
 })
 
-test('a request without its body is not an event, but its page counts', () => {
+test('a request without its body yields no event, but its page is included', () => {
   const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
   const sent = entry('02', collect, { pageref: 'p1' })
   const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]

@@ -11,7 +11,7 @@ const event = (vendor: string, params: Record<string, string>, name = 'purchase'
   ...{ vendor, event: name, account: '1', params },
 })
 
-describe('whether two events are duplicates', () => {
+describe('duplicate detection', () => {
   test.each<[string, string, Record<string, string>, Record<string, string>, boolean]>([
     ['the same', 'Any', { a: '1' }, { a: '1' }, true],
     ['in another order', 'Any', { a: '1', b: '2' }, { b: '2', a: '1' }, true],
@@ -54,7 +54,7 @@ describe('whether two events are duplicates', () => {
     ],
     ['another value of Meta’s', 'Meta Pixel', { 'cd[value]': '1' }, { 'cd[value]': '2' }, false],
     ['another second', 'Matomo', { h: '1', m: '2', s: '3' }, { h: '1', m: '2', s: '4' }, true],
-  ])('%s', (_name, vendor, one, other, same) => {
+  ])('compares the parameters of events: %s', (_name, vendor, one, other, same) => {
     expect(duplicatesIn([event(vendor, one), event(vendor, other)])).toHaveLength(same ? 1 : 0)
   })
 
@@ -64,20 +64,20 @@ describe('whether two events are duplicates', () => {
     ['account', { account: '2' }],
     ['page', { path: '/b' }],
     ['host', { host: 'b.example' }],
-  ])('not when the %s differs', (_name, fields) => {
+  ])('requires the same %s', (_name, fields) => {
     const one = event('Any', {})
     expect(duplicatesIn([one, { ...one, ...fields }])).toEqual([])
   })
 
   test.each(['ping', 'Heartbeat', 'video_heartbeat', 'user_engagement', 'upload'])(
-    '%s comes again on purpose',
+    'ignores intentional repeats of %s',
     (name) => {
       expect(duplicatesIn([event('Any', {}, name), event('Any', {}, name)])).toEqual([])
     },
   )
 })
 
-test('groups are complete and ordered by their first event', () => {
+test('groups of duplicates are complete and ordered by their first event', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((x) => event('Any', { x }))
   if (!a || !b || !c) throw new Error('three')
   expect(duplicatesIn([b, a, c, a, b, a])).toEqual([
@@ -86,13 +86,13 @@ test('groups are complete and ordered by their first event', () => {
   ])
 })
 
-test('keys that objects inherit are keys', () => {
+test('names of inherited object properties are not treated as counters', () => {
   expect(isCounter('constructor', 'constructor', '1')).toBe(false)
 })
 
 /** Captured with the vendors' own libraries. These recordings contain no duplicates. */
 const FOLDER = join(import.meta.dir, '../../test/recordings')
-test.each(readdirSync(FOLDER).filter((name) => name.endsWith('.har')))('%s: no event is a duplicate', (name) => {
+test.each(readdirSync(FOLDER).filter((name) => name.endsWith('.har')))('%s contains no duplicate events', (name) => {
   const requests = requestsOfHar(JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))) ?? []
   const events = requests.flatMap(({ hit }) => {
     const { vendor, events } = decodeHit({ url: hit.url, method: hit.method, body: readBody(hit).text })

@@ -116,7 +116,7 @@ const plan = ({ db, clock }: { db: ReturnType<typeof memoryDb>; clock: TestClock
   planRuns({ db, clock, region: 'local', fault: () => fault })
 
 describe('a run', () => {
-  test('passes with its results, and so does its test', async () => {
+  test('passes and stores its results, and its test passes', async () => {
     const { make, run, db, orgId } = world()
     const { id } = make()
     const passed = await run(id, GOOD)
@@ -127,7 +127,7 @@ describe('a run', () => {
     expect(storedFlowTest(db, { orgId, id })).toMatchObject({ test: { status: 'passed' }, elements: { 1: button } })
   })
 
-  test('is repeated before an issue opens, and the last walk counts', async () => {
+  test('is repeated before an issue opens, and the last attempt counts', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 2 })
     expect(await run(id, MISSING, MISSING, GOOD)).toMatchObject({ status: 'passed', attempts: 3 })
@@ -138,7 +138,7 @@ describe('a run', () => {
     expect(issues()).toMatchObject([{ status: 'resolved' }])
   })
 
-  test('that ended early says why, and which steps it did not reach', async () => {
+  test('that ended early reports the reason and the steps it did not reach', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 0 })
     const ended = await run(id, { told: [opened], error: 'it took longer than 150 s' })
@@ -179,7 +179,7 @@ describe('a run', () => {
     expect(storedFlowTest(db, { orgId, id })).toMatchObject({ secrets: null, test: { secrets: [] } })
   })
 
-  test('interrupted by a stop fails at the next start, and a queued run stays queued', async () => {
+  test('that is interrupted by a shutdown fails at the next start, and a queued run stays queued', async () => {
     const { make, queue, walks, flowRuns, db, orgId, clock } = world()
     const { id } = make()
     walks.push('until it is stopped')
@@ -196,7 +196,7 @@ describe('a run', () => {
     expect(findRun(db, { orgId, id: waits }).status).toBe('queued')
   })
 
-  test('of a deleted test ends and leaves nothing behind', async () => {
+  test('of a deleted test ends without leaving any data', async () => {
     const { make, queue, walks, flowRuns, db, orgId, faults, files, clock } = world()
     const { id } = make()
     walks.push('until it is stopped')
@@ -210,7 +210,7 @@ describe('a run', () => {
     expect([existsSync(files.of(runId)), listRuns(db, orgId, {}, { limit: 9 }).runs, faults]).toEqual([false, [], []])
   })
 
-  test('that is cancelled ends at once without a retry', async () => {
+  test('that is cancelled ends immediately without a retry', async () => {
     const { make, queue, walks, flowRuns, db, orgId, faults, clock } = world()
     const { id } = make({ retries: 1 })
     walks.push('until it is stopped')
@@ -230,7 +230,7 @@ describe('a run', () => {
     expect(faults).toEqual([])
   })
 
-  test('is refused when a hundred others are waiting', () => {
+  test('is rejected when 100 others are waiting', () => {
     const { make, queue } = world()
     const { id } = make()
     for (let n = 0; n < 100; n++) queue(id)
@@ -239,7 +239,7 @@ describe('a run', () => {
 })
 
 describe('healing', () => {
-  test('awaits approval, creates a version when approved, and is dropped when the step works as written', async () => {
+  test('requires approval, creates a version when approved, and is dropped when the original step works', async () => {
     const { make, run, db, orgId } = world()
     const { id } = make()
     const walked = await run(id, [opened, bought, healed, done])
@@ -259,8 +259,8 @@ describe('healing', () => {
   })
 })
 
-describe('versions', () => {
-  test('are created only by a change of recording, start page or expectations', () => {
+describe('versions of a test', () => {
+  test('are created only when the recording, start page or expectations change', () => {
     const { make, put } = world()
     const { id } = make()
     const versions = [
@@ -273,7 +273,7 @@ describe('versions', () => {
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 4])
   })
 
-  test('of another recording have no known elements', async () => {
+  test('have no known elements after the recording changes', async () => {
     const { make, put, run, db, orgId } = world()
     const { id } = make()
     await run(id, GOOD)
@@ -282,11 +282,11 @@ describe('versions', () => {
   })
 })
 
-describe('automatically', () => {
+describe('automatic runs', () => {
   const runsOf = ({ db, orgId }: ReturnType<typeof world>) =>
     listRuns(db, orgId, {}, { limit: 50 }).runs.map(({ trigger, status }) => [trigger, status])
 
-  test('a test runs on schedule, and missed runs are made up for once', async () => {
+  test('start on schedule, and missed runs are made up for once', async () => {
     const around = world()
     const { clock, make, put, flowRuns } = around
     const { id } = make({ schedule: '0 6 * * *', timezone: 'Europe/Berlin' })
@@ -307,7 +307,7 @@ describe('automatically', () => {
     expect(runsOf(around)).toEqual([['schedule', 'passed']])
   })
 
-  test('a test runs after a change of its domain while the change is watched', () => {
+  test('start after a change of the domain while the change is monitored', () => {
     const around = world()
     const { db, clock, orgId, make } = around
     const [domainId, other] = ['Shop', 'Blog'].map((name) => createDomain(db, clock, orgId, { name }))
@@ -329,7 +329,7 @@ describe('automatically', () => {
     expect(runsOf(around)).toEqual([['change', 'queued']])
   })
 
-  test('nothing is queued when no browser can run', () => {
+  test('are not queued when no browser can run', () => {
     const around = world()
     around.make({ schedule: '* * * * *' })
     around.clock.advance(HOUR_MS)
@@ -354,14 +354,14 @@ test('files of runs are deleted before their rows', async () => {
   expect(() => findRun(db, { orgId, id: walked.id })).toThrow('no such run')
 })
 
-test('without a Chromium a run is refused with instructions, and everything else works', async () => {
+test('without Chromium a run is rejected with instructions, and everything else works', async () => {
   await using app = await testApp({ chromium: '/nowhere/chromium' })
   const { id } = (await app.call('POST', '/v1/flows/tests', { body: INPUT })).body
   const refused = await app.call('POST', `/v1/flows/tests/${id}/run`, { body: {} })
   expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('TAGWARDEN_CHROMIUM') } })
 })
 
-test('a list of large tests has shorter pages and returns every test once', () => {
+test('a list of large tests has shorter pages and includes every test once', () => {
   const { db, orgId, make } = world()
   const large = { title: 'Large', steps: [{ ...STEPS[0], type: 'navigate', note: 'x'.repeat(1_000_000) }] }
   const made = Array.from({ length: 7 }, () => make({ recording: large, expectations: [] }).id).sort()

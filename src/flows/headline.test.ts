@@ -66,11 +66,11 @@ test.each<[string, Partial<HeadlinedRun>]>([
     { findings: [finding({ kind: 'step_failed', step: null, sentence: 'The run ended early: it took too long' })] },
   ],
   ['Cut off when the server stopped', { error: 'cut off when the server stopped' }],
-])('%s', (headline, run) => {
+])('the headline of a run: %s', (headline, run) => {
   expect(headlineOf({ steps: [], findings: [], error: null, ...run })).toBe(headline)
 })
 
-test('understands the sentences of the judge', () => {
+test('the headline recognizes the sentences written by the judge', () => {
   const steps = [stepResult()]
   const events = [runEvent({ event: 'purchase', params: { cu: 'USD' } })]
   const data = [

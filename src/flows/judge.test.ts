@@ -195,11 +195,11 @@ describe('findings of a run', () => {
       { steps: [], error: 'the browser was killed', expectations: [expected] },
       [['step_failed', null, 'The run ended early: the browser was killed']],
     ],
-  ])('%s', (_name, run, findings) => {
+  ])('are correct for %s', (_name, run, findings) => {
     expect(judge(run).map(({ kind, step, sentence }) => [kind, step, sentence])).toEqual(findings as never)
   })
 
-  test('findings name the expected and the observed', () => {
+  test('contain the expected and observed values', () => {
     const [missing] = judge({ expectations: [expected] })
     expect(missing).toMatchObject({ vendor: GA4, event: 'purchase', expected: `${GA4} purchase`, observed: null })
     const [wrong] = judge({ events: [purchase({ params: { cu: 'USD' } })], expectations: [expected] })
@@ -212,7 +212,7 @@ describe('findings of a run', () => {
     expect(many).toMatchObject({ expected: 'none', observed: 'once' })
   })
 
-  test('an event named after a person is masked', () => {
+  test('contain no e-mail address from an event name', () => {
     const [finding] = judge({
       events: [purchase({ event: 'ann@example.com' })],
       expectations: [{ vendor: GA4, max: 0 }],
@@ -229,7 +229,7 @@ const anyExpectation = fc.record(
   { requiredKeys: ['event'] },
 )
 
-test('only counts matter, not the order of events', () => {
+test('findings depend on the number of events, not on their order', () => {
   fc.assert(
     fc.property(
       fc.array(anyEvent, { maxLength: 12 }),

@@ -11,7 +11,7 @@ const isUnmet = (expectation: Expectation, ...events: Parameters<typeof runEvent
 
 const purchase = { vendor: VENDOR, event: 'purchase', account: 'G-1', params: { currency: 'EUR', value: '10' } }
 
-describe('whether an expectation is met', () => {
+describe('expectation matching', () => {
   test.each<[string, Expectation, Parameters<typeof runEvent>[0][], boolean]>([
     ['no event', { event: 'purchase' }, [], false],
     ['the event', { event: 'purchase' }, [purchase], true],
@@ -64,18 +64,18 @@ describe('whether an expectation is met', () => {
     ['another step', { event: 'purchase', step: 3 }, [{ ...purchase, step: 4 }], false],
     ['max 0 waits for nothing', { event: 'purchase', max: 0 }, [], true],
     ['min 0 waits for nothing', { event: 'purchase', min: 0 }, [], true],
-  ])('%s', (_name, expectation, events, met) => {
+  ])('is correct for the case: %s', (_name, expectation, events, met) => {
     expect(isUnmet(expectation, ...events)).toBe(!met)
   })
 
-  test('defaults apply', () => {
+  test('uses the defaults of omitted fields', () => {
     const [plain, never] = compileExpectations([{ event: 'a' }, { event: 'b', min: 3, max: 0 }], {})
     expect(plain?.expectation).toMatchObject({ min: 1, max: null, withinMs: 5000 })
     expect(never?.expectation).toMatchObject({ min: 0, max: 0 })
   })
 })
 
-describe('refused expectations', () => {
+describe('the validation of expectations', () => {
   test.each<[Expectation, string]>([
     [{}, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
     [{ data: [] }, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
@@ -90,17 +90,17 @@ describe('refused expectations', () => {
       { event: 'a', data: [{ parameter: 'tel', op: 'contains_phone' }] },
       'expectations[1].data[0].op: contains_phone is only supported in data_validation alerts, which evaluate each event',
     ],
-  ])('%j', (expectation, message) => {
+  ])('rejects %j', (expectation, message) => {
     expect(() => checkExpectations([{ event: 'fine' }, expectation], 5)).toThrow(message)
   })
 
-  test('a recording of one step', () => {
+  test('rejects step 1 for a recording of one step', () => {
     expect(() => checkExpectations([{ event: 'a', step: 1 }], 1)).toThrow(
       'expectations[0].step: the recording has 1 step, which is 0',
     )
   })
 
-  test('conditions of all expectations share a limit', () => {
+  test('applies one limit to the conditions of all expectations', () => {
     const data = [{ parameter: 'x', op: 'equals' as const, values: Array<string>(20).fill('y'.repeat(1000)) }]
     const many = Array.from({ length: 11 }, () => ({ event: 'a', data }))
     expect(() => checkExpectations(many, 1)).toThrow('expectations[10].data[0]')
@@ -112,13 +112,13 @@ describe('refused expectations', () => {
     { data: [{ parameter: '*', op: 'contains_email' }], max: 0 },
     { event: 'a', min: 1, max: 0 },
     { event: 'a', step: 4, max: 1 },
-  ])('but not %j', (expectation) => {
+  ])('accepts %j', (expectation) => {
     checkExpectations([expectation], 5)
     checkExpected(expectation, 'expect[0]', new RuleCheck())
   })
 })
 
-test('named labels get their members', () => {
+test('named labels are resolved to their members', () => {
   const expectations: Expectation[] = [
     { label: 'Checkout' },
     { event: 'a', data: [{ parameter: '$label', op: 'equals', values: ['Meta', 'none'] }] },

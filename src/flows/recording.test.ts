@@ -17,11 +17,11 @@ test.each([EXPORTED, EVERY_KIND])('an export is accepted unchanged: $title', (re
   expect(parseRecording(structuredClone(recording), 'recording')).toEqual(recording)
 })
 
-test('every kind is among the examples', () => {
+test('the examples include every step type', () => {
   expect(new Set(EVERY_KIND.steps.map(({ type }) => type))).toEqual(new Set(STEP_TYPES))
 })
 
-test('unknown fields from Chrome are kept', () => {
+test('unknown fields from Chrome are preserved', () => {
   const steps = [{ type: 'navigate', url: 'https://shop.example/', addedBy: 'Chrome 200' }]
   const recording = { title: '', someday: true, steps }
   expect(parseRecording(recording, 'recording')).toEqual(recording)
@@ -55,7 +55,7 @@ const refused: [what: string, steps: unknown, message: string][] = [
   ['another event', [{ ...click, assertedEvents: [{ type: 'x' }] }], 'recording.steps[0].assertedEvents[0].type: must'],
   ['1 MiB', Array(200).fill({ ...click, selectors: ['x'.repeat(6000)] }), 'recording: must be at most 1 MiB'],
 ]
-test.each(refused)('%s is refused, naming the field', (_, steps, message) => {
+test.each(refused)('%s is rejected with the name of the field', (_, steps, message) => {
   expect(() => parseRecording({ title: 'A', steps }, 'recording')).toThrow(message)
 })
 
@@ -63,18 +63,18 @@ test.each([[null], [7], ['x'], [[]], [{}], [{ title: 7, steps: [click] }]])('%j 
   expect(() => parseRecording(value, 'recording')).toThrow(/^recording/)
 })
 
-describe('variables', () => {
-  test('are replaced in every text, at any depth', () => {
+describe('variables in a recording', () => {
+  test('are replaced in every string, at any depth', () => {
     const step = { type: 'click', selectors: [['{{a}}', 'x {{ b }} {{a}}']], n: 1, none: null }
     expect(withValues(step, { a: '1', b: '$&' })).toEqual({ ...step, selectors: [['1', 'x $& 1']] })
     expect(placeholdersIn(step)).toEqual(['a', 'b'])
   })
 
-  test('without a value are left as written, and inherited names are not values', () => {
+  test('without a value stay unchanged, and names of inherited properties are not values', () => {
     expect(withValues('{{a}} {{toString}} {{ }} {a}', { b: 'x' })).toBe('{{a}} {{toString}} {{ }} {a}')
   })
 
-  test('may be an address or part of one', () => {
+  test('may be a URL or part of one', () => {
     const open = (url: string) => ({ title: '', steps: [{ type: 'navigate', url }] })
     for (const url of ['{{start}}', 'https://{{host}}/a', 'https://shop.example/?q={{q}}']) {
       expect(parseRecording(open(url), 'recording')).toEqual(open(url))
@@ -83,7 +83,7 @@ describe('variables', () => {
   })
 })
 
-describe('start page', () => {
+describe('the start page', () => {
   test('replaces the first navigation', () => {
     const moved = withStartUrl(EXPORTED, 'https://preview.example/')
     expect(moved.steps[1]?.url).toBe('https://preview.example/')
@@ -91,20 +91,20 @@ describe('start page', () => {
     expect(withStartUrl(EXPORTED, null)).toBe(EXPORTED)
   })
 
-  test('is refused when it is not an address, or when nothing is opened', () => {
+  test('is rejected when it is not a URL, or when the recording opens no page', () => {
     expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be an address')
     expect(() => withStartUrl({ title: '', steps: [click] }, 'https://a.example/')).toThrow('startUrl: the recording')
   })
 })
 
-test('a healed selector becomes the first one, once', () => {
+test('a healed selector is moved to the front without being duplicated', () => {
   const steps = [{ type: 'click', selectors: ['#a', ['#host', '#b'], 'text/C'] }, { type: 'close' }]
   const healed = withFirstSelector({ title: '', steps }, 0, '#host >>> #b')
   expect(healed.steps).toEqual([{ type: 'click', selectors: [['#host', '#b'], '#a', 'text/C'] }, { type: 'close' }])
   expect(withFirstSelector(healed, 1, '#a')).toEqual(healed)
 })
 
-test('a path through shadow trees converts to one text and back', () => {
+test('a selector path through shadow trees converts to a string and back', () => {
   for (const selector of ['#a > b', ['a', 'b', 'c']]) expect(selectorOf(selectorText(selector))).toEqual(selector)
 })
 
@@ -121,6 +121,6 @@ test.each<[RecordedStep, string]>([
   [{ type: 'keyUp', key: ' ' }, 'Release the key Space'],
   [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to be gone'],
   [{ type: 'click', selectors: [`text/${'long '.repeat(100)}`] }, `Click “${'long '.repeat(16).slice(0, 79)}…”`],
-])('%j as text: %s', (step, words) => {
+])('the title of %j is: %s', (step, words) => {
   expect(titleOf(step)).toBe(words)
 })

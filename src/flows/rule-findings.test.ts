@@ -27,8 +27,8 @@ async function findings(alerts: Alert[], events: RunEvent[] = [purchase], domain
   )
 }
 
-describe('active rules', () => {
-  test('name the alert and the fault', async () => {
+describe('findings of active rules', () => {
+  test('name the alert and the violation', async () => {
     expect(await findings([rule(blank('id'))])).toEqual([
       {
         ...{ kind: 'rule', step: 1, vendor: 'Google Analytics 4', event: 'purchase' },
@@ -39,7 +39,7 @@ describe('active rules', () => {
     ])
   })
 
-  test('report each kind of event once', async () => {
+  test('include each kind of event once', async () => {
     const events = [purchase, purchase, { ...purchase, event: 'refund' }]
     expect((await findings([rule(blank('id'))], events)).map(({ event }) => event)).toEqual(['purchase', 'refund'])
   })
@@ -63,7 +63,7 @@ describe('active rules', () => {
     expect(await findings([rule(fields)], [{ ...purchase, answered: true }], domainId)).toHaveLength(count)
   })
 
-  test('personal data does not appear', async () => {
+  test('contain no personal data', async () => {
     const alert = rule({ conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] } })
     const [finding] = await findings([alert], [{ ...purchase, event: 'ann@example.com' }])
     expect(finding?.sentence).toContain('an e-mail address in a parameter')

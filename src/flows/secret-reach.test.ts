@@ -20,7 +20,7 @@ const reachOf = ({ steps, variables, ...change }: Change) => {
   return secretReach({ ...BASE, recording, ...change }, { ...VALUES, variables: { ...VALUES.variables, ...variables } })
 }
 
-describe('hosts of a test', () => {
+describe('the secret hosts of a test', () => {
   test.each<[string, Change, string[]]>([
     ['the first page', {}, ['shop.example']],
     ['www. makes no other host', { steps: [open('https://www.shop.example/')] }, ['shop.example']],
@@ -52,7 +52,7 @@ describe('hosts of a test', () => {
       { steps: [open('https://shop.example/', { assertedEvents: [null, 3, { url: 7 }], target: 'main' })] },
       ['shop.example'],
     ],
-  ])('%s', (_what, change, hosts) => {
+  ])('are correct for the case: %s', (_what, change, hosts) => {
     expect([...reachOf(change).hosts]).toEqual(hosts)
   })
 })
@@ -93,20 +93,20 @@ test.each<[string, Change, Change, RegExp | null]>([
     { steps: [waitFor('a'), open('https://shop.example/')] },
     null,
   ],
-])('beyond what secrets are bound to: %s', (_what, before, after, reason) => {
+])('whether a change extends where secrets are sent: %s', (_what, before, after, reason) => {
   const found = beyondReach(reachOf(before), reachOf(after))
   if (reason === null) expect(found).toBeNull()
   else expect(found).toMatch(reason)
 })
 
 test.each(['', 'https://shop.example', 'shop.example/a', 'a b', 'me@shop.example', 'a?b', 'shop.example:99999', '\\x'])(
-  'no host: %p',
+  '%p is not a valid host for secrets',
   (text) => {
     expect(() => checkSecretHosts(['shop.example', text])).toThrow('secretHosts[1]: must be a host name')
   },
 )
 
-test('values that are not web addresses have no host', () => {
+test('values that are not web URLs have no host', () => {
   for (const address of ['about:blank', 'data:text/html,x', 'file:///etc/passwd', 'nonsense', '']) {
     expect(secretHostOf(address)).toBeNull()
   }

@@ -61,7 +61,7 @@ test.each(all)('%s is JSON Schema 2020-12, with a title and a position for every
 })
 
 test.each([...forms.channels, ...forms.integrations].map((form) => [form.kind, form] as const))(
-  '%s has help, for itself and for every field',
+  '%s has help for the form and for every field',
   (_kind, { help, schema }) => {
     expect(help).toEndWith('.')
     const own = Object.entries(schema.properties as Record<string, JsonSchema>)
@@ -69,7 +69,7 @@ test.each([...forms.channels, ...forms.integrations].map((form) => [form.kind, f
   },
 )
 
-test('the secret fields are those that are stored sealed', () => {
+test('exactly the fields that are stored encrypted are secret in the form', () => {
   for (const { type, connect, configured } of PROVIDERS) {
     if (!configured) continue
     const form = forms.integrations.find(({ kind }) => kind === type)
@@ -81,7 +81,7 @@ test('the secret fields are those that are stored sealed', () => {
   }
 })
 
-test('an integration can replace an address if there are integrations', () => {
+test('the target can be an integration for every kind of channel that has integrations', () => {
   const named = forms.channels.map(({ kind, schema }) => {
     const { target } = schema.properties as Record<string, JsonSchema>
     return [kind, target?.['x-integration']]
@@ -133,12 +133,12 @@ test.each([
   ['openPct', 'Open pct', '%'],
   ['domainId', 'Domain', undefined],
   ['q', 'Search', undefined],
-])('the field %s is called %s, in %p', (name, title, unit) => {
+])('the field %s is titled %s, with unit %p', (name, title, unit) => {
   const { properties } = formOf(Closed({ [name]: Int() })) as { properties: Record<string, JsonSchema> }
   expect([properties[name]?.title, properties[name]?.['x-unit']]).toEqual([title, unit])
 })
 
-test('titles, units and positions are only in forms, at every depth', () => {
+test('titles, units and positions appear only in forms, at every depth', () => {
   const schema = Closed({
     fromHour: Int({ minimum: 0, 'x-unit': 'h', description: 'From then on' }),
     parts: Type.Optional(Type.Array(Closed({ name: Text(1, 9, { title: 'Its name' }), kind: OneOf(['a', 'b']) }))),

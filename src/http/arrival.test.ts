@@ -26,7 +26,7 @@ const bytes = fc
   .array(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(new Uint8Array([0xef, 0xbb, 0xbf]))), { maxLength: 6 })
   .map((parts) => new Uint8Array(Buffer.concat(parts)))
 
-describe('a body', () => {
+describe('a request body', () => {
   test('is the same with and without a content length', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, fc.array(fc.nat(100), { maxLength: 8 }), async (body, cuts) => {
@@ -41,7 +41,7 @@ describe('a body', () => {
     )
   })
 
-  test('is complete at many sizes', async () => {
+  test('is complete for many sizes', async () => {
     for (const size of [0, 1, 16_383, 16_384, 16_385, 40_000, 100_000]) {
       const body = Buffer.alloc(size, 'abc')
       const pieces = Array.from({ length: Math.ceil(size / 7000) }, (_, at) =>
@@ -51,7 +51,7 @@ describe('a body', () => {
     }
   })
 
-  test('is empty when there is none', async () => {
+  test('is empty when the request has none', async () => {
     const none = new Request(URL_, { method: 'POST' })
     expect(await receiveText(none, 10)).toBe('')
     expect(await receiveBytes(none, 10)).toEqual(new Uint8Array())
@@ -60,7 +60,7 @@ describe('a body', () => {
   test.each([
     [10, true],
     [11, false],
-  ])('of %d bytes fits into ten: %p', async (size, fits) => {
+  ])('of %d bytes is within a limit of ten: %p', async (size, fits) => {
     const body = new Uint8Array(size).fill(97)
     const refused = { code: 'tooLarge', message: 'body: is larger than 10 bytes' }
     for (const request of [whole(body), inPieces([body]), inPieces([body.slice(0, 4), body.slice(4)])]) {
@@ -71,14 +71,14 @@ describe('a body', () => {
     }
   })
 
-  test('that was read before throws an error that is no refusal', async () => {
+  test('that was already read throws a TypeError', async () => {
     const request = whole(new Uint8Array([97]))
     await request.text()
     await expect(receiveText(request, 10)).rejects.toThrow(TypeError)
     expect(isArriving(request)).toBe(false)
   })
 
-  test('is arriving until it was read to its end', async () => {
+  test('is reported as arriving until it has been read completely', async () => {
     const stream = new TransformStream<Uint8Array, Uint8Array>()
     const writer = stream.writable.getWriter()
     const request = new Request(URL_, { method: 'POST', body: stream.readable })
@@ -91,14 +91,14 @@ describe('a body', () => {
   })
 })
 
-describe('after a refusal the connection', () => {
+describe('the connection after a rejected body', () => {
   test.each<[Record<string, string>, boolean]>([
     [{}, false],
     [{ 'content-length': '10' }, false],
     [{ 'content-length': String(32 * 1024 * 1024) }, false],
     [{ 'content-length': String(32 * 1024 * 1024 + 1) }, true],
     [{ 'transfer-encoding': 'chunked' }, true],
-  ])('of a request with %j ends: %p', (headers, ends) => {
+  ])('is closed if the request has %j: %p', (headers, ends) => {
     expect(endsConnection(new Request(URL_, { method: 'POST', headers }))).toBe(ends)
   })
 })

@@ -30,19 +30,16 @@ const LARGE: [string, TSchema, unknown][] = [
   ],
 ]
 
-test.each(LARGE)(
-  '%s: what fits the schema is no larger than the limit, and that is no larger than it needs',
-  (_, schema, value) => {
-    const escaped = JSON.stringify(value, null, 1).replaceAll(/[é]/g, '\\u00e9')
-    expect(limitOf(schema)).toBeWithin(escaped.length, LARGEST)
-  },
-)
+test.each(LARGE)('%s: the limit allows every valid body and is not larger than necessary', (_, schema, value) => {
+  const escaped = JSON.stringify(value, null, 1).replaceAll(/[é]/g, '\\u00e9')
+  expect(limitOf(schema)).toBeWithin(escaped.length, LARGEST)
+})
 
 test.each<[string, TSchema | null]>([
   ['nothing', null],
   ['few fields', Closed({ name: Text(1, 100), isOn: Type.Boolean() })],
   ['no value at all', Closed({})],
-])('%s: 64 KiB', (_, schema) => expect(limitOf(schema)).toBe(64 * KIB))
+])('%s: the limit is 64 KiB', (_, schema) => expect(limitOf(schema)).toBe(64 * KIB))
 
 test.each<[string, TSchema]>([
   ['a text', Closed({ a: Type.String() })],
@@ -55,9 +52,9 @@ test.each<[string, TSchema]>([
     'large lists in each other',
     Closed({ a: Type.Array(Type.Array(Text(0, 1000), { maxItems: 100 }), { maxItems: 50 }) }),
   ],
-])('%s without a limit: 8 MiB', (_, schema) => expect(limitOf(schema)).toBe(LARGEST))
+])('%s: a schema without a limit gets 8 MiB', (_, schema) => expect(limitOf(schema)).toBe(LARGEST))
 
-test('the limit of a route takes precedence', () => {
+test('an explicit limit of a route takes precedence', () => {
   expect(limitOf(Closed({ a: Type.String() }), 1000)).toBe(1000)
   expect(limitOf(Closed({}), LARGEST)).toBe(LARGEST)
 })

@@ -12,8 +12,8 @@ function read(body: string | null, type: string | null = JSON_TYPE): Promise<unk
 /** Returns `depth` nested lists. */
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-describe('a body', () => {
-  test('is parsed as JSON', async () => {
+describe('a JSON body', () => {
+  test('is parsed', async () => {
     // Tested elsewhere: `__proto__`, and values that are not equal to themselves.
     const value = fc.jsonValue({ maxDepth: 5, stringUnit: 'grapheme' }).filter((one) => {
       const text = JSON.stringify(one)
@@ -34,12 +34,12 @@ describe('a body', () => {
   })
 
   test.each([JSON_TYPE, 'application/json; charset=utf-8', 'Application/JSON ;charset=utf-8'])(
-    'may be of type %s',
+    'may have the content type %s',
     async (type) => expect(await read('[1]', type)).toEqual([1]),
   )
 
   test.each([null, '', 'text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
-    'may not be of type %j',
+    'is rejected with the content type %j',
     async (type) =>
       expect(read('[1]', type)).rejects.toMatchObject({
         ...{ code: 'unsupportedType', message: 'content-type: must be application/json' },
@@ -59,11 +59,11 @@ describe('a body', () => {
     [nested(100_000), 'body: is nested more than 50 levels deep'],
     [nested(1_000_000), 'body: is nested more than 50 levels deep'],
     [`${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`, 'body: is nested more than 50 levels deep'],
-  ])('that starts %.20j is refused: %s', async (text, message) => {
+  ])('that starts with %.20j is rejected: %s', async (text, message) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'invalid', message })
   })
 
-  test('may be nested fifty levels deep', async () => {
+  test('may be nested 50 levels deep', async () => {
     expect(JSON.stringify(await read(nested(50)))).toBe(nested(50))
     expect(() => checkJson(JSON.parse(nested(50)))).not.toThrow()
   })

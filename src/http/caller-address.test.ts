@@ -10,7 +10,7 @@ function blocks(...texts: string[]): Cidr[] {
 /** Trusts two layers of proxies. */
 const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/120'))
 
-describe('the address of a caller', () => {
+describe('the IP address of a caller', () => {
   test.each<[peer: string | null, forwardedFor: string | null, caller: string | null]>([
     // The header of an untrusted peer is ignored.
     ['203.0.113.9', null, '203.0.113.9'],
@@ -47,11 +47,11 @@ describe('the address of a caller', () => {
     ['fe80::1%eth0', null, 'fe80::1'],
     [null, '198.51.100.1', null],
     ['', '198.51.100.1', null],
-  ])('%j with %j: %j', (peer, forwardedFor, caller) => {
+  ])('for peer %j with `x-forwarded-for` %j is %j', (peer, forwardedFor, caller) => {
     expect(behind(peer, forwardedFor)).toBe(caller)
   })
 
-  test('is the peer of the connection without trusted proxies', () => {
+  test("is the address of the connection's peer if no proxies are trusted", () => {
     const direct = callerAddress([])
     fc.assert(
       fc.property(fc.ipV4(), fc.string(), (peer, header) => {
@@ -60,7 +60,7 @@ describe('the address of a caller', () => {
     )
   })
 
-  test('is not changed by entries that the caller writes first', () => {
+  test('is not affected by entries that the caller prepends', () => {
     const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('10.0.0.7', 'fd00::1', '', 'unknown', '"', ' ,'))
     fc.assert(
       fc.property(fc.array(entry), fc.string(), (entries, junk) => {

@@ -16,7 +16,7 @@ function rendered(alerts: string) {
   return { page, pages, pictures }
 }
 
-test('links lead to addresses of the server', () => {
+test('links point to URLs on the server', () => {
   const { page, pictures } = rendered(
     [
       '# Alerts & more',
@@ -38,13 +38,13 @@ test('links lead to addresses of the server', () => {
   expect(page.title).toBe('Alerts & more')
 })
 
-test('headings have the anchors that GitHub gives them', () => {
+test('headings have the same anchors as on GitHub', () => {
   const { page } = rendered('# Alerts\n\n## Rules, `$event` & limits\n\n## Rules\n\n## Rules\n')
   expect([...page.anchors]).toEqual(['alerts', 'rules-event--limits', 'rules', 'rules-1'])
   expect(page.html).toContain('<h2 id="rules-1">Rules</h2>')
 })
 
-test('HTML and script addresses of a document are shown as text', () => {
+test('HTML and script URLs in a document are shown as plain text', () => {
   const { page } = rendered('# Alerts\n\n<script>alert(1)</script> [x](javascript:alert(1))\n')
   expect(page.html).not.toMatch(/<script|href="javascript/)
 })

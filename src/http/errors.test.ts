@@ -47,8 +47,8 @@ function setUp() {
 
 const ask = setUp()
 
-describe('a refusal', () => {
-  test.each(Object.entries(STATUS))('%s is answered with %d and its message', async (code, status) => {
+describe('an error response', () => {
+  test.each(Object.entries(STATUS))("for %s has status %d and the error's message", async (code, status) => {
     const answer = await ask('GET', `/app/${code}`)
     expect([answer.status, answer.body, answer.reports]).toEqual([status, { error: `field: ${code}` }, []])
     expect(answer.headers.get('content-type')).toBe('application/json')
@@ -57,7 +57,7 @@ describe('a refusal', () => {
   })
 
   test.each(['', '"', 'line\nbreak', '\0', '\ud800', '😀', '</script>'])(
-    'keeps its message %j as it is',
+    'preserves the message %j',
     async (message) => {
       const response = errorResponse(new AppError('conflict', message))
       expect([response.status, await response.json()]).toEqual([409, { error: message }])
@@ -77,20 +77,20 @@ test('an unknown route is not found', async () => {
 })
 
 describe('a full disk', () => {
-  test.each(['/full', '/half'])('is answered with 503 and `retry-after`: %s', async (path) => {
+  test.each(['/full', '/half'])('returns 503 and `retry-after`: %s', async (path) => {
     const { status, headers, body } = await ask('GET', path)
     expect([status, body, headers.get('retry-after')]).toEqual([503, { error: 'the disk is full' }, '30'])
   })
 })
 
-describe('a bug', () => {
+describe('an unexpected error', () => {
   const nothing = { error: 'internal error; the log of the server says more' }
 
   test.each<[string, unknown]>([
     ['/bug', new Error('SELECT secret FROM /var/lib')],
     ['/later', new Error('later')],
     ['/busy', new Error('database is locked')],
-  ])('is answered with 500 without details, and reported with its route: %s', async (path, error) => {
+  ])('returns 500 without details, and is reported with its route: %s', async (path, error) => {
     const { status, body, reports } = await ask('GET', path)
     expect([status, body]).toEqual([500, nothing])
     expect(reports.map(([reported, route]) => [(reported as Error).message, route])).toEqual([
@@ -98,7 +98,7 @@ describe('a bug', () => {
     ])
   })
 
-  test('may throw a value that is not an error', async () => {
+  test('may be caused by a thrown value that is not an Error', async () => {
     const { status, body, reports } = await ask('GET', '/text')
     expect([status, body, reports.length]).toEqual([500, nothing, 1])
   })

@@ -27,12 +27,12 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
   return Promise.resolve(app.handle(new Request(`http://localhost${path}`)))
 }
 
-test('/healthz answers that the process is up', async () => {
+test('/healthz reports that the process is running', async () => {
   const response = await ask('/healthz')
   expect([response.status, await response.json()]).toEqual([200, { ok: true }])
 })
 
-test('/readyz answers with the ages of the last flush and evaluation', async () => {
+test('/readyz reports the ages of the last flush and evaluation', async () => {
   const response = await ask('/readyz', { damagedFiles: () => [] })
   expect([response.status, await response.json()]).toEqual([
     200,
@@ -40,12 +40,12 @@ test('/readyz answers with the ages of the last flush and evaluation', async () 
   ])
 })
 
-test('/readyz is ready despite damaged files, and names the first hundred', async () => {
+test('/readyz is ready despite damaged files, and names the first 100', async () => {
   const { ok, damagedFiles } = (await (await ask('/readyz')).json()) as { ok: boolean; damagedFiles: string[] }
   expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
 })
 
-test('/readyz is 503 with the reason while nothing can be stored', async () => {
+test('/readyz returns 503 with the reason while data cannot be stored', async () => {
   const response = await ask('/readyz', { storageFault: () => 'the disk is full: 3 MiB are free' })
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
     503,
@@ -54,7 +54,7 @@ test('/readyz is 503 with the reason while nothing can be stored', async () => {
   ])
 })
 
-test('metrics are in the format of Prometheus', async () => {
+test('metrics are in Prometheus format', async () => {
   const response = await ask('/metrics', {
     metrics: () => [
       { name: 'tagwarden_a_total', type: 'counter', help: 'Things.', value: 3 },

@@ -27,8 +27,8 @@ async function expectAlike(text: string): Promise<void> {
 
 const lists = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-describe('JSON read in steps equals the result of the runtime', () => {
-  test('for any value in any notation', async () => {
+describe('JSON parsed in steps equals the result of `JSON.parse`', () => {
+  test('for any value and any formatting', async () => {
     const value = fc.json({ maxDepth: 6, stringUnit: 'binary' }).map((text) => JSON.parse(text))
     const indent = fc.constantFrom<(string | undefined)[]>(undefined, ' ', '\t', '  \n')
     await fc.assert(
@@ -37,7 +37,7 @@ describe('JSON read in steps equals the result of the runtime', () => {
     )
   })
 
-  test('after any change of the text', async () => {
+  test('after any change to the input', async () => {
     const piece = fc.constantFrom(...'[]{},:"\\ \n\t0123456789.-+eEtrufalsn\u0000\u0001\u00a0é\ud800')
     const change = fc.record({ at: fc.nat(), remove: fc.nat(2), insert: fc.string({ unit: piece, maxLength: 2 }) })
     const texts = fc.tuple(fc.json({ maxDepth: 4 }), fc.array(change, { minLength: 1, maxLength: 2 }))
@@ -110,10 +110,10 @@ describe('JSON read in steps equals the result of the runtime', () => {
       '{"a":[[0],["\\u0000"]]}',
     ],
     ...[lists(MAX_DEPTH), lists(MAX_DEPTH + 1), lists(100_000)],
-  ])('%s', expectSame)
+  ])('for %s', expectSame)
 })
 
-test('long strings with escapes anywhere equal the result of the runtime', async () => {
+test('parsing long strings with escapes at any position equals `JSON.parse`', async () => {
   const piece = fc.constantFrom('a', '\\\\', '\\"', '\\n', '\\u00e9', '\\ud83d\\ude00', 'é😀', '\\')
   const runs = fc.array(fc.tuple(piece, fc.integer({ min: 1, max: 20_000 })), { minLength: 1, maxLength: 5 })
   await fc.assert(
@@ -125,13 +125,13 @@ test('long strings with escapes anywhere equal the result of the runtime', async
   )
 })
 
-test('an object with more than 100,000 fields is refused', async () => {
+test('an object with more than 100,000 fields is rejected', async () => {
   const fields = (count: number) => `{"a":{${Array.from({ length: count }, (_, n) => `"${n}x":0`).join()}}}`
   expect(await readJsonInSteps(fields(100_000))).toMatchObject({ a: { '0x': 0 } })
   expect(readJsonInSteps(fields(100_001))).rejects.toThrow('a: has more than 100000 fields')
 })
 
-test('other requests are served while a long text is read', async () => {
+test('other requests are served while a long JSON body is parsed', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 0)
   const text = `[${Array(1_000_000).fill('[]').join()}]`

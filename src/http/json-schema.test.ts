@@ -4,7 +4,7 @@ import { exampleOf, schemaBook } from './json-schema.ts'
 
 const Pet = Closed({ name: Text(1, 20) }, { $id: 'Pet', examples: [{ name: 'Rex' }] })
 
-describe('a schema', () => {
+describe('the JSON Schema', () => {
   test.each<[string, TSchema, object]>([
     ['a whole number', Int({ minimum: 1, default: 2 }), { type: 'integer', minimum: 1, default: 2 }],
     ['a number', Type.Number({ exclusiveMinimum: 0 }), { type: 'number', exclusiveMinimum: 0 }],
@@ -44,19 +44,19 @@ describe('a schema', () => {
         additionalProperties: false,
       },
     ],
-  ])('for %s', (_, schema, expected) => {
+  ])('is generated for %s', (_, schema, expected) => {
     const described = schemaBook().refer(schema)
     expect(described).toEqual(expected as typeof described)
     expect(Object.getOwnPropertySymbols(described)).toEqual([])
   })
 
-  test('whose keys have a pattern is refused', () => {
+  test('is rejected if keys have a pattern', () => {
     const ofDigits = Type.Record(Type.RegExp(/^\d+$/), Int())
     expect(() => schemaBook().refer(ofDigits)).toThrow('record')
   })
 })
 
-describe('a name', () => {
+describe('a schema name', () => {
   test('is referenced wherever its schema is used, and the schema is written once', () => {
     const book = schemaBook()
     const $ref = '#/components/schemas/Pet'
@@ -74,7 +74,7 @@ describe('a name', () => {
     expect(book.named().Owner?.properties).toEqual({ pet: { anyOf: [{ $ref }, { type: 'null' }] }, best: { $ref } })
   })
 
-  test('may be given to equal schemas, and to no others', () => {
+  test('may be shared only by equal schemas', () => {
     const book = schemaBook()
     book.refer(Pet)
     book.refer(Closed({ name: Text(1, 20) }, { $id: 'Pet', examples: [{ name: 'Rex' }] }))
@@ -82,7 +82,7 @@ describe('a name', () => {
   })
 })
 
-describe('an example', () => {
+describe('an example value', () => {
   test.each<[string, TSchema, unknown]>([
     ['its own', Pet, { name: 'Rex' }],
     ['its default', Int({ default: 5 }), 5],

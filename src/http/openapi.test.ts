@@ -47,8 +47,8 @@ function operationOf(one: Route): Operation {
 }
 const statusesOf = (one: Route) => Object.keys(operationOf(one).responses)
 
-describe('an operation', () => {
-  test('has all fields of the route', () => {
+describe('an OpenAPI operation', () => {
+  test('contains all fields of the route', () => {
     expect(operationOf(writing)).toMatchObject({
       operationId: 'replaceThing',
       tags: ['Things'],
@@ -75,7 +75,7 @@ describe('an operation', () => {
     expect(operationOf(plain).description).toBe('Role: viewer or above (`read`).')
   })
 
-  test('has query parameters without examples, because pages would send them', () => {
+  test('has query parameters without examples, because the documentation pages would send them', () => {
     expect(operationOf(plain).parameters).toEqual([
       { name: 'limit', in: 'query', required: false, description: 'At most', schema: { type: 'integer', maximum: 9 } },
       { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1, maxLength: 5 } },
@@ -90,11 +90,11 @@ describe('an operation', () => {
     ['a public one', open, '200 400 503'],
     ['a public one that says more', { ...open, refusals: ['rateLimited', 'unauthorized'] }, '200 400 401 429 503'],
     ['the one that touches no store', { ...open, path: '/healthz' }, '200 400'],
-  ])('lists every refusal of %s', (_, one, statuses) => {
+  ])('lists every error status of %s', (_, one, statuses) => {
     expect(statusesOf(one)).toEqual(statuses.split(' '))
   })
 
-  test('without credential is marked as public', () => {
+  test('that requires no credentials is marked as public', () => {
     const { security, parameters, responses } = operationOf(open)
     expect({ security, parameters }).toEqual({ security: [], parameters: undefined })
     expect(responses['200']).toEqual({
@@ -107,7 +107,7 @@ describe('an operation', () => {
   })
 })
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   test('has a title and an introduction', () => {
     const { openapi, info, security, tags, components } = openApiDocument([open, plain, writing])
     expect(openapi).toBe('3.1.0')
@@ -135,7 +135,7 @@ describe('the document', () => {
   test.each<[string, Route]>([
     ['id', { ...open, path: '/elsewhere' }],
     ['place', { ...open, id: 'another' }],
-  ])('is refused for two routes of one %s', (_, second) => {
+  ])('is rejected for two routes with the same %s', (_, second) => {
     expect(() => openApiDocument([open, second])).toThrow('two routes')
   })
 })

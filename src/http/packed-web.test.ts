@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { packWeb, unpackWeb } from './packed-web.ts'
 import { staticFile } from './static-files.ts'
 
-test('a packed bundle is unchanged after it is written and read', () => {
+test('a packed bundle is unchanged after being written and read', () => {
   const page = staticFile('text/html; charset=utf-8', '<!doctype html><title>é</title>'.repeat(20))
   const picture = staticFile('image/png', new Uint8Array([137, 80, 0, 255]))
   const empty = staticFile('text/css', '')

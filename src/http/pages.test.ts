@@ -39,7 +39,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
   ['the script of /', () => assetOf('/', String.raw`index-.*\.js$`), JAVASCRIPT, /the document has no root/],
   ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--tw-canvas/],
 ])('GET %s', (what, pathOf, type, content) => {
-  test('is cached by browsers: permanently with a hash in its name, else until it changes', async () => {
+  test('is cached by browsers: permanently with a hash in its name, otherwise until it changes', async () => {
     const path = await pathOf()
     const response = await get(path)
     expect(response.status).toBe(200)
@@ -113,16 +113,16 @@ test.each([
   expect(texts.filter((text) => text.includes(component))).toHaveLength(1)
 })
 
-test('the documentation preloads none', async () => {
+test('the documentation preloads no scripts', async () => {
   expect((await get('/docs')).headers.get('link')).toBeNull()
 })
 
-test('the dashboard includes its icon, so that browsers request no missing one', async () => {
+test('the dashboard embeds its icon, so that browsers do not request a missing one', async () => {
   const html = await (await get('/')).text()
   expect(html).toContain('<link rel="icon" href="data:image/svg+xml,')
 })
 
-test('an unknown address answers a browser with 404 and the dashboard', async () => {
+test('an unknown URL returns 404 and the dashboard to a browser', async () => {
   const ask = (headers: Record<string, string>, method = 'GET') =>
     pages.missing(new Request('http://localhost/nowhere', { method, headers }))
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
@@ -155,15 +155,15 @@ test.each([
   ['/settings/nothing', 'GET', 418],
   ['/domains/a/b', 'GET', 418],
   ['/', 'POST', 418],
-])('%s by %s is not a file', async (path, method, status) => {
+])('%s requested with %s is not a file', async (path, method, status) => {
   expect((await get(path, {}, method)).status).toBe(status)
 })
 
-describe('over a connection', () => {
+describe('a response over a network connection', () => {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
   afterAll(() => server.stop(true))
 
-  test.each(['identity', 'br'])('HEAD has the headers of GET, with %s', async (accepted) => {
+  test.each(['identity', 'br'])('has the same headers for HEAD as for GET, with %s', async (accepted) => {
     const ask = (path: string, method: string) =>
       fetch(new URL(path, server.url), { method, headers: { 'accept-encoding': accepted }, decompress: false })
     for (const path of ['/', '/openapi.json', await assetOf('/', String.raw`\.js$`)]) {
@@ -181,7 +181,7 @@ test('the pages are built once', async () => {
   expect(await webBundle()).toBe(bundle)
 })
 
-test('an unknown document is 404: the dashboard for browsers, JSON for programs', async () => {
+test('an unknown document returns 404: the dashboard for browsers, JSON for API clients', async () => {
   const page = await get('/docs/use/nothing', { accept: 'text/html' })
   expect([page.status, page.headers.get('content-type')]).toEqual([404, HTML])
   expect(await page.text()).toContain('<title>Tagwarden<')

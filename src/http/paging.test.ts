@@ -19,8 +19,8 @@ function refusal(cursor: string, length: number): string {
   }
 }
 
-describe('a cursor', () => {
-  test('decodes to the values it was made of', () => {
+describe('a pagination cursor', () => {
+  test('decodes to its original values', () => {
     fc.assert(
       fc.property(fc.array(aPart, { maxLength: 4 }), (place) => {
         const cursor = encodeCursor(place)
@@ -32,11 +32,11 @@ describe('a cursor', () => {
     )
   })
 
-  test('that is omitted means the beginning', () => {
+  test('that is omitted starts at the beginning', () => {
     expect(decodeCursor(undefined, 2)).toBeNull()
   })
 
-  test('of another list, or an invented one, is refused', () => {
+  test('from another list, or an invented one, is rejected', () => {
     const foreign = [
       encodeCursor([]),
       encodeCursor(['a']),
@@ -56,7 +56,7 @@ describe('a cursor', () => {
   })
 })
 
-describe('pages', () => {
+describe('the pages of a list', () => {
   /** Reads a list page by page, as routes do: `limit + 1` rows after the cursor. */
   function readAll(rows: readonly number[], limit: number): number[][] {
     const pages: number[][] = []
@@ -71,7 +71,7 @@ describe('pages', () => {
     }
   }
 
-  test('have every row once, and only the single page of an empty list is empty', () => {
+  test('contain every row once, and only the single page of an empty list is empty', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer(), { maxLength: 30 }),
@@ -87,11 +87,11 @@ describe('pages', () => {
   })
 })
 
-describe('the fields of a list query', () => {
+describe('the paging fields of a list query', () => {
   const parse = parser(Closed(pagingFields))
 
   test.each([[{}], [{ limit: 1 }], [{ limit: 200 }], [{ limit: DEFAULT_LIMIT, cursor: 'x'.repeat(500) }]])(
-    '%j is taken',
+    'accept %j',
     (query) => {
       expect(parse(query)).toEqual(query)
     },
@@ -103,7 +103,7 @@ describe('the fields of a list query', () => {
     [{ limit: 1.5 }, 'limit: '],
     [{ cursor: 'x'.repeat(501) }, 'cursor: '],
     [{ offset: 1 }, 'offset: '],
-  ])('%j is refused', (query, where) => {
+  ])('reject %j', (query, where) => {
     expect(() => parse(query)).toThrow(where)
   })
 })

@@ -61,7 +61,7 @@ function setUp(audit?: Audit) {
 }
 
 describe('a route that writes', () => {
-  test('does all or nothing', () => {
+  test('applies all of its changes or none', () => {
     const { perform, rows, write, acts } = setUp()
     expect(() => perform(write('own'), callOf({ texts: ['a', 'bad'] }))).toThrow('texts: bad')
     expect([rows(), acts]).toEqual([[], []])
@@ -77,7 +77,7 @@ describe('a route that writes', () => {
     expect(rows()).toEqual([])
   })
 
-  test('is rolled back when its answer does not fit its schema', () => {
+  test('is rolled back when its response does not match its schema', () => {
     const { perform, rows, write } = setUp()
     const wrong = write('edit', { answer: Closed({ rows: Type.String() }) })
     expect(() => perform(wrong, callOf({ texts: ['secret value'] }))).toThrow(
@@ -86,7 +86,7 @@ describe('a route that writes', () => {
     expect(rows()).toEqual([])
   })
 
-  test('answers a dry run as a real call, and changes nothing', () => {
+  test('returns the same response for a dry run, and changes nothing', () => {
     const { perform, rows, put, write, acts } = setUp()
     put('a')
     for (const access of ['own', 'edit', 'configure', 'administer', 'govern'] as const) {
@@ -98,7 +98,7 @@ describe('a route that writes', () => {
     expect(acts.length).toBeGreaterThan(0)
   })
 
-  test('has no dry run when it is asynchronous', () => {
+  test('does not support dry runs when it is asynchronous', () => {
     const { perform, rows, write } = setUp()
     const later = write('edit', { asynchronous: true })
     expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow("can't be tried")
@@ -107,7 +107,7 @@ describe('a route that writes', () => {
 })
 
 test.each(Object.entries(PERMISSIONS).filter(([row]) => row !== 'public'))(
-  'the audit log gets the routes that the table of permissions marks: %s',
+  'routes are written to the audit log as the permission table specifies: %s',
   async (row, { audited }) => {
     const { perform, write, acts } = setUp()
     await perform(write(row as Exclude<Permission, 'public'>), callOf({ texts: ['a'] }))

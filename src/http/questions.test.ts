@@ -46,8 +46,8 @@ function setUp(insightWaitMs?: number) {
 
 const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
 
-describe('questions', () => {
-  test('of one user leave a slot for others in the organization, which leave one for other organizations', () => {
+describe('concurrent queries', () => {
+  test('of one user leave a slot for the organization, and those of one organization leave one for others', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('usr_a'))
@@ -58,7 +58,7 @@ describe('questions', () => {
     expect(begun.at(-1)).toBe('usr_c')
   })
 
-  test('of all keys and sessions of a user count as one caller', () => {
+  test('from all keys and sessions of a user count as one caller', () => {
     const { begun, ask } = setUp()
     for (const key of ['key_1', 'key_2', 'key_3', null, null]) void ask(caller('usr_1', 'org_1', key))
     expect(begun).toEqual(Array(perCaller).fill('usr_1'))
@@ -66,7 +66,7 @@ describe('questions', () => {
     expect(begun.at(-1)).toBe('usr_2')
   })
 
-  test('are all answered in the end, except those that are refused because too many wait', async () => {
+  test('are all answered eventually, except those rejected because too many are waiting', async () => {
     const { ask, answer, questions } = setUp()
     const results = Array.from({ length: 30 }, () => ask(caller('usr_a', 'org_1')))
     const settled = Promise.allSettled(results)
@@ -81,7 +81,7 @@ describe('questions', () => {
     expect(questions.load).toEqual({ running: 0, waiting: 0 })
   })
 
-  test('that are aborted free their slot', async () => {
+  test('free their slot when they are aborted', async () => {
     const { begun, ask } = setUp()
     const controller = new AbortController()
     const { signal } = controller
@@ -104,10 +104,10 @@ describe('questions', () => {
   })
 })
 
-describe('insights', () => {
+describe('insight queries', () => {
   const question = 'insights' as const
 
-  test('run at most two at once, and nothing else waits for them', async () => {
+  test('run at most two at a time, and no other queries wait for them', async () => {
     const { begun, ask, answer } = setUp()
     const asked = ['org_1', 'org_2', 'org_3', 'org_4'].map((org) => ask(caller(`usr_${org}`, org), { question }))
     expect(begun).toEqual(['usr_org_1', 'usr_org_2'])
@@ -117,7 +117,7 @@ describe('insights', () => {
     await Promise.all(asked)
   })
 
-  test('that wait too long are refused with a time to retry', async () => {
+  test('that wait too long are rejected with a retry time', async () => {
     const { begun, ask, questions, answer } = setUp(1)
     const answered = [1, 2].map((n) => ask(caller(`usr_${n}`, 'org_1'), { question }))
     const late = ask(caller('usr_3', 'org_2'), { question })
@@ -130,7 +130,7 @@ describe('insights', () => {
   })
 })
 
-describe('the signal of a request', () => {
+describe('the abort signal of a request', () => {
   test.each<[string, (request: Request, caller: AbortController) => void]>([
     ['its caller disconnects', (_request, caller) => caller.abort()],
     ['it takes too long', (request) => abortRequest(request)],

@@ -21,7 +21,7 @@ function take(limit: RateLimit, name = 'a'): number {
 const takes = (limit: RateLimit, count: number, name = 'a') => Array.from({ length: count }, () => take(limit, name))
 const letThrough = (waits: readonly number[]) => waits.filter((wait) => wait === 0).length
 
-describe('a limit', () => {
+describe('a rate limit', () => {
   test.each([
     [1, 1, 1, 1],
     [5, 1, 5, 1],
@@ -57,7 +57,7 @@ describe('a limit', () => {
     )
   })
 
-  test('allows one after the seconds of `retryAfterS`', () => {
+  test('allows one request after `retryAfterS` seconds', () => {
     fc.assert(
       fc.property(fc.constantFrom(0.01, 0.3, 1, 7), fc.nat(20_000), (perSecond, wait) => {
         const clock = testClock()
@@ -77,7 +77,7 @@ describe('a limit', () => {
     expect(['a', 'b', 'a', 'b', '__proto__', '__proto__'].map((name) => take(limit, name))).toEqual([0, 0, 1, 1, 0, 1])
   })
 
-  test('locks nobody out when the clock is set back', () => {
+  test('does not lock out callers when the clock is set back', () => {
     const clock = testClock()
     const limit = new RateLimit(clock, 1, 10)
     takes(limit, 5)
@@ -87,7 +87,7 @@ describe('a limit', () => {
     expect(letThrough(takes(limit, 10))).toBe(3)
   })
 
-  test('evicts names rather than grow without limit', () => {
+  test('evicts names instead of growing without limit', () => {
     const limit = new RateLimit(testClock(), 1)
     expect([take(limit, 'early'), take(limit, 'early')]).toEqual([0, 1])
     for (let n = 0; n <= 100_001; n++) limit.take(`stranger ${n}`)
@@ -95,12 +95,12 @@ describe('a limit', () => {
   })
 })
 
-describe('too many names', () => {
+describe('too many rate-limited names', () => {
   const unknownCallers = (limit: RateLimit, count: number, times = 1) => {
     for (let n = 0; n < count; n++) for (let one = 0; one < times; one++) limit.take(`stranger ${n}`)
   }
 
-  test('do not give tokens back to a name that used them up, nor a full burst to any other', () => {
+  test('do not refill the tokens of a name that used them up, or give any other a full burst', () => {
     const limit = new RateLimit(testClock(), 1, 10)
     takes(limit, 10, 'attacker')
     takes(limit, 6, 'busy')
@@ -109,7 +109,7 @@ describe('too many names', () => {
     expect(letThrough(takes(limit, 10, 'busy'))).toBe(4)
   })
 
-  test('evict those with the most tokens at present', () => {
+  test('are evicted starting with those that have the most tokens', () => {
     const clock = testClock()
     const limit = new RateLimit(clock, 1, 10)
     takes(limit, 10, 'long ago')
@@ -121,7 +121,7 @@ describe('too many names', () => {
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)
   })
 
-  test('that are all equal are evicted oldest first, and only some of them', () => {
+  test('with equal tokens are evicted oldest first, and only some of them', () => {
     const limit = new RateLimit(testClock(), 1, 10)
     unknownCallers(limit, 100_001)
     const isKnown = (n: number) => letThrough(takes(limit, 10, `stranger ${n}`)) === 9
@@ -129,7 +129,7 @@ describe('too many names', () => {
   })
 })
 
-describe('callers with a limit', () => {
+describe('rate-limited callers', () => {
   const principal: Principal = {
     via: 'key',
     userId: 'usr_1',
@@ -159,7 +159,7 @@ describe('callers with a limit', () => {
     expect(call('one')).toBe(principal)
   })
 
-  test('that are authenticated twice for one request count once', () => {
+  test('count once when they are authenticated twice for one request', () => {
     const limit = new RateLimit(testClock(), 1)
     const authenticate = rateLimited(() => principal, limit)
     authenticate(new Headers())
@@ -167,7 +167,7 @@ describe('callers with a limit', () => {
     expect(() => authenticate(new Headers())).toThrow('too many requests')
   })
 
-  test('that are unknown are refused with `unauthorized`', () => {
+  test('that are unknown are rejected with `unauthorized`', () => {
     const authenticate = rateLimited(() => {
       throw new AppError('unauthorized', 'no credential')
     }, new RateLimit(testClock(), 1))

@@ -20,7 +20,7 @@ test.each<[string, string[]]>([
   ['seePersonal', ['–', 'yes', 'yes', 'yes']],
   ['seeSettings', ['–', '–', 'yes', 'yes']],
   ['govern', ['–', '–', '–', 'yes ¹']],
-])('the row of %s', (permission, cells) => {
+])('the permission table has the correct row for %s', (permission, cells) => {
   expect(rows[0]?.slice(2)).toEqual(['viewer', 'member', 'admin', 'owner'])
   expect(rows.find(([name]) => name === `\`${permission}\``)?.slice(2)).toEqual(cells)
 })

@@ -82,7 +82,7 @@ const world = { db: memoryDb(), clock: testClock(), authenticate }
 const call = client(world, ...routes)
 
 describe('a role', () => {
-  test('may do what lower ones may', () => {
+  test('includes the permissions of lower roles', () => {
     const may = ROLES.map((role) => ROLES.filter((needed) => atLeast(role, needed)))
     expect(may).toEqual(ROLES.map((_, at) => ROLES.slice(0, at + 1)))
   })
@@ -95,7 +95,7 @@ describe('a role', () => {
     ['viewer readonly', ['read']],
     ['member readonly', ['read', 'seePersonal']],
     ['owner readonly', ['read', 'seePersonal', 'seeSettings']],
-  ])('%s may %j', async (who, allowed) => {
+  ])('%s has the permissions %j', async (who, allowed) => {
     for (const row of ROWS) {
       const expected = allowed.includes(row)
       const posted = await call('POST', `/v1/${row}`, { as: who, body: { n: 1 } })
@@ -105,7 +105,7 @@ describe('a role', () => {
     }
   })
 
-  test('that is too low is refused with the role that is needed', () => {
+  test('that is insufficient is rejected with the name of the required role', () => {
     const refused = (who: string, row: Permission) => () => requirePermission(principalOf(who), row)
     expect(refused('viewer', 'configure')).toThrow('this needs the role admin; yours is viewer')
     expect(refused('owner readonly', 'own')).toThrow('this key can only read')
@@ -128,18 +128,18 @@ const BAD: [string, string | undefined, Record<string, string>, number, string][
   ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: has a NUL'],
 ]
 
-describe('a body that is bad', () => {
-  test.each(BAD)('because it is %s is refused with the reason', async (_what, body, headers, status, error) => {
+describe('an invalid body', () => {
+  test.each(BAD)('is rejected with the reason if it is %s', async (_what, body, headers, status, error) => {
     const answer = await call('POST', '/v1/edit', { as: 'owner', body, headers })
     expect([answer.status, answer.body]).toEqual([status, { error: expect.stringContaining(error) }])
   })
 
-  test.each(BAD)('because it is %s is not reported to a caller without credential', async (_what, body, headers) => {
+  test.each(BAD)('is not reported to a caller without credentials if it is %s', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/edit', { as: 'nobody', body, headers })
     expect([answer.status, answer.body]).toEqual([401, { error: 'unknown credential' }])
   })
 
-  test.each(BAD)('because it is %s is not reported to a caller without permission', async (_what, body, headers) => {
+  test.each(BAD)('is not reported to a caller without permission if it is %s', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/configure', { as: 'member', body, headers })
     expect([answer.status, answer.body]).toEqual([403, { error: 'this needs the role admin; yours is member' }])
   })
@@ -147,7 +147,7 @@ describe('a body that is bad', () => {
   test.each([
     ['nobody', 401],
     ['viewer', 403],
-  ])('is judged by the permissions of its sender on arrival: %s', async (then, status) => {
+  ])("is checked against the sender's permissions after it has arrived: %s", async (then, status) => {
     let present = 'member'
     const pull = (stream: ReadableStreamDefaultController) => {
       present = then
@@ -167,7 +167,7 @@ describe('a body that is bad', () => {
   test.each([
     ['nobody', 401],
     ['viewer', 403],
-  ])('is not read before %s is refused', async (who, status) => {
+  ])('is not read before the caller is rejected: %s', async (who, status) => {
     const request = new Request('http://localhost/v1/edit', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${who}` },
@@ -187,7 +187,7 @@ test('JSON is accepted with a character set, in any case', async () => {
   }
 })
 
-describe('a query', () => {
+describe('a query string', () => {
   test.each<[string, unknown]>([
     ['', {}],
     ['?n=9&q=12345&on=true', { n: 9, q: '12345', on: true }],
@@ -196,7 +196,7 @@ describe('a query', () => {
     ['?q=7', { q: '7' }],
     ['?q=%F0%9F%98%80', { q: '😀' }],
     ['?n=1e0', { n: 1 }],
-  ])('is read according to its schema: %s', async (query, read) => {
+  ])('is parsed according to its schema: %s', async (query, read) => {
     const { status, body } = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
     expect([status, body]).toEqual([200, { id: 'a', query: read }])
   })
@@ -217,7 +217,7 @@ describe('a query', () => {
     ['?other=1', 'query.other: there is no such field'],
     ['?__proto__=1', 'query.__proto__: there is no such field'],
     ['?constructor=1', 'query.constructor: there is no such field'],
-  ])('that does not fit is refused with its name: %s', async (query, error) => {
+  ])('that does not match its schema is rejected with the parameter name: %s', async (query, error) => {
     const answer = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
     expect([answer.status, answer.body.error.startsWith(error), answer.body.error]).toEqual([
       400,
@@ -226,26 +226,26 @@ describe('a query', () => {
     ])
   })
 
-  test('that is bad is reported to callers with permission only', async () => {
+  test('that is invalid is reported only to callers with permission', async () => {
     const statuses = []
     for (const as of ['member', 'viewer', 'nobody']) statuses.push((await call('GET', '/v1/edit/a?n=x', { as })).status)
     expect(statuses).toEqual([400, 403, 401])
   })
 })
 
-test('a path that does not fit is refused with its name', async () => {
+test('an invalid path parameter is rejected with its name', async () => {
   const answer = await call('GET', '/v1/read/abcdef', { as: 'viewer' })
   expect([answer.status, answer.body.error]).toEqual([400, 'path.id: must have at most 5 characters'])
 })
 
-test('a caller is counted once for each request', async () => {
+test('a caller is authenticated once per request', async () => {
   authenticated.length = 0
   await call('POST', '/v1/edit', { as: 'member', body: { n: 1 } })
   await call('GET', '/v1/read/a', { as: 'viewer' })
   expect(authenticated).toEqual(['member', 'viewer'])
 })
 
-test('answers are not cached and cannot be framed', async () => {
+test('responses are not cached and cannot be framed', async () => {
   for (const as of ['viewer', 'nobody']) {
     const { headers } = await call('GET', '/v1/read/a', { as })
     expect(headers.get('cache-control')).toBe('no-store')
@@ -255,7 +255,7 @@ test('answers are not cached and cannot be framed', async () => {
   }
 })
 
-test('a public route needs no credential, and gets the origin of the call', async () => {
+test("a public route requires no credentials, and receives the caller's address and user agent", async () => {
   authenticated.length = 0
   const app = router(routes, { authenticate, perform: performer({ db: world.db, audit: () => {} }) })
   const request = new Request('http://localhost/open', { headers: { 'user-agent': 'a'.repeat(500) } })

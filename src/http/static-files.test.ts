@@ -6,7 +6,7 @@ import { type Encoding, encodingFor, fileResponse, staticFile } from './static-f
 const TEXT = 'the same again and again, '.repeat(50)
 const file = staticFile('text/plain; charset=utf-8', TEXT)
 
-describe('the preferred encoding is chosen', () => {
+describe('the chosen encoding', () => {
   test.each<[string | null, Encoding | null]>([
     [null, null],
     ['', null],
@@ -30,17 +30,17 @@ describe('the preferred encoding is chosen', () => {
     ['br;q=high', null],
     ['broken', null],
     [';;,,q=1', null],
-  ])('%p: %p', (accepted, encoding) => {
+  ])('for %p is %p', (accepted, encoding) => {
     expect(encodingFor(accepted, file)).toBe(encoding)
   })
 
-  test('among those that the file has', () => {
+  test('is one of those available for the file', () => {
     const gzipped = staticFile('text/plain', TEXT, { encodings: ['gzip'] })
     expect(encodingFor('br', gzipped)).toBeNull()
     expect(encodingFor('br, gzip;q=0.5', gzipped)).toBe('gzip')
   })
 
-  test('and for any `accept-encoding` the decoded answer is the file', () => {
+  test('decodes to the file for any `accept-encoding`', () => {
     const some = fc.constantFrom('br', 'gzip', 'identity', '*', 'q=', ';', ',', '0', '1', '0.5', ' ', 'zstd')
     fc.assert(
       fc.property(fc.array(some, { maxLength: 20 }), (parts) => {
@@ -53,13 +53,13 @@ describe('the preferred encoding is chosen', () => {
   })
 })
 
-test('files that would not get smaller are not compressed', () => {
+test('files that would not become smaller are not compressed', () => {
   expect(staticFile('text/plain', 'a').packed).toEqual({})
   expect(staticFile('image/png', 'a'.repeat(1000)).packed).toEqual({})
   expect(Object.keys(staticFile('image/svg+xml', 'a'.repeat(1000)).packed)).toEqual(['br', 'gzip'])
 })
 
-test('more effort makes files smaller, with the same content', () => {
+test('higher compression effort makes files smaller, with the same content', () => {
   const text = Array.from({ length: 5000 }, (_, n) => `line ${(n * 7919) % 1009}`).join('\n')
   const [fast, best] = [staticFile('text/plain', text), staticFile('text/plain', text, { effort: 'best' })]
   expect(best.packed.br?.length ?? 0).toBeLessThan(fast.packed.br?.length ?? 0)
@@ -67,7 +67,7 @@ test('more effort makes files smaller, with the same content', () => {
   expect(brotliDecompressSync(best.packed.br ?? '').toString()).toBe(text)
 })
 
-test('a caller that has the file in another encoding gets the accepted one', async () => {
+test('a client that cached the file in another encoding receives the accepted one', async () => {
   const ask = (headers: Record<string, string>) =>
     fileResponse(new Request('http://localhost/', { headers }), file, { 'cache-control': 'no-cache' })
   const etag = ask({ 'accept-encoding': 'br' }).headers.get('etag') ?? ''

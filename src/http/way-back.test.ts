@@ -7,7 +7,7 @@ test.each([
   ['https://tags.example', 'begun=a-b_1; Path=/v1/there; Max-Age=600; HttpOnly; SameSite=Lax; Secure'],
   ['http://localhost:8080', 'begun=a-b_1; Path=/v1/there; Max-Age=600; HttpOnly; SameSite=Lax'],
   ['https://company.example/tags/', 'begun=a-b_1; Path=/tags/v1/there; Max-Age=600; HttpOnly; SameSite=Lax; Secure'],
-])('the cookie at %s', (publicUrl, header) => expect(cookie.set(publicUrl, 'a-b_1', 600_000)).toBe(header))
+])('the cookie set at %s', (publicUrl, header) => expect(cookie.set(publicUrl, 'a-b_1', 600_000)).toBe(header))
 
 test.each<[string | null, string | null]>([
   [null, null],
@@ -15,7 +15,7 @@ test.each<[string | null, string | null]>([
   ['begun=a-b_1', 'a-b_1'],
   ['other=1; begun=a; more=2', 'a'],
   ['notbegun=a', null],
-])('of the cookies %j it reads %j', (header, value) => {
+])('from the cookies %j the value read is %j', (header, value) => {
   const headers: Record<string, string> = header === null ? {} : { cookie: header }
   expect(cookie.read(new Request('https://tags.example', { headers }))).toBe(value)
 })

@@ -28,7 +28,7 @@ async function build(folder: string, change: Record<string, string> = {}) {
 
 const text = (file: { body: Uint8Array } | undefined) => Buffer.from(file?.body ?? '').toString()
 
-test('bundles several pages with styles, pictures and dynamic imports; no source maps, no sources', async () => {
+test('a bundle contains pages, styles, images and dynamic imports, without source maps or sources', async () => {
   using folder = temporaryFolder()
   const { pages, assets } = await build(join(folder.path, 'one'))
   expect(Object.keys(pages).sort()).toEqual(['a.html', 'b.html'])
@@ -46,7 +46,7 @@ test('bundles several pages with styles, pictures and dynamic imports; no source
   expect(JSON.stringify([...Object.values(pages), ...Object.values(assets)].map(text))).not.toContain('sourceMapping')
 })
 
-test('every file that a file refers to exists, at the path where it is served', async () => {
+test('every file that a file references exists at the path where it is served', async () => {
   using folder = temporaryFolder()
   const { pages, assets } = await build(join(folder.path, 'one'))
   const named = (content: string) => [...content.matchAll(/["'(](?:\/assets\/|\.\/)([\w.-]+)["')]/g)].map(([, n]) => n)
@@ -56,7 +56,7 @@ test('every file that a file refers to exists, at the path where it is served', 
   expect(named(text(pages['a.html'])).length).toBe(3)
 })
 
-test('a name changes with the content of the file, and of the files it loads', async () => {
+test('a file name changes with the content of the file and of the files it loads', async () => {
   using folder = temporaryFolder()
   const one = await build(join(folder.path, 'one'))
   const changed = await build(join(folder.path, 'one'), {
@@ -68,12 +68,12 @@ test('a name changes with the content of the file, and of the files it loads', a
   expect(kept.filter((name) => text(one.assets[name]).includes('later-'))).toEqual([])
 })
 
-test('fails for sources that do not compile', async () => {
+test('a build fails if its sources do not compile', async () => {
   using folder = temporaryFolder()
   await expect(build(join(folder.path, 'bad'), { 'a.tsx': 'import {' })).rejects.toThrow()
 })
 
-test('the pages are small, except documents', async () => {
+test('pages are small, except those of the documentation', async () => {
   const { pages } = await buildPages()
   const others = Object.entries(pages).filter(([name]) => !name.startsWith('docs/'))
   for (const [, file] of others) expect(file.body.length).toBeLessThan(10_000)

@@ -26,6 +26,6 @@ test.each<[string, string, string]>([
   ],
   ['an escaped letter is no end', '.a\\{b\\,c{a:b}', '.a\\{b\\,c{a:b}'],
   ['nothing', '\n', ''],
-])('%s', (_name, css, kept) => {
+])('unused CSS rules are removed: %s', (_name, css, kept) => {
   expect(withoutUnused(css, '{root:"m_aaaaaaaa"}')).toBe(kept)
 })

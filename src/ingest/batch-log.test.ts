@@ -21,7 +21,7 @@ function answersIn(batches: readonly BatchRecord[]) {
   return answers
 }
 
-test('a log gives the same answers as a map of its batches, and none for other batches', () => {
+test('a log returns the same responses as a map of its batches, and null for other batches', () => {
   fc.assert(
     fc.property(fc.array(aBatch, { maxLength: 100 }), fc.array(fc.string({ maxLength: 3 })), (batches, others) => {
       const [log, answers] = [BatchLog.of(batches), answersIn(batches)]
@@ -56,7 +56,7 @@ test('a log grows with its batches', () => {
   expect([...log.knownBatches()].map((batch) => batch.accepted)).toEqual(Array.from({ length: 20_000 }, (_, n) => n))
 })
 
-test('a hash has two halves', () => {
+test('a hash is split into two halves', () => {
   expect([lowHalf(-1n), highHalf(-1n)]).toEqual([0xffffffff, 0xffffffff])
   expect([lowHalf(0x1_0000_0002n), highHalf(0x1_0000_0002n)]).toEqual([2, 1])
 })

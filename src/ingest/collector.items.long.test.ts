@@ -80,7 +80,7 @@ const ITEMS: Item[] = [
 ]
 
 test.each(ITEMS.map((item) => [item.list, item.good ? 'good' : 'bad', item.json.slice(0, 60), item] as const))(
-  'of %s a %s one: %s',
+  'in %s, one %s item: %s',
   async (list, _kind, _json, { json, good }) => {
     const { status, body } = await stand.send(`{"${list}": [${json}]}`)
     expect(status).toBe(202)
@@ -89,7 +89,7 @@ test.each(ITEMS.map((item) => [item.list, item.good ? 'good' : 'bad', item.json.
   },
 )
 
-test('a bad field is named in the error', async () => {
+test('an invalid field is named in the error', async () => {
   for (const [list, field, , outside] of BORDERS) {
     if (field === 'bodyBase64' || field === 'url') continue
     const items = outside.map((value) => ({ ...PLAIN[list], [field]: value }))
@@ -98,7 +98,7 @@ test('a bad field is named in the error', async () => {
   }
 })
 
-test('one bad item never refuses the others', async () => {
+test('one invalid item never causes the others to be rejected', async () => {
   const anItem = fc.constantFrom(...ITEMS)
   await fc.assert(
     fc.asyncProperty(fc.array(anItem, { maxLength: 60 }), async (items) => {
@@ -143,7 +143,7 @@ async function storedOf(json: string) {
   return event
 }
 
-describe('hostile parameters', () => {
+describe('hostile event parameters', () => {
   test.each<[string, string, Record<string, string>]>([
     [
       'keys of the prototype',
@@ -172,13 +172,13 @@ describe('hostile parameters', () => {
       '{"a\'\\"b": "c\\n{\\"batch\\":1}\\n\\r\\u2028"}',
       { 'a\'"b': 'c\n{"batch":1}\n\r\u2028' },
     ],
-  ])('with %s are stored as text', async (_what, params, expected) => {
+  ])('with %s are stored as strings', async (_what, params, expected) => {
     const event = await storedOf(`{"events": [{"vendor": "V", "params": ${params}}]}`)
     expect(Object.entries(event.params)).toEqual(Object.entries(expected))
     expect(({} as { polluted?: string }).polluted).toBeUndefined()
   })
 
-  test('that are nested deeply are cut at the length limit of keys', async () => {
+  test('that are nested deeply are truncated at the length limit of keys', async () => {
     for (const [open, close] of [
       ['{"k":', '}'],
       ['[', ']'],
@@ -194,7 +194,7 @@ describe('hostile parameters', () => {
     [500, 500],
     [501, 500],
     [5000, 500],
-  ])('of which there are %d: %d are kept, the first', async (count, kept) => {
+  ])('of which there are %d are limited to the first %d', async (count, kept) => {
     const params = Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, `v${n}`]))
     const event = await storedOf(JSON.stringify({ events: [{ vendor: 'V', params }] }))
     expect(Object.entries(event.params)).toEqual(Object.entries(params).slice(0, kept))
@@ -204,7 +204,7 @@ describe('hostile parameters', () => {
     )
   })
 
-  test('are cut at 200 characters of a key and 4,000 of a value, with an entry in the ledger', async () => {
+  test('are truncated to 200 characters per key and 4,000 per value, with an entry in the ledger', async () => {
     const params = { [text(200)]: text(4000), [`${text(200)}y`]: '1', long: `${text(4000)}y`, pair: `${text(3999)}😀` }
     const event = await storedOf(JSON.stringify({ events: [{ vendor: 'V', params }] }))
     expect({ ...event.params }).toEqual({ [text(200)]: text(4000), long: text(4000), pair: text(3999) })
@@ -236,11 +236,11 @@ describe('hostile parameters', () => {
   })
 })
 
-describe('hostile texts elsewhere', () => {
+describe('hostile strings in other fields', () => {
   const nasty = 'a\0\ud800\n"\'{}'
   const cleaned = 'a\ufffd\ufffd\n"\'{}'
 
-  test('are cleaned in every field', async () => {
+  test('are sanitized in every field', async () => {
     const event = await storedOf(
       JSON.stringify({
         batchId: `${nasty}${crypto.randomUUID()}`,
@@ -264,7 +264,7 @@ describe('hostile texts elsewhere', () => {
     expect([tag.account, tag.event, tag.params.tagId, tag.params.name]).toEqual(Array(4).fill(cleaned))
   })
 
-  test('are stored in the ledger as texts that a database can hold', async () => {
+  test('are stored in the ledger as strings that a database can store', async () => {
     const { body } = await stand.send({
       events: [
         { vendor: nasty, params: { [text(300)]: 1 } },
@@ -277,7 +277,7 @@ describe('hostile texts elsewhere', () => {
     for (const { reason, sample } of ledger) expect(`${reason}${sample}`).not.toMatch(/\0|[\ud800-\udfff]/)
   })
 
-  test('of any kind are answered, and what was accepted is stored', async () => {
+  test('of any kind get a response, and what was accepted is stored', async () => {
     const anItem = fc.oneof(
       fc.jsonValue({ noUnicodeString: false }),
       fc.record({ vendor: fc.string(), event: fc.string({ unit: 'binary' }), params: fc.jsonValue() }),
@@ -298,7 +298,7 @@ describe('hostile texts elsewhere', () => {
     )
   })
 
-  test('of any kind in the place of a batch are answered', async () => {
+  test('of any kind in place of a batch get a response', async () => {
     const statuses = new Set<number>()
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.uint8Array()), async (body) => {

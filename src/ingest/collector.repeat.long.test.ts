@@ -9,7 +9,7 @@ const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
 const idsOf = (stand: TestCollector) => stand.stored().events.map(({ id }) => id)
 
-describe('a repeated batch is answered as before and counted once', () => {
+describe('a repeated batch', () => {
   /** One valid and one invalid item, so that the answer is recognisable. */
   const batch = { batchId: 'batch-0001', events: [{ ...EVENT, id: 'only' }, { vendor: 7 }] }
   const answer = {
@@ -51,7 +51,7 @@ describe('a repeated batch is answered as before and counted once', () => {
     ],
   ]
 
-  test.each(between)('%s', async (_when, happens) => {
+  test.each(between)('gets the same response and is counted once: %s', async (_when, happens) => {
     await using stand = new TestCollector()
     expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
     expect(await stand.send(noted)).toMatchObject({ status: 202, body: notedAnswer })
@@ -64,7 +64,7 @@ describe('a repeated batch is answered as before and counted once', () => {
     expect(idsOf(stand)).toEqual(['only', 'early'])
   })
 
-  test('while the first is still being written, and not before it is on disk', async () => {
+  test('gets the same response while the first is being written, but not before it is on disk', async () => {
     await using stand = new TestCollector()
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -76,7 +76,7 @@ describe('a repeated batch is answered as before and counted once', () => {
     for (const each of answers) expect(each).toEqual([answer, ['only']])
   })
 
-  test('in any order of batches, repeats, flushes and restarts', async () => {
+  test('is counted once in any order of batches, repeats, flushes and restarts', async () => {
     const aStep = fc.oneof(
       { weight: 8, arbitrary: fc.record({ batch: fc.nat(5), property: fc.constantFrom('shop', 'blog', 'elsewhere') }) },
       { weight: 2, arbitrary: fc.constantFrom('flush', 'restart') },
@@ -103,8 +103,8 @@ describe('a repeated batch is answered as before and counted once', () => {
   })
 })
 
-describe('is another batch', () => {
-  test('the same id on another domain, of this organization or of another', async () => {
+describe('a batch that is not a repeat', () => {
+  test('has the same ID on another domain, in the same or another organization', async () => {
     await using stand = new TestCollector()
     for (const { token, id } of [stand.shop, stand.blog, stand.elsewhere]) {
       await stand.send(batchOf('batch-0001', id), { token })
@@ -112,7 +112,7 @@ describe('is another batch', () => {
     expect(idsOf(stand)).toEqual([stand.shop.id, stand.blog.id, stand.elsewhere.id])
   })
 
-  test('another id, however alike', async () => {
+  test('has a different ID, even a very similar one', async () => {
     await using stand = new TestCollector()
     const ids = ['batch-01', 'batch-010', 'Batch-01', 'batch-01 ', 'constructor', '__proto__', 'hasOwnProperty']
     for (let round = 0; round < 2; round++) {
@@ -122,13 +122,13 @@ describe('is another batch', () => {
     expect(idsOf(stand)).toEqual(ids)
   })
 
-  test('one without an id, always', async () => {
+  test('has no ID', async () => {
     await using stand = new TestCollector()
     for (let n = 0; n < 3; n++) await stand.send({ events: [EVENT] })
     expect(stand.stored().events.length).toBe(3)
   })
 
-  test('the same id more than 24 hours later, once old ones were cleaned up', async () => {
+  test('has the same ID more than 24 hours later, after expired batches were deleted', async () => {
     await using stand = new TestCollector()
     await stand.send(batchOf('batch-0001', 'first'))
     await stand.flush()
@@ -139,7 +139,7 @@ describe('is another batch', () => {
   })
 })
 
-test('a batch that could not be stored is refused for all concurrent repeats, and accepted later', async () => {
+test('a batch that could not be stored is rejected for all concurrent repeats, and accepted later', async () => {
   await using stand = new TestCollector({ judge: () => ['alr_1'] })
   const batch = batchOf('batch-0001', 'x')
   rmSync(stand.spoolFolder, { recursive: true })
@@ -157,14 +157,14 @@ test('a batch that could not be stored is refused for all concurrent repeats, an
   expect(stand.violated).toEqual([[['alr_1'], stand.shop.id]])
 })
 
-test('a batch that was refused as a whole is not remembered', async () => {
+test('a batch that was rejected as a whole is not remembered', async () => {
   await using stand = new TestCollector()
   expect((await stand.send({ ...batchOf('batch-0001', 'x'), env: 'test' })).status).toBe(400)
   expect((await stand.send(batchOf('batch-0001', 'x'))).body).toMatchObject({ accepted: 1 })
   expect(idsOf(stand)).toEqual(['x'])
 })
 
-test('a repeat gets the same full answer after a restart, with all refused items', async () => {
+test('a repeat gets the same full response after a restart, with all rejected items', async () => {
   await using stand = new TestCollector()
   const batch = { batchId: 'batch-0001', events: Array(50).fill(null), tags: [{ container: 'C', tagId: 1 }] }
   const { body } = await stand.send(batch)

@@ -32,7 +32,7 @@ function streamed(text: string): ReadableStream {
 
 const batchCount = () => stand.stored().batches.length
 
-describe('the token', () => {
+describe('the collector token', () => {
   test.each<[string, unknown, Sending]>([
     ['in the header', BATCH, {}],
     [
@@ -50,7 +50,7 @@ describe('the token', () => {
     ['in the query, together with an API key', BATCH, { token: 'ak_key', query: `?token=${shop.token}` }],
     ['in the header, which wins over the body', { ...BATCH, token: 'pt_nobody' }, {}],
     ['in the header, which wins over the query', BATCH, { query: '?token=pt_nobody' }],
-  ])('is taken %s', async (_where, batch, sending) => {
+  ])('is accepted %s', async (_where, batch, sending) => {
     expect(await stand.send(batch, sending)).toMatchObject({ status: 202, body: TAKEN })
     expect(stand.stored().events.at(-1)?.domainId).toBe(shop.id)
   })
@@ -68,14 +68,14 @@ describe('the token', () => {
     ['unknown in the body', { ...BATCH, token: '__proto__' }, { token: null }],
     ['no bearer token', BATCH, { token: null, headers: { authorization: `Basic ${shop.token}` } }],
     ['unknown, with a body that is not even read', '{broken', { token: 'pt_nobody' }],
-  ])('is refused when it is %s', async (_why, batch, sending) => {
+  ])('is rejected when it is %s', async (_why, batch, sending) => {
     const before = batchCount()
     const { status, body } = await stand.send(batch, sending)
     expect([status, body]).toEqual([401, { error: 'token: unknown or missing property token' }])
     expect(batchCount()).toBe(before)
   })
 
-  test('that was replaced works for another day, for the same domain', async () => {
+  test('is valid for another day after it was replaced, for the same domain', async () => {
     await using own = new TestCollector()
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
@@ -86,22 +86,22 @@ describe('the token', () => {
   })
 })
 
-describe('a body', () => {
+describe('a request body', () => {
   test.each<[string, Record<string, string>]>([
     ['JSON', { 'content-type': 'application/json' }],
     ['JSON in any case, with a character set', { 'content-type': 'Application/JSON; charset=utf-8' }],
     ['plain text', { 'content-type': 'text/plain' }],
     ['not encoded', { 'content-encoding': 'identity' }],
-  ])('is taken as %s', async (_what, headers) => {
+  ])('is accepted as %s', async (_what, headers) => {
     expect((await stand.send(BATCH, { headers })).body).toEqual(TAKEN)
   })
 
-  test.each(['gzip', 'GZIP', 'x-gzip'])('is taken with the content encoding %s', async (encoding) => {
+  test.each(['gzip', 'GZIP', 'x-gzip'])('is accepted with the content encoding %s', async (encoding) => {
     const sent = await stand.send(gzipSync(JSON.stringify(BATCH)), { headers: { 'content-encoding': encoding } })
     expect(sent).toMatchObject({ status: 202, body: TAKEN })
   })
 
-  test('without a content type is taken, as a beacon of bytes has none', async () => {
+  test('is accepted without a content type, because a binary beacon has none', async () => {
     const request = new Request(`http://localhost/api/v1/events?token=${shop.token}`, {
       method: 'POST',
       body: new TextEncoder().encode(JSON.stringify(BATCH)),
@@ -150,7 +150,7 @@ describe('a body', () => {
     ['an empty gzip', new Uint8Array(), { 'content-encoding': 'gzip' }, 400, 'body: is not valid'],
     ['plain under the name of gzip', BATCH, { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
     ['gzip without saying so', gzipSync('{}'), {}, 400, 'body: is not valid JSON'],
-  ])('is refused that is %s: %#', async (_what, content, headers, status, error) => {
+  ])('is rejected when it is %s: %#', async (_what, content, headers, status, error) => {
     const before = batchCount()
     const answer = await stand.send(content, { headers })
     expect(answer.status).toBe(status)
@@ -158,7 +158,7 @@ describe('a body', () => {
     expect(batchCount()).toBe(before)
   })
 
-  describe('larger than 1 MiB', () => {
+  describe('that is larger than 1 MiB', () => {
     const gzipped = { headers: { 'content-encoding': 'gzip' } }
     const longer = `body: is larger than ${MIB} bytes`
 
@@ -166,19 +166,19 @@ describe('a body', () => {
       ['with its length declared', (text) => text, {}],
       ['with no length declared', streamed, {}],
       ['compressed', (text) => gzipSync(text), gzipped],
-    ])('is refused %s, at exactly 1 MiB it is taken', async (_how, bodyOf, sending) => {
+    ])('is rejected %s, and accepted at exactly 1 MiB', async (_how, bodyOf, sending) => {
       expect((await stand.send(bodyOf(batchOfBytes(MIB)), sending)).body).toEqual(TAKEN)
       const refused = await stand.send(bodyOf(batchOfBytes(MIB + 1)), sending)
       expect([refused.status, refused.body]).toEqual([413, { error: longer }])
     })
 
-    test('is refused by bytes, not by characters', async () => {
+    test('is measured in bytes, not in characters', async () => {
       const batch = JSON.stringify({ events: [{ ...EVENT, params: { fill: 'é'.repeat(MIB / 2) } }] })
       expect(batch.length).toBeLessThan(MIB)
       expect((await stand.send(batch)).status).toBe(413)
     })
 
-    test('is refused by its content length, before it is read', async () => {
+    test('is rejected by its content length before it is read', async () => {
       const request = new Request('http://localhost/api/v1/events', {
         method: 'POST',
         headers: { authorization: `Bearer ${shop.token}`, 'content-length': String(MIB + 1) },
@@ -192,7 +192,7 @@ describe('a body', () => {
       expect(await stand.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
     })
 
-    test('is refused when it is a gzip bomb, without unpacking it', async () => {
+    test('is rejected when it is a gzip bomb, without decompressing it', async () => {
       const bomb = gzipSync(Buffer.alloc(200 * MIB, 0x20), { level: 9 })
       expect(bomb.length).toBeLessThan(MIB)
       const before = process.memoryUsage.rss()
@@ -223,7 +223,7 @@ describe('the envelope of a batch', () => {
   })
 
   test.each(['event', 'Events', '__proto__', 'constructor', 'hasOwnProperty', 'x'.repeat(100)])(
-    'is refused with the field %s, which is named',
+    'is rejected with the unknown field %s, which the error names',
     async (field) => {
       const { status, body } = await stand.send(`{"events": [], "${field}": 1}`)
       expect([status, body]).toEqual([400, { error: `${field}: there is no such field` }])
@@ -250,7 +250,7 @@ describe('the envelope of a batch', () => {
     ['page', {}, null],
   ]
 
-  test.each(borders)('accepts %s at its limit and refuses it beyond: %#', async (field, inside, outside) => {
+  test.each(borders)('accepts %s at its limit and rejects it beyond: %#', async (field, inside, outside) => {
     expect((await stand.send({ [field]: inside })).status).toBe(202)
     const refused = await stand.send({ [field]: outside })
     expect(refused.status).toBe(400)
@@ -263,14 +263,14 @@ describe('the envelope of a batch', () => {
     ['title', 't'.repeat(4000), 't'.repeat(4001)],
   ]
 
-  test.each(pageBorders)('accepts page.%s at its limit and refuses it beyond', async (field, inside, outside) => {
+  test.each(pageBorders)('accepts page.%s at its limit and rejects it beyond', async (field, inside, outside) => {
     expect((await stand.send({ page: { [field]: inside } })).status).toBe(202)
     const refused = await stand.send({ page: { [field]: outside } })
     expect(refused.status).toBe(400)
     expect(refused.body.error).toStartWith(`page.${field}: `)
   })
 
-  test('refuses items beyond 1,000 one by one, and accepts those before', async () => {
+  test('rejects items beyond 1,000 individually, and accepts those before', async () => {
     const { body } = await stand.send({
       events: Array(600).fill(EVENT),
       tags: Array(401).fill({ container: 'GTM-1', tagId: 1 }),
@@ -284,7 +284,7 @@ describe('the envelope of a batch', () => {
 })
 
 describe('a denied hostname', () => {
-  test('is answered with 202, dropped, and counted in the ledger', async () => {
+  test('returns 202, and its items are dropped and counted in the ledger', async () => {
     await using own = new TestCollector()
     setHostnameStatus(own.db, own.shop, 'evil.example', 'denied')
     setHostnameStatus(own.db, own.shop, 'xn--mller-kva.example', 'denied')
@@ -313,8 +313,8 @@ describe('a denied hostname', () => {
   })
 })
 
-describe('the rate', () => {
-  test('is limited for each domain, with any of its tokens, and answers with `retry-after`', async () => {
+describe('the rate limit', () => {
+  test('applies to each domain, with any of its tokens, and returns `retry-after`', async () => {
     await using own = new TestCollector({ perSecond: 2 })
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
@@ -332,20 +332,20 @@ describe('the rate', () => {
     expect(await statuses(fresh, fresh, fresh)).toEqual([202, 202, 429])
   })
 
-  test('counts a batch once, also when the token is in its body', async () => {
+  test('counts a batch once, even if the token is in its body', async () => {
     await using own = new TestCollector({ perSecond: 2 })
     const send = async () => (await own.send({ ...BATCH, token: own.shop.token }, { token: null })).status
     expect([await send(), await send(), await send()]).toEqual([202, 202, 429])
   })
 
-  test('of requests without a valid token counts for no domain', async () => {
+  test('ignores requests without a valid token', async () => {
     await using own = new TestCollector({ perSecond: 1 })
     for (let n = 0; n < 5; n++) expect((await own.send(BATCH, { token: 'pt_nobody' })).status).toBe(401)
     expect((await own.send(BATCH)).status).toBe(202)
   })
 })
 
-describe('browsers of any site', () => {
+describe('browsers on any site', () => {
   const answers: [string, () => Promise<{ status: number; headers: Headers }>, number][] = [
     ['an accepted batch', () => stand.send(BATCH), 202],
     ['no JSON', () => stand.send('{'), 400],
@@ -356,7 +356,7 @@ describe('browsers of any site', () => {
     ['the wrong type', () => stand.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
   ]
 
-  test.each(answers)('may read the answer to %s', async (_what, ask, status) => {
+  test.each(answers)('may read the response to %s', async (_what, ask, status) => {
     const answer = await ask()
     expect(answer.status).toBe(status)
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
@@ -371,7 +371,7 @@ describe('browsers of any site', () => {
     expect(headers.get('access-control-expose-headers')).toBe('retry-after')
   })
 
-  test('get an answer to their preflight request', async () => {
+  test('get a response to their preflight request', async () => {
     const request = new Request('http://localhost/api/v1/events', {
       method: 'OPTIONS',
       headers: {
@@ -388,7 +388,7 @@ describe('browsers of any site', () => {
     expect(allowed.toSorted()).toEqual(['authorization', 'content-encoding', 'content-type'])
   })
 
-  test('may read the 500 of a bug, which has no details', async () => {
+  test('may read the 500 of an unexpected error, which contains no details', async () => {
     const own = new TestCollector({
       judge: () => {
         throw new Error('secret detail')
@@ -404,7 +404,7 @@ describe('browsers of any site', () => {
   })
 })
 
-test('violated alerts are notified once the batch is on disk', async () => {
+test('notifications of alert violations are sent after the batch is on disk', async () => {
   const judged: string[] = []
   await using own: TestCollector = new TestCollector({
     judge: (event) => {
@@ -423,14 +423,14 @@ test('violated alerts are notified once the batch is on disk', async () => {
   expect(judged.length).toBe(4)
 })
 
-test('owns the paths of the collector only', () => {
+test('the collector handles only its own paths', () => {
   const paths = ['/api/v1/events', '/api/v1/other', '/api/v2/events', '/v1/events', '/', '/api/v1']
   expect(paths.map((path) => stand.collector.owns(path))).toEqual([true, true, false, false, false, false])
   expect(blog.orgId).toBe(shop.orgId)
 })
 
-describe('a batch that is refused entirely', () => {
-  test('is in the ledger of its domain, with reason and count', async () => {
+describe('a batch that is rejected entirely', () => {
+  test('is recorded in the ledger of its domain, with reason and count', async () => {
     await using stand = new TestCollector()
     for (const batch of ['{', '{"nonsense":1}', '{"page":{"url":7}}']) await stand.send(batch)
     await stand.send('x', { headers: { 'content-type': 'text/html' } })
@@ -453,7 +453,7 @@ describe('a batch that is refused entirely', () => {
     ])
   })
 
-  test('because of the rate limit is counted too', async () => {
+  test('because of the rate limit is also counted', async () => {
     await using stand = new TestCollector({ perSecond: 2 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => stand.send({ events: [] })))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])

@@ -85,7 +85,7 @@ test('an event is stored unchanged, with the shared values of its batch', () => 
   })
 })
 
-test('values that were not sent are null, and an id is made', () => {
+test('omitted values are null, and an ID is generated', () => {
   const event = readEvent({ event: undefined })
   expect(event).toMatchObject({ id: '', ts: NOW, env: 'prod', event: '', weight: 1, params: {} })
   const { account, host, path, title, sessionId, customerId, status, execMs, durMs, bytes, version } = event
@@ -95,7 +95,7 @@ test('values that were not sent are null, and an id is made', () => {
 })
 
 describe('a vendor request', () => {
-  test('becomes the event in it', () => {
+  test('is decoded into its event', () => {
     const hit = { id: 'h-1', ts: NOW - 9, url: GA4, status: 204, durMs: 80, bytes: 43 }
     const event = only(readHit(hit, { page: { url: 'https://shop.example/' } }))
     expect(event).toMatchObject({
@@ -114,7 +114,7 @@ describe('a vendor request', () => {
     expect(event.params['epn.value']).toBe('9.5')
   })
 
-  test('with several events becomes all of them, each with its own id', () => {
+  test('with several events is decoded into all of them, each with its own ID', () => {
     const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
     const hit = { url, method: 'POST', body: 'en=view_item\r\nen=add_to_cart\r\nen=purchase' }
     const named = readHit({ ...hit, id: 'h' })
@@ -129,7 +129,7 @@ describe('a vendor request', () => {
     expect(named.events.map(({ seq }) => seq)).toEqual([101, 102, 103])
   })
 
-  test('is read from its body, packed or not', () => {
+  test('is read from its body, compressed or not', () => {
     const url = 'https://api.segment.io/v1/t'
     const call = JSON.stringify({ type: 'track', event: 'Order Completed', writeKey: 'wk' })
     const bodies = [
@@ -146,7 +146,7 @@ describe('a vendor request', () => {
     }
   })
 
-  test('that loads a library is kept with the kind `library`', () => {
+  test('that loads a library is stored with the kind `library`', () => {
     const urls = [
       ['https://www.googletagmanager.com/gtag/js?id=G-1', 'Google Analytics 4', 'G-1'],
       ['https://cdn.segment.com/analytics.js/v1/wk/analytics.min.js', 'Segment', 'wk'],
@@ -163,7 +163,7 @@ describe('a vendor request', () => {
     }
   })
 
-  test('without an event is accepted, and stores nothing', () => {
+  test('without an event is accepted, and stores no event', () => {
     expect(readHit({ url: GA4, method: 'options' })).toMatchObject({ events: [], answer: { accepted: 1, rejected: 0 } })
     expect(readHit({ url: 'https://api.segment.io/v1/m', method: 'POST', body: '{}' })).toMatchObject({
       events: [],
@@ -176,12 +176,12 @@ describe('a vendor request', () => {
     ['https://ajax.googleapis.com/ajax/libs/x.js', 'Google CDN'],
     ['https://nobody.example/x', 'nobody.example'],
     [GA4, 'Google Analytics 4'],
-  ])('%s is of %s', (url, vendor) => {
+  ])('%s belongs to %s', (url, vendor) => {
     const nameVendor = (asked: string) => (asked.includes('/c?v=') || asked === GA4 ? 'Own metrics' : null)
     expect(only(read({ hits: [{ url }] }, { domain: { ...DOMAIN, nameVendor } })).vendor).toBe(vendor)
   })
 
-  test('of an unknown vendor is kept as it was seen', () => {
+  test('to an unknown vendor is stored as received', () => {
     const url = 'https://collect.unknown.example:8443/track/%C3%BC?uid=7&a.b=1&uid=8&empty#frag'
     const event = only(readHit({ url, method: 'POST', body: 'left alone', status: 500, durMs: 3, bytes: 9 }))
     expect(event).toMatchObject({
@@ -200,7 +200,7 @@ describe('a vendor request', () => {
     })
   })
 
-  test('of an unknown vendor keeps its own URL, also when its query has a parameter `url`', () => {
+  test('to an unknown vendor keeps its own URL, even if its query has a parameter `url`', () => {
     const { params } = only(readHit({ url: 'https://unknown.example/p?url=https%3A%2F%2Fshop.example%2F&url=b&x=1' }))
     expect({ ...params }).toEqual({
       url: 'https://unknown.example/p',
@@ -227,12 +227,12 @@ describe('a vendor request', () => {
     ['exception', 'exception'],
     ['timeout', 'timeout'],
     ['blocked', 'blocked'],
-  ])('that ended with %p has the status %p', (status, expected) => {
+  ])('with the outcome %p has the status %p', (status, expected) => {
     expect(only(readHit({ url: GA4, ...(status === undefined ? {} : { status }) })).status).toBe(expected as null)
   })
 })
 
-test('a report of the tag manager is stored as one', () => {
+test('a tag manager report is stored as such', () => {
   const tag = {
     id: 't',
     ts: NOW - 1,
@@ -257,7 +257,7 @@ test('a report of the tag manager is stored as one', () => {
   })
 })
 
-describe('a request whose body the browser had no time to read', () => {
+describe('a request whose body the browser could not read in time', () => {
   test.each<[name: string, url: string, vendor: string, params: Record<string, string>]>([
     ['that can not be decoded without it', 'https://api.segment.io/v1/t?a=1', 'Segment', { a: '1' }],
     [
@@ -267,7 +267,7 @@ describe('a request whose body the browser had no time to read', () => {
       { configId: 'aaaabbbb-1111-2222-3333-444455556666' },
     ],
     ['whose events have no name without it', 'https://www.facebook.com/tr/?id=1', 'Meta Pixel', { id: '1' }],
-  ])('is a hit of its vendor and no refusal: %s', (_name, url, vendor, params) => {
+  ])('is stored as a hit of its vendor instead of being rejected: %s', (_name, url, vendor, params) => {
     const { events, answer, ledger } = readHit({ id: 'h', url, method: 'POST', status: 204 })
     const [place = ''] = url.split('?')
     expect(answer).toEqual({ accepted: 1, rejected: 0, errors: [] })
@@ -279,16 +279,16 @@ describe('a request whose body the browser had no time to read', () => {
   test.each([
     ['what the query says is an event', 'POST', 'event'],
     ['a GET has no body', 'GET', 'event'],
-  ])('%s', (_name, method, kind) => {
+  ])('is stored as an event: %s', (_name, method, kind) => {
     expect(only(readHit({ url: GA4, method })).kind).toBe(kind as 'event')
   })
 
-  test('a GET that can not be decoded is refused as before', () => {
+  test("is rejected when it is a GET that can't be decoded", () => {
     expect(readHit({ url: 'https://api.segment.io/v1/t' }).answer.rejected).toBe(1)
   })
 })
 
-describe('what can not be read', () => {
+describe("an item that can't be decoded", () => {
   const segment = 'https://api.segment.io/v1/t'
   const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024, 0x20)).toString('base64')
   test.each<[object, string, string]>([
@@ -299,7 +299,7 @@ describe('what can not be read', () => {
     [{ url: segment, bodyBase64: 'YQ==', contentEncoding: 'rar' }, 'body: its content encoding is not known', segment],
     [{ url: segment, bodyBase64: 'AAAA', contentEncoding: 'br' }, 'body: its compressed bytes are damaged', segment],
     [{ url: segment, bodyBase64: bomb }, 'body: it is larger than 1 MiB', segment],
-  ])('is refused, and told to the ledger without its values: %#', (hit, error, sample) => {
+  ])('is rejected, and recorded in the ledger without its values: %#', (hit, error, sample) => {
     const { events, answer, ledger } = readHit(hit)
     expect(events).toEqual([])
     expect(answer).toEqual({ accepted: 0, rejected: 1, errors: [{ list: 'hits', index: 0, error }] })
@@ -307,7 +307,7 @@ describe('what can not be read', () => {
     expect(JSON.stringify({ answer, ledger })).not.toContain('secret')
   })
 
-  test('does not refuse other items of its batch', () => {
+  test('does not cause other items of its batch to be rejected', () => {
     const hits = [{ url: segment, method: 'POST', body: '{' }, { url: GA4 }, { url: 'x' }, { url: GA4 }]
     const { events, answer } = read({ hits, events: [null, { vendor: 'A' }] })
     expect(events.map(({ vendor }) => vendor)).toEqual(['A', 'Google Analytics 4', 'Google Analytics 4'])
@@ -320,7 +320,7 @@ describe('what can not be read', () => {
 })
 
 describe('the ledger', () => {
-  test('counts by reason, however often and however many', () => {
+  test('counts the affected items by reason, regardless of how many there are', () => {
     const long = 'x'.repeat(5000)
     const { ledger } = read({
       events: [
@@ -339,7 +339,7 @@ describe('the ledger', () => {
     ])
   })
 
-  test('has one reason for all unknown fields, whatever their names', () => {
+  test('has one reason for all unknown fields, regardless of their names', () => {
     const { answer, ledger } = read({
       events: Array.from({ length: 300 }, (_, n) => ({ vendor: 'A', [`field${n}`]: 1 })),
       tags: [{ container: 'C', tagId: 1, ['y\0'.repeat(50_000)]: 1 }],
@@ -354,39 +354,39 @@ describe('the ledger', () => {
     expect(JSON.stringify(ledger).length).toBeLessThan(1500)
   })
 
-  test('notes a page without an absolute URL, and its events are kept', () => {
+  test('records a page without an absolute URL, and its events are stored', () => {
     const { events, ledger } = read({ page: { url: '/cart?q=1' }, events: [{ vendor: 'A' }] })
     expect([events.length, events[0]?.host, events[0]?.path]).toEqual([1, null, null])
     expect(ledger).toEqual([{ reason: 'page.url: is not an absolute address', count: 1, sample: '' }])
   })
 })
 
-describe('a name that is made to be large', () => {
+describe('an oversized name', () => {
   const host = `${'a'.repeat(300)}.example`
 
-  test('is not kept as host of a page, whose events are kept', () => {
+  test('is not stored as the host of a page, but the events of the page are', () => {
     const { events, ledger } = read({ page: { url: `https://${host}/cart` }, events: [{ vendor: 'A' }] })
     expect(events.map(({ host, path }) => [host, path])).toEqual([[null, '/cart']])
     expect(ledger).toEqual([{ reason: 'page.url: its host is longer than a host can be', count: 1, sample: '' }])
   })
 
-  test('is cut where it is the vendor of an unknown request', () => {
+  test('is truncated when it is the vendor of an unknown request', () => {
     expect(only(readHit({ url: `https://${host}/x` })).vendor).toBe('a'.repeat(200))
   })
 
-  test('is cut where it is the path that every row of page timings repeats', () => {
+  test('is truncated when it is the path that every page timing row repeats', () => {
     const vendors = [{ host: 'a.example', requests: 1 }]
     const { pages } = read({ page: { url: `https://shop.example/${'a'.repeat(5000)}` }, pageStats: { vendors } })
     expect(pages.map(({ path }) => path)).toEqual([`/${'a'.repeat(999)}`])
   })
 })
 
-test('no answer names more than 20 errors, and all are counted', () => {
+test('a response lists at most 20 errors, and all are counted', () => {
   const { answer } = read({ events: Array(50).fill(0), tags: Array(50).fill(0) })
   expect([answer.rejected, answer.errors.length, answer.errors.at(-1)?.index]).toEqual([100, 20, 19])
 })
 
-describe('the page', () => {
+describe('the page of an event', () => {
   test.each<[string, string | null, string | null]>([
     ['https://Shop.Example:8443/a/b?email=a@b.example#c', 'shop.example', '/a/b'],
     ['http://shop.example.', 'shop.example', '/'],
@@ -398,12 +398,12 @@ describe('the page', () => {
     ['about:blank', null, 'blank'],
     ['file:///home/index.html', null, '/home/index.html'],
     ['app://com.shop.app/cart', 'com.shop.app', '/cart'],
-  ])('%s is at host %p and path %p', (url, host, path) => {
+  ])('%s has host %p and path %p', (url, host, path) => {
     const event = readEvent({}, { page: { url } })
     expect([event.host, event.path]).toEqual([host, path])
   })
 
-  test('keeps nothing of its query, fragment, user and referrer', () => {
+  test('is stored without query, fragment, user and referrer', () => {
     const secret = fc.stringMatching(/^secret[a-z0-9]{4,12}$/)
     fc.assert(
       fc.property(secret, fc.webPath(), (word, path) => {
@@ -418,8 +418,8 @@ describe('the page', () => {
   })
 })
 
-describe('a customer id', () => {
-  test('is hashed with the salt of the organization, and nowhere in clear', () => {
+describe('a customer ID', () => {
+  test('is hashed with the salt of the organization, and never stored as plain text', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[a-z]{3}@[a-z]{5,20}\.example$/),
@@ -435,7 +435,7 @@ describe('a customer id', () => {
     )
   })
 
-  test('is another one in another organization', () => {
+  test('has a different hash in another organization', () => {
     const of = (customerSalt: string) =>
       only(read({ customerId: 'c', events: [{ vendor: 'A' }] }, { domain: { ...DOMAIN, customerSalt } })).customerId
     expect(of('a')).not.toBe(of('b'))
@@ -443,7 +443,7 @@ describe('a customer id', () => {
   })
 })
 
-test('an implausible time is noted in the answer and the ledger, and the event is kept', () => {
+test('an implausible time is noted in the response and the ledger, and the event is stored', () => {
   const { events, answer, ledger } = read({
     events: [
       { vendor: 'A', ts: NOW },
@@ -458,7 +458,7 @@ test('an implausible time is noted in the answer and the ledger, and the event i
   ])
 })
 
-test('at most 20 notes are in the answer, one for each item', () => {
+test('a response contains at most 20 notes, one per item', () => {
   const hits = [{ url: GA4.replace(/&en.*/, ''), method: 'POST', ts: 1, body: 'en=view\nen=scroll' }]
   expect(read({ hits }).events).toHaveLength(2)
   expect(read({ hits }).answer).toMatchObject({ accepted: 1, notes: [{ list: 'hits', index: 0 }] })
@@ -466,7 +466,7 @@ test('at most 20 notes are in the answer, one for each item', () => {
   expect(read({ events: Array(30).fill({ vendor: 'A', ts: 1 }) }).answer.notes).toHaveLength(20)
 })
 
-describe('time', () => {
+describe('the time of an event', () => {
   test.each<[string, number | undefined, number | undefined, number]>([
     ['is kept when the clocks agree', NOW - 30, NOW, NOW - 30],
     ["is kept without the sender's clock", NOW - 30, undefined, NOW - 30],
@@ -491,7 +491,7 @@ describe('time', () => {
     expect(readEvent({ ts }, sentAt === undefined ? {} : { sentAt }).ts).toBe(expected)
   })
 
-  test('is a whole number between the epoch and the arrival, always', () => {
+  test('is always a whole number between the epoch and the time of receipt', () => {
     const aNumber = fc.oneof(
       fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
       fc.integer({ min: 0, max: NOW * 2 }),
@@ -505,7 +505,7 @@ describe('time', () => {
   })
 })
 
-test('a weight is what one event of a sample stands for', () => {
+test('a weight is the number of events that a sampled event represents', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-6, max: 1, noNaN: true }), (sampleRate) => {
       expect(readEvent({}, { sampleRate }).weight * sampleRate).toBeCloseTo(1, 12)
@@ -513,13 +513,13 @@ test('a weight is what one event of a sample stands for', () => {
   )
 })
 
-describe('a batch that would grow', () => {
+describe('a batch that expands when it is decoded', () => {
   const packed = gzipSync('x'.repeat(1_000_000)).toString('base64')
 
   test.each([
     ['bytes', { bodyBase64: packed }],
     ['text', { body: packed }],
-  ])('because of bodies that are sent compressed, as %s, is refused where it would exceed the limit', (_, sent) => {
+  ])('has items rejected beyond the limit for compressed bodies: %s', (_, sent) => {
     const url = 'https://api.segment.io/v1/batch'
     const { answer, ledger } = read({
       hits: Array(30).fill({ url, method: 'POST', ...sent }),
@@ -534,7 +534,7 @@ describe('a batch that would grow', () => {
   const shared = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'x'.repeat(4000)]))
   const wide = JSON.stringify({ batch: calls, ...shared })
 
-  test('because each of its events repeats the shared values, is refused where it would exceed the limit', () => {
+  test('has items rejected beyond the limit if every event repeats the shared values', () => {
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body: wide }
     const { events, answer, ledger } = read({ hits: [hit, { url: GA4 }], events: [{ vendor: 'A' }] })
     expect(events.length).toBe(2)
@@ -544,7 +544,7 @@ describe('a batch that would grow', () => {
     ])
   })
 
-  test('because each of its events repeats the page, is refused where it would exceed the limit', () => {
+  test('has items rejected beyond the limit if every event repeats the page', () => {
     const body = JSON.stringify({ batch: Array(1000).fill({ type: 'page' }) })
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body }
     const url = `https://shop.example/${'x'.repeat(16_000)}`
@@ -553,7 +553,7 @@ describe('a batch that would grow', () => {
     expect(read({ page: { url: 'https://shop.example/' }, hits: Array(5).fill(hit) }).events.length).toBe(5000)
   })
 
-  test('because its bodies are compressed, is refused where it would exceed the limit', () => {
+  test('has items rejected beyond the limit if their bodies are highly compressed', () => {
     const bodyBase64 = gzipSync(JSON.stringify({ type: 'track', event: 'e', pad: ' '.repeat(1_000_000) })).toString(
       'base64',
     )
@@ -567,7 +567,7 @@ describe('a batch that would grow', () => {
     expect(read({ hits: [...Array(30).fill(hit), ...plain] }).answer.accepted).toBe(answer.accepted + 2)
   })
 
-  test('only as ordinary ones do, is accepted', () => {
+  test('is accepted if it expands only as much as usual', () => {
     const events = Array.from({ length: 25 }, (_, n) => `en=e${n}&epn.value=${n}`).join('\r\n')
     const url = `https://www.google-analytics.com/g/collect?v=2&tid=G-1&ep.context=${'c'.repeat(2000)}`
     const { answer, events: stored } = read({ hits: Array(100).fill({ url, method: 'POST', body: events }) })
@@ -576,7 +576,7 @@ describe('a batch that would grow', () => {
 })
 
 test.each(['data:text/plain,hello', 'blob:https://a.b/1', 'about:blank', 'javascript:void(0)', 'file:///etc/hosts'])(
-  'a request to %s reaches no vendor and is refused alone',
+  'a request to %s belongs to no vendor, and only this item is rejected',
   (url) => {
     const { events, answer } = read({ hits: [{ url }, { url: GA4 }, { url: 'wss://socket.example/1' }] })
     expect(events.map(({ vendor }) => vendor)).toEqual(['Google Analytics 4', 'socket.example'])
@@ -595,7 +595,7 @@ async function send(batch: object) {
 }
 
 describe('page statistics', () => {
-  test('become a row for each vendor of the page', async () => {
+  test('are stored as one row for each vendor of the page', async () => {
     const { status, pages, stand } = await send({
       sessionId: 's-1',
       env: 'dev',
@@ -628,18 +628,18 @@ describe('page statistics', () => {
     ])
   })
 
-  test('without any vendor are one row, so that the page counts', async () => {
+  test('without any vendor are stored as one row, so that the page is counted', async () => {
     const { body, pages } = await send({ pageStats: { loaf: false } })
     expect(body).toEqual({ accepted: 1, rejected: 0, errors: [] })
     expect(pages).toMatchObject([{ vendor: '', requests: 0, durMs: [], blockMs: null, bytes: null, loaf: false }])
   })
 
-  test('of a browser that does not report blocking time have null for it', async () => {
+  test('from a browser that does not report blocking time contain null for it', async () => {
     const { pages } = await send({ pageStats: { loaf: false, vendors: [vendor] } })
     expect(pages).toMatchObject([{ blockMs: null }])
   })
 
-  test('lose only a bad vendor', async () => {
+  test('omit only an invalid vendor', async () => {
     const bad = [{}, { host: '', requests: 1 }, { ...vendor, requests: -1 }, { ...vendor, more: 1 }, 7]
     const { body, pages } = await send({ events: [{ vendor: 'A' }], pageStats: { vendors: [...bad, vendor] } })
     expect([body.accepted, body.rejected]).toEqual([2, bad.length])
@@ -648,7 +648,7 @@ describe('page statistics', () => {
   })
 
   test.each([[{ vendors: 7 }], [{ vendors: Array(201).fill(vendor) }], [{ ts: -1 }], [{ more: 1 }], [7]])(
-    'that are %j make no batch',
+    'that are %j cause the batch to be rejected',
     async (pageStats) => {
       const { status, body } = await send({ pageStats })
       expect([status, body.error]).toEqual([400, expect.stringMatching(/^pageStats/)])

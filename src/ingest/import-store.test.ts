@@ -5,7 +5,7 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { isImported, recordImport, removeOldImports } from './import-store.ts'
 import { EMPTY_SEGMENT } from './segment-content.ts'
 
-test('a file is known until its events are too old, or its domain is deleted', () => {
+test('an imported file is known until its events expire or its domain is deleted', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const { orgId } = cast(db, clock)
   const [kept, gone] = ['kept.example', 'gone.example'].map((name) => createDomain(db, clock, orgId, { name }))

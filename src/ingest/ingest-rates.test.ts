@@ -5,7 +5,7 @@ import { IngestRates } from './ingest-rates.ts'
 
 const START = Date.UTC(2026, 0, 5, 12)
 
-test('of an organization that sent nothing since the start, what was known before is said', () => {
+test('an organization without events since startup has the stored time of its last event', () => {
   const counts = new IngestRates((orgId) => (orgId === 'org_1' ? 7 : null))
   counts.add('org_1', START, 0)
   expect(counts.of('org_1', START)).toEqual({ lastStoredAt: 7, eventsPerMinute: 0 })
@@ -15,7 +15,7 @@ test('of an organization that sent nothing since the start, what was known befor
   expect(counts.of('org_2', START)).toEqual({ lastStoredAt: null, eventsPerMinute: 0 })
 })
 
-test('events of the last sixty seconds count, whatever came before', () => {
+test('only events of the last 60 seconds are counted', () => {
   const batch = fc.record({
     after: fc.integer({ min: 0, max: 90 * SECOND_MS }),
     events: fc.integer({ min: 1, max: 9 }),
@@ -40,7 +40,7 @@ test('events of the last sixty seconds count, whatever came before', () => {
   )
 })
 
-test('a clock that was put back leaves no events in the future', () => {
+test('a clock that is set back leaves no events in the future', () => {
   const counts = new IngestRates(() => null)
   counts.add('org_1', START, 5)
   expect(counts.of('org_1', START - 10 * SECOND_MS).eventsPerMinute).toBe(0)

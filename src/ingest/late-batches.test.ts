@@ -76,7 +76,7 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   }
 }
 
-test('batches are judged in order within an organization, organizations in turn', async () => {
+test('batches are evaluated in order within an organization, and organizations take turns', async () => {
   const stand = setUp()
   await Promise.all(['a1', 'bad a2', 'a3', 'a4'].map((name) => stand.late.append(batch('org_a', name))))
   await Promise.all(['b1', 'b2'].map((name) => stand.late.append(batch('org_b', name))))
@@ -96,7 +96,7 @@ test('batches are judged in order within an organization, organizations in turn'
   expect(readdirSync(stand.folder)).toEqual([])
 })
 
-test("a batch that can not be written is refused with the system's error code, without a path", async () => {
+test("a batch that can't be written is rejected with the system's error code, without a path", async () => {
   const stand = setUp()
   rmSync(stand.folder, { recursive: true })
   expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
@@ -107,7 +107,7 @@ test("a batch that can not be written is refused with the system's error code, w
   await stand.late.close()
 })
 
-test.skipIf(!existsSync('/dev/full'))('a batch is refused while the disk is full', async () => {
+test.skipIf(!existsSync('/dev/full'))('a batch is rejected while the disk is full', async () => {
   const stand = setUp()
   const file = join(stand.folder, 'org_a.ndjson')
   symlinkSync('/dev/full', file)
@@ -118,7 +118,7 @@ test.skipIf(!existsSync('/dev/full'))('a batch is refused while the disk is full
   await stand.late.close()
 })
 
-test('a repeat of a waiting batch gets the same answer, until the batch is stored', async () => {
+test('a repeat of a waiting batch gets the same response until the batch is stored', async () => {
   const stand = setUp()
   const hash = hashOf('dom_org_a one')
   await stand.late.append(batch('org_a', 'one'))
@@ -130,7 +130,7 @@ test('a repeat of a waiting batch gets the same answer, until the batch is store
   expect(stand.known.has(hash)).toBe(true)
 })
 
-test('batches that waited at a kill are judged at the next start, except those that were stored', async () => {
+test('batches waiting when the process is killed are evaluated at the next start, except those already stored', async () => {
   const first = setUp()
   for (const name of ['one', 'two', 'three']) await first.late.append(batch('org_a', name))
   await first.late.append(batch('org_a', 'without an id', null))
@@ -154,7 +154,7 @@ test('batches that waited at a kill are judged at the next start, except those t
   await Promise.all([first.late.close(), third.late.close()])
 })
 
-test('a restart knows the batches that were stored before the kill', async () => {
+test('batches that were stored before a kill are recognized after a restart', async () => {
   const first = setUp()
   for (const name of ['one', 'two']) await first.late.append(batch('org_a', name))
   const copy = mkdtempSync(join(tmpdir(), 'late-'))
@@ -199,7 +199,7 @@ test('a damaged line loses only its batch, and is reported', async () => {
   await Promise.all([first.late.close(), second.late.close()])
 })
 
-test('a judge that fails is retried; no batch is lost or stored twice', async () => {
+test('a failed evaluation is retried, and no batch is lost or stored twice', async () => {
   const stand = setUp()
   stand.failNext(1)
   for (const name of ['one', 'two']) await stand.late.append(batch('org_a', name))
@@ -210,7 +210,7 @@ test('a judge that fails is retried; no batch is lost or stored twice', async ()
   await stand.late.close()
 })
 
-test('a batch that was damaged while it waited is reported', async () => {
+test('a batch that was damaged while waiting is reported', async () => {
   const stand = setUp()
   for (const name of ['one', 'two', 'three']) await stand.late.append(batch('org_a', name))
   const path = join(stand.folder, 'org_a.ndjson')
@@ -234,7 +234,7 @@ test('an organization whose queue is full is rate limited; the others are not', 
   await stand.late.close()
 })
 
-test('a batch that fails to be judged repeatedly is stored unjudged, with an entry in the ledger', async () => {
+test('a batch whose evaluation fails repeatedly is stored without it, with an entry in the ledger', async () => {
   const stand = setUp()
   stand.failNext(5)
   for (const name of ['one', 'bad two']) await stand.late.append(batch('org_a', name))
@@ -248,7 +248,7 @@ test('a batch that fails to be judged repeatedly is stored unjudged, with an ent
   await stand.late.close()
 })
 
-test('an organization whose batches can not be judged delays no other', async () => {
+test("an organization whose batches can't be evaluated does not delay others", async () => {
   const stand = setUp()
   await stand.late.append(batch('org_a', 'hangs'))
   await stand.late.append(batch('org_b', 'other'))

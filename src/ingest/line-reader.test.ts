@@ -16,7 +16,7 @@ async function read(bytes: Buffer, sizes: readonly number[]): Promise<FileLine[]
   return lines
 }
 
-test('lines are those that are not blank, with their place, however the bytes are cut', async () => {
+test('non-blank lines are read with their positions, regardless of how the bytes are split', async () => {
   const line = fc.oneof(fc.constantFrom('', ' ', '\r', '{"a":"é😀"}', '{}\r'), fc.string({ unit: 'grapheme' }))
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
   await fc.assert(
@@ -31,14 +31,14 @@ test('lines are those that are not blank, with their place, however the bytes ar
   )
 })
 
-test('a byte order mark belongs to no line', async () => {
+test('a byte order mark is not part of a line', async () => {
   expect(await read(Buffer.from('\uFEFF{}\n{}'), [100])).toEqual([
     { row: 1, text: '{}' },
     { row: 2, text: '{}' },
   ])
 })
 
-test('a line that is too long is null, and costs no neighbour', async () => {
+test('a line that is too long is null, and adjacent lines are not affected', async () => {
   const long = 'x'.repeat(MAX_LINE_BYTES + 1)
   const lines = await read(Buffer.from(`a\n${long}\nb\n${long.slice(1)}\n`), [1024 * 1024])
   expect(lines.map(({ row, text }) => [row, text?.length ?? null])).toEqual([

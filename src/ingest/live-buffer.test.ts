@@ -7,8 +7,8 @@ import { ARMED_MS, LiveBuffer } from './live-buffer.ts'
 const event = (seq: number) => plainEvent({ seq, id: `e${seq}` })
 const seqs = (events: readonly { seq: number }[]) => events.map(({ seq }) => seq)
 
-describe('Live', () => {
-  test('captures from the first read, for a minute from the last', () => {
+describe('the live buffer', () => {
+  test('captures from the first read until one minute after the last', () => {
     const clock = testClock()
     const live = new LiveBuffer(clock)
     live.add('dom_1', [event(1)])
@@ -25,7 +25,7 @@ describe('Live', () => {
     expect(live.read('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
   })
 
-  test('a caller continues from its own `since`, whatever others have read', () => {
+  test("returns events since the caller's own `since`, regardless of other callers", () => {
     const live = new LiveBuffer(testClock())
     live.read('dom_1', 900, 10)
     expect(live.read('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
@@ -35,14 +35,14 @@ describe('Live', () => {
     expect(live.read('dom_1', 8, 2)).toMatchObject({ events: [], latestSeq: 8 })
   })
 
-  test('an event without an id gets the id under which it is stored', () => {
+  test('assigns an event without an ID the ID under which it is stored', () => {
     const live = new LiveBuffer(testClock())
     live.read('dom_1', null, 1)
     live.add('dom_1', [{ ...event(7), id: '' }])
     expect(live.read('dom_1', null, 1).events).toMatchObject([{ id: 'evt_7' }])
   })
 
-  test('a caller that continues with latestSeq gets all of the last thousand once, in order', () => {
+  test('returns each of the last 1,000 events once, in order, to a caller that continues with latestSeq', () => {
     const batches = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 40 })
     fc.assert(
       fc.property(batches, fc.integer({ min: 1, max: 500 }), (sizes, limit) => {

@@ -48,7 +48,7 @@ function setUp() {
 }
 
 describe('the records of a segment', () => {
-  test('are added up by domain, hour and host, in any order of segments', () => {
+  test('are summed by domain, hour and host, in any order of segments', () => {
     const aCount = fc.record({
       host: fc.constantFrom(null, 'a.example', 'b.example'),
       hours: fc.nat(3),
@@ -84,7 +84,7 @@ describe('the records of a segment', () => {
     )
   })
 
-  test('set when a hostname was seen first and last, and keep its status', () => {
+  test('set when a hostname was first and last seen, and preserve its status', () => {
     const { db, clock, shop, record, countOf, hostnames } = setUp()
     setHostnameStatus(db, shop, 'a.example', 'approved')
     const first = clock.now()
@@ -103,7 +103,7 @@ describe('the records of a segment', () => {
     ])
   })
 
-  test('set the version of a domain to the latest one, up or down, and never back to none', () => {
+  test('set the version of a domain to the latest one, higher or lower, and never back to null', () => {
     const { record, countOf, domain } = setUp()
     const versions = []
     for (const lastVersion of [null, 7, null, 6.5, 8]) {
@@ -115,7 +115,7 @@ describe('the records of a segment', () => {
     expect(domain().prodVersion).toBe(3)
   })
 
-  test('are the same at the end when a segment that failed at first is recorded after later ones', () => {
+  test('have the same final result if a segment that failed at first is recorded after later ones', () => {
     const statesOf = (order: readonly number[]) => {
       const { db, clock, shop, record, countOf, batchOf, ledger, domain, hostnames } = setUp()
       const start = clock.now()
@@ -151,7 +151,7 @@ describe('the records of a segment', () => {
     for (const order of ['021', '102', '120', '201', '210']) expect(statesOf([...order].map(Number))).toEqual(inOrder)
   })
 
-  test('never move the last event of a domain back', () => {
+  test("never move the time of a domain's last event back", () => {
     const { clock, record, countOf, domain } = setUp()
     const now = clock.now()
     record([], [countOf({ lastReceivedAt: now }), countOf({ host: 'b.example', lastReceivedAt: now - 1 })])
@@ -160,7 +160,7 @@ describe('the records of a segment', () => {
 })
 
 describe('the ledger', () => {
-  test('counts by reason, with the last sample and its times', () => {
+  test('counts by reason, with the latest sample and its times', () => {
     const { clock, record, batchOf, ledger } = setUp()
     const first = clock.now()
     const late = { reason: 'late', count: 2, sample: '' }
@@ -177,7 +177,7 @@ describe('the ledger', () => {
   })
 })
 
-test('only the usage of a domain that was deleted in the meantime is counted', () => {
+test('only usage is counted for a domain that was deleted in the meantime', () => {
   const { db, shop, record, countOf, batchOf, ledger, usage } = setUp()
   deleteDomain(db, shop)
   record([batchOf([{ reason: 'r', count: 1, sample: '' }])], [countOf({ events: 5, lastVersion: 1 })])
@@ -186,7 +186,7 @@ test('only the usage of a domain that was deleted in the meantime is counted', (
   expect(db.prepare('SELECT count(*) FROM hostname').pluck().get()).toBe(0)
 })
 
-test('nothing is kept when the transaction fails', () => {
+test('no changes are saved when the transaction fails', () => {
   const { db, clock, countOf, batchOf, ledger, usage } = setUp()
   const memory = new SeenBatches(db, clock)
   const batch = { ...batchOf([{ reason: 'r', count: 1, sample: '' }]), key: 'dom_1 batch-1' }

@@ -14,8 +14,8 @@ const REASONS = {
 const CODES = ['invalid', 'tooLarge', 'unsupportedType', 'rateLimited'] as const
 const domainOf = (id: string) => ({ id, orgId: 'org_1' })
 
-describe('refusals', () => {
-  test('that could not be written are kept: none is lost, none counts twice, the sample is the latest', () => {
+describe('counts of rejected batches', () => {
+  test('are retained until they are written: none is lost or counted twice, and the sample is the latest', () => {
     const aRefusal = fc.record({ id: fc.constantFrom('dom_1', 'dom_2'), code: fc.constantFrom(...CODES) })
     const aStep = fc.oneof(
       { weight: 4, arbitrary: aRefusal },
@@ -60,13 +60,13 @@ describe('refusals', () => {
     )
   })
 
-  test('that the sender will repeat are not counted', () => {
+  test('exclude batches that the sender will repeat', () => {
     const refusals = new Refusals()
     refusals.add(domainOf('dom_1'), new AppError('unavailable', 'the disk is full', 5))
     expect(refusals.take()).toEqual([])
   })
 
-  test('are written once the disk can be written again, each once', async () => {
+  test('are written when the disk is writable again, each once', async () => {
     await using stand = new TestCollector()
     rmSync(stand.spoolFolder, { recursive: true })
     for (const token of [stand.shop.token, stand.blog.token]) await stand.send('{', { token })

@@ -31,7 +31,7 @@ const view = { vendor: 'A', event: 'Page_View' }
 const purchase = { vendor: 'A', event: 'purchase' }
 
 describe('page views', () => {
-  test('are sampled by session, and the weight of each kept one stands for the others', () => {
+  test('are sampled by session, and the weight of each stored one represents those dropped', () => {
     fc.assert(
       fc.property(fc.constantFrom(0.5, 0.25, 0.1), fc.integer(), (prodRate, salt) => {
         const read = setUp({ devRate: 1, prodRate })
@@ -54,7 +54,7 @@ describe('page views', () => {
     )
   })
 
-  test('of a session are all kept or all dropped, in any batch', () => {
+  test('of a session are either all stored or all dropped, in any batch', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     for (let n = 0; n < 50; n++) {
       const kept = () => read({ sessionId: `s-${n}`, events: [view] }).events.length
@@ -62,20 +62,20 @@ describe('page views', () => {
     }
   })
 
-  test('of the other environment follow their own rate', () => {
+  test('in the other environment are sampled at their own rate', () => {
     const read = setUp({ devRate: 1, prodRate: 0.01 })
     const batches = Array.from({ length: 100 }, (_, n) => ({ env: 'dev', sessionId: `s-${n}`, events: [view] }))
     expect(batches.flatMap((batch) => read(batch).events).map(({ weight }) => weight)).toEqual(Array(100).fill(1))
   })
 
-  test('multiply the weight of a session that was sampled already', () => {
+  test('multiply the weight of a session that was already sampled', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     const batches = Array.from({ length: 100 }, (_, n) => ({ sampleRate: 0.1, sessionId: `s-${n}`, events: [view] }))
     const weights = batches.flatMap((batch) => read(batch).events).map(({ weight }) => weight)
     expect(new Set(weights)).toEqual(new Set([20]))
   })
 
-  test('keep their own weight in the spool among other events', () => {
+  test('keep their own weight in the spool, next to other events', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     const batch = Array.from({ length: 20 }, (_, n) => read({ sessionId: `s-${n}`, events: [purchase, view] })).find(
       ({ events }) => events.length === 2,

@@ -12,7 +12,7 @@ function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRe
   return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer: { accepted: 2, rejected, errors }, ledger: [] }
 }
 
-test('every batch of the last 24 hours is known with its answer, and no other, across clean-ups and restarts', () => {
+test('exactly the batches of the last 24 hours are known with their responses, across cleanups and restarts', () => {
   const aStep = fc.oneof(
     { weight: 4, arbitrary: fc.record({ key: fc.integer({ min: 0, max: 30 }), rejected: fc.nat(1) }) },
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 30 }) },
@@ -51,7 +51,7 @@ test('every batch of the last 24 hours is known with its answer, and no other, a
   )
 })
 
-test('no batch is mistaken for another, among many', () => {
+test('no batch is mistaken for another among many', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new SeenBatches(db, clock)
   const keys = Array.from({ length: 3000 }, (_, n) => `dom_${n % 7} batch-${n}`)
@@ -81,7 +81,7 @@ test('expired batches are deleted 10,000 at a time, by generation', () => {
   expect(left()).toBe(0)
 })
 
-test('batches of a segment that was loaded late do not shorten the time of later ones', () => {
+test('batches of a segment that was loaded late do not shorten the retention of later ones', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new SeenBatches(db, clock)
   const start = clock.now()
@@ -93,7 +93,7 @@ test('batches of a segment that was loaded late do not shorten the time of later
   expect(memory.answerOf(hashOf('dom_1 now'))?.accepted).toBe(2)
 })
 
-test('generations stay few, and a restart knows the stored batches before and after the filter is filled', () => {
+test('generations remain few, and a restart knows the stored batches before and after the filter fills up', () => {
   const [db, clock] = [memoryDb(), testClock()]
   let memory = new SeenBatches(db, clock)
   const keys = Array.from({ length: 50 }, (_, n) => Array.from({ length: 2000 }, (_, k) => `dom_1 batch-${n}-${k}`))

@@ -89,7 +89,7 @@ function isCount(bytes: Buffer, at: number): boolean {
 }
 
 describe('a damaged byte', () => {
-  test('loses only the batch that it is in; that is reported, and the file is copied unchanged', () => {
+  test('loses only the batch that contains it; the loss is reported, and the file is copied unchanged', () => {
     const bytes = segmentOf(8)
     const length = bytes.length
     fc.assert(
@@ -114,7 +114,7 @@ describe('a damaged byte', () => {
     expect(recovered(bytes)).toMatchObject({ numbers: except(5, 2), damage: { batches: 1, events: 4 } })
   })
 
-  test('at each of ten places of a file loses at most ten batches', () => {
+  test('at each of ten positions in a file loses at most ten batches', () => {
     const bytes = segmentOf(100)
     for (let n = 0; n < 10; n++) {
       const at = Math.floor(((n + 0.5) * bytes.length) / 10)
@@ -134,7 +134,7 @@ describe('a damaged byte', () => {
   })
 })
 
-test('anything overwritten, removed or inserted loses only the batches that it touches', () => {
+test('overwriting, removing or inserting any bytes loses only the affected batches', () => {
   const bytes = segmentOf(12)
   const ends = [...Array(12).keys()].map((n) => segmentOf(n + 1).length)
   const piece = fc.record({ at: fc.nat(bytes.length - 1), length: fc.nat(400), more: fc.uint8Array({ maxLength: 60 }) })
@@ -152,7 +152,7 @@ test('anything overwritten, removed or inserted loses only the batches that it t
   )
 })
 
-describe('a torn end', () => {
+describe('an incomplete end of a file', () => {
   test('is cut off silently in the last file, and reported in a sealed one', () => {
     const bytes = segmentOf(3)
     const second = segmentOf(2).length
@@ -166,13 +166,13 @@ describe('a torn end', () => {
   })
 })
 
-describe('a file of a version without checksums', () => {
+describe('a file from a version without checksums', () => {
   test('is read unchanged', () => {
     expect(recovered(oldSegmentOf(5))).toEqual({ numbers: [0, 1, 2, 3, 4], damage: null, again: null })
     expect(recovered(oldSegmentOf(5).subarray(0, -3))).toEqual({ numbers: [0, 1, 2, 3], damage: null, again: null })
   })
 
-  test('is read after a damaged line, too', () => {
+  test('is also read after a damaged line', () => {
     const bytes = oldSegmentOf(5)
     bytes[bytes.indexOf('{"batch":{"key":"dom_1 b1"') + 3] = 0x01
     // The end of the damaged batch is unknown, so its events are counted with those of the next batch.
@@ -180,7 +180,7 @@ describe('a file of a version without checksums', () => {
   })
 })
 
-test('copies of damaged files are limited in size, and the newest stay', () => {
+test('copies of damaged files are limited in size, and the newest are retained', () => {
   const folder = mkdtempSync(join(root, 'spool-'))
   const damagedFolder = join(folder, 'damaged')
   mkdirSync(damagedFolder)
@@ -198,7 +198,7 @@ test('copies of damaged files are limited in size, and the newest stay', () => {
   expect(damage?.copy).toBe(join(damagedFolder, names.find((name) => name.endsWith('.ndjson')) ?? ''))
 })
 
-describe('a spool that runs', () => {
+describe('a running spool', () => {
   async function sealed(count: number) {
     const folder = mkdtempSync(join(root, 'spool-'))
     const clock = testClock()
@@ -218,7 +218,7 @@ describe('a spool that runs', () => {
     return { spool, segment, told, clock }
   }
 
-  test('finds damage before a segment is loaded, forgets the lost batches, and keeps the others', async () => {
+  test('finds damage before a segment is loaded, forgets the lost batches, and retains the others', async () => {
     const { spool, segment, told } = await sealed(6)
     expect(await spool.repair(segment)).toBe(true)
     expect(told).toEqual([])
@@ -234,7 +234,7 @@ describe('a spool that runs', () => {
     await spool.close()
   })
 
-  test('knows how many batches were cut off', async () => {
+  test('reports how many batches were cut off', async () => {
     const { spool, segment, told } = await sealed(6)
     truncateSync(segment.path, Math.floor(statSync(segment.path).size / 2))
     expect(await spool.repair(segment)).toBe(true)
@@ -243,7 +243,7 @@ describe('a spool that runs', () => {
     await spool.close()
   })
 
-  test('waits a minute for a missing file, then reports it and accepts repeats', async () => {
+  test('waits a minute for a missing file, then reports it and accepts repeats of its batches', async () => {
     const { spool, segment, told, clock } = await sealed(3)
     rmSync(segment.path)
     expect(spool.files()).toEqual([])
@@ -258,7 +258,7 @@ describe('a spool that runs', () => {
   })
 })
 
-test('the mail to the operator names the file, the loss and the copy', () => {
+test('the e-mail to the operator names the file, the loss and the copy', () => {
   const damage = { path: '/d/spool/1.ndjson', copy: '/d/damaged/1-ab.ndjson', at: 4711, batches: 2, events: 30 }
   const { subject, text } = segmentNotice([damage])
   expect(subject).toBe('spool files are damaged: 2 acknowledged batches lost (30 known events)')

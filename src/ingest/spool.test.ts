@@ -89,8 +89,8 @@ async function refusal(spool: Spool, count = 1, values: Partial<StoredEvent> = {
   }
 }
 
-describe('a batch that was appended', () => {
-  test('is on disk when the promise resolves, events in order, then its record', async () => {
+describe('an appended batch', () => {
+  test('is on disk when the promise resolves, with its events in order, followed by its record', async () => {
     const { spool } = open()
     const [events, record] = batchOf(spool, 3, { violations: ['alr_1'], host: 'a.example', execMs: 0 })
     await spool.append(events, record)
@@ -103,7 +103,7 @@ describe('a batch that was appended', () => {
     await spool.close()
   })
 
-  test('is found again in the order of the appends, however many share a sync', async () => {
+  test('is found again in append order, regardless of how many share a sync', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(4), fc.boolean()), { maxLength: 40 }), async (steps) => {
         const { spool } = open()
@@ -129,7 +129,7 @@ describe('a batch that was appended', () => {
     )
   })
 
-  test('is written before a spool is closed', async () => {
+  test('is written before the spool is closed', async () => {
     const { spool } = open()
     const answers = Array.from({ length: 50 }, () => append(spool, 2))
     await spool.close()
@@ -138,8 +138,8 @@ describe('a batch that was appended', () => {
   })
 })
 
-describe('a segment', () => {
-  test('holds one hour', async () => {
+describe('a spool segment', () => {
+  test('contains one hour', async () => {
     const { spool, clock } = open()
     clock.set(TEST_START + HOUR_MS - 1)
     await append(spool)
@@ -153,7 +153,7 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.size)).toEqual([1, 2, 1])
   })
 
-  test('holds one hour when the clock is set back, and later events have the new time and higher numbers', async () => {
+  test('contains one hour when the clock is set back, and later events have the new time and higher numbers', async () => {
     const { spool, clock } = open()
     const [before, record] = batchOf(spool, 2)
     const written = spool.append(before, record)
@@ -173,7 +173,7 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.firstReceivedAt)).toEqual([TEST_START, clock.now()])
   })
 
-  test('holds one hour when the hour ends while batches wait for the disk, too', async () => {
+  test('contains one hour even if the hour ends while batches wait for the disk', async () => {
     const { folder, spool, clock } = open()
     const hours: number[] = []
     const sent = [20, 10, 5, 0, -5, -HOUR_MS, -HOUR_MS - 5].map((beforeMs) => {
@@ -197,7 +197,7 @@ describe('a segment', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsIn(spool))
   })
 
-  test('gets no more batches once it has its size', async () => {
+  test('receives no further batches after it reaches its size limit', async () => {
     const { spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 2000 })
     for (let n = 0; n < 12; n++) await append(spool, 1)
     await spool.close()
@@ -210,7 +210,7 @@ describe('a segment', () => {
     expect(idsIn(spool).length).toBe(12)
   })
 
-  test('is left out of a window in which nothing of it was received', async () => {
+  test('is omitted from a window in which none of its events were received', async () => {
     const { spool, clock } = open()
     const first = clock.now()
     await append(spool, 1)
@@ -228,7 +228,7 @@ describe('a segment', () => {
     await spool.close()
   })
 
-  test('is sealed at the given age, and not when it is empty', async () => {
+  test('is sealed at the given age, unless it is empty', async () => {
     const { spool, clock } = open()
     await spool.seal()
     expect(spool.segments()).toEqual([])
@@ -246,7 +246,7 @@ describe('a segment', () => {
     expect(spool.segments().length).toBe(2)
   })
 
-  test('that was released is no longer read, and the caller removes its file', async () => {
+  test('that was released is no longer read, and the caller deletes its file', async () => {
     const { spool } = open()
     await append(spool)
     await spool.seal()
@@ -261,8 +261,8 @@ describe('a segment', () => {
   })
 })
 
-describe('time and order', () => {
-  test('never go back, whatever the clock does', async () => {
+describe('the time and order of events', () => {
+  test('never go backwards, regardless of the clock', async () => {
     const steps = fc.array(fc.tuple(fc.integer({ min: -HOUR_MS, max: HOUR_MS }), fc.nat(3000)), { maxLength: 20 })
     await fc.assert(
       fc.asyncProperty(steps, async (moves) => {
@@ -285,7 +285,7 @@ describe('time and order', () => {
     )
   })
 
-  test('continue after a restart: from the spool, and from what is loaded', async () => {
+  test('continue after a restart, both from the spool and from loaded segments', async () => {
     const counts = fc.array(fc.integer({ min: 1, max: 2500 }), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(counts, fc.boolean(), fc.integer({ min: -HOUR_MS, max: 5 }), async (counts, isLoaded, move) => {
@@ -312,7 +312,7 @@ describe('time and order', () => {
     )
   })
 
-  test('names of segments are never used twice', async () => {
+  test('segment names are never reused', async () => {
     const folder = newFolder()
     const names: string[] = []
     const loaded = { ...NOTHING, last: null as string | null, has: (name: string) => names.includes(name) }
@@ -357,7 +357,7 @@ describe('the watermark', () => {
     await spool.close()
   })
 
-  test('is now while nothing is being written, and no later batch is before it', async () => {
+  test('is the current time while no batch is being written, and no later batch is before it', async () => {
     const { spool, clock } = open()
     clock.advance(10)
     const watermark = spool.watermark()
@@ -401,7 +401,7 @@ describe('after a crash', () => {
     rmSync(folder, { recursive: true })
   }
 
-  test('at any byte, exactly the committed batches are kept, each event once', async () => {
+  test('at any byte, exactly the committed batches are kept, with each event once', async () => {
     const { bytes, ends, batches } = await segmentOf([1, 0, 2])
     for (let cut = 0; cut <= bytes.length; cut++) {
       const whole = ends.filter((end) => end <= cut).length
@@ -409,7 +409,7 @@ describe('after a crash', () => {
     }
   })
 
-  test('with any bytes after the last commit, the same', async () => {
+  test('with any bytes after the last commit, exactly the committed batches are kept', async () => {
     const { bytes, ends, batches } = await segmentOf([2, 1, 2])
     const garbage = fc.oneof(
       fc.uint8Array({ maxLength: 50 }),
@@ -435,7 +435,7 @@ describe('after a crash', () => {
     )
   })
 
-  test('of the machine, which may leave holes where nothing was synced, no batch is kept in part', async () => {
+  test('of the machine, which may leave holes in unsynced data, no batch is kept in part', async () => {
     const { bytes, ends, batches } = await segmentOf([2, 3])
     const first = ends[0] ?? 0
     fc.assert(
@@ -448,7 +448,7 @@ describe('after a crash', () => {
     )
   })
 
-  test('segments that the warehouse has are removed, all others kept in order, and other files left alone', async () => {
+  test('segments already in the warehouse are removed, others are kept in order, and other files are untouched', async () => {
     const folder = newFolder()
     const { bytes, batches } = await segmentOf([1])
     for (const n of [3, 10, 2, 1]) writeFileSync(join(folder, `${String(n).padStart(12, '0')}.ndjson`), bytes)
@@ -475,7 +475,7 @@ describe('after a crash', () => {
     expect(batches.length).toBe(1)
   })
 
-  test('in the middle of many appends, acknowledged batches are kept, and none twice', async () => {
+  test('during many appends, acknowledged batches are kept, and none twice', async () => {
     for (let round = 0; round < 10; round++) {
       const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 3000 })
       const acknowledged = new Set<string>()
@@ -518,7 +518,7 @@ function descriptorOf(path: string): number {
 }
 
 describe('when the disk fails', () => {
-  test('a batch is refused without a trace, and the spool continues', async () => {
+  test('a batch is rejected without a trace, and the spool continues', async () => {
     const { folder, clock, spool } = open()
     const first = await append(spool, 2)
     const path = spool.files()[0] ?? ''
@@ -533,7 +533,7 @@ describe('when the disk fails', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...second]))
   })
 
-  test('batches of the failed hour are refused, and not those of the next hour that waited as well', async () => {
+  test('batches of the failed hour are rejected, but not the waiting ones of the next hour', async () => {
     const { folder, spool, clock } = open()
     clock.set(TEST_START + HOUR_MS - 10)
     const first = await append(spool)
@@ -547,7 +547,7 @@ describe('when the disk fails', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...late]))
   })
 
-  test('all waiting batches are refused, and later ones accepted', async () => {
+  test('all waiting batches are rejected, and later ones accepted', async () => {
     const { folder, clock, spool } = open()
     await append(spool)
     closeSync(descriptorOf(spool.files()[0] ?? ''))
@@ -558,7 +558,7 @@ describe('when the disk fails', () => {
     expect(idsIn(open(folder, clock).spool).length).toBe(5)
   })
 
-  test('because the folder is gone, batches are refused until it is back', async () => {
+  test('because the folder is missing, batches are rejected until it exists again', async () => {
     const { folder, spool } = open()
     rmSync(folder, { recursive: true })
     expect(await refusal(spool)).toContain('ENOENT')
@@ -570,33 +570,36 @@ describe('when the disk fails', () => {
 })
 
 describe('when the disk is full', () => {
-  test.skipIf(disk === null)('batches are refused and leave nothing, and are accepted once there is room', async () => {
-    const folder = join(disk ?? '', 'spool')
-    mkdirSync(folder)
-    const { clock, spool } = open(folder)
-    const kept = await append(spool, 5)
-    const ballast = join(disk ?? '', 'ballast')
-    for (let round = 0; round < 3; round++) {
-      // Leaves one or two pages free, so that a batch is cut off in the middle.
-      writeFileSync(ballast, '')
-      expect(() => {
-        for (;;) appendFileSync(ballast, Buffer.alloc(1024))
-      }).toThrow('ENOSPC')
-      truncateSync(ballast, statSync(ballast).size - round * 4096)
-      const sizes = () => spool.files().map((path) => statSync(path).size)
-      const before = sizes()
-      for (let n = 0; n < 3; n++) {
-        expect(await refusal(spool, 20, { params: { long: 'x'.repeat(3000) } })).toBe(
-          "the collector can't store: the disk is full",
-        )
+  test.skipIf(disk === null)(
+    'batches are rejected and leave no data, and are accepted when there is space again',
+    async () => {
+      const folder = join(disk ?? '', 'spool')
+      mkdirSync(folder)
+      const { clock, spool } = open(folder)
+      const kept = await append(spool, 5)
+      const ballast = join(disk ?? '', 'ballast')
+      for (let round = 0; round < 3; round++) {
+        // Leaves one or two pages free, so that a batch is cut off in the middle.
+        writeFileSync(ballast, '')
+        expect(() => {
+          for (;;) appendFileSync(ballast, Buffer.alloc(1024))
+        }).toThrow('ENOSPC')
+        truncateSync(ballast, statSync(ballast).size - round * 4096)
+        const sizes = () => spool.files().map((path) => statSync(path).size)
+        const before = sizes()
+        for (let n = 0; n < 3; n++) {
+          expect(await refusal(spool, 20, { params: { long: 'x'.repeat(3000) } })).toBe(
+            "the collector can't store: the disk is full",
+          )
+        }
+        expect(sizes()).toEqual(before)
+        expect(idsIn(spool)).toEqual(idsOf(kept))
+        unlinkSync(ballast)
+        kept.push(...(await append(spool, 7)))
+        expect(idsIn(spool)).toEqual(idsOf(kept))
       }
-      expect(sizes()).toEqual(before)
-      expect(idsIn(spool)).toEqual(idsOf(kept))
-      unlinkSync(ballast)
-      kept.push(...(await append(spool, 7)))
-      expect(idsIn(spool)).toEqual(idsOf(kept))
-    }
-    await spool.close()
-    expect(idsIn(open(folder, clock).spool)).toEqual(idsOf(kept))
-  })
+      await spool.close()
+      expect(idsIn(open(folder, clock).spool)).toEqual(idsOf(kept))
+    },
+  )
 })

@@ -21,7 +21,7 @@ function setUp() {
   return { db, clock, people, call, use, refuse, disk }
 }
 
-describe('permissions', () => {
+describe('the permissions of the routes', () => {
   const statusOf: Record<Caller, number> = {
     nobody: 401,
     stranger: 401,
@@ -43,8 +43,8 @@ describe('permissions', () => {
   }
 })
 
-describe('usage', () => {
-  test('is one row for each day and domain, however many hours it has', async () => {
+describe('the usage of an organization', () => {
+  test('has one row per day and domain, regardless of the number of hours', async () => {
     const { clock, people, call, use } = setUp()
     const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
     use('dom_a', today, 1)
@@ -86,7 +86,7 @@ describe('usage', () => {
     }
   })
 
-  test("of the disk is what the caller's organization has", async () => {
+  test("includes only the organization's own disk usage", async () => {
     const { people, call, disk } = setUp()
     disk.set(people.orgId, { diskBytes: 110, oldestEventAt: 4000 })
     disk.set(people.mallory.orgId, { diskBytes: 1100, oldestEventAt: 3000 })
@@ -96,8 +96,8 @@ describe('usage', () => {
   })
 })
 
-describe('the ledger', () => {
-  test('is listed latest first, page by page, each row once', async () => {
+describe('the ingestion ledger', () => {
+  test('is listed newest first, page by page, with each row once', async () => {
     const aRow = fc.tuple(
       fc.constantFrom('dom_a', 'dom_b'),
       fc.constantFrom('r1', "it's", 'é', 'hits: body: x'),
@@ -129,7 +129,7 @@ describe('the ledger', () => {
     )
   })
 
-  test('can be limited to one domain, and a cursor of another list is refused', async () => {
+  test('can be filtered by domain, and rejects a cursor from another list', async () => {
     const { db, clock, people, call, refuse } = setUp()
     const shop = createDomain(db, clock, people.orgId, { name: 'Shop' })
     refuse('dom_a', 'r', clock.now())

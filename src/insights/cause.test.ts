@@ -38,9 +38,9 @@ const holds: Record<string, Partial<IssueFacts>> = {
   tag: {},
 }
 
-describe('the ladder', () => {
+describe('the order of causes', () => {
   test.each(CAUSE_KINDS.map((kind, at) => [kind, CAUSE_KINDS.slice(at)] as const))(
-    '%s is sufficient alone, and precedes all that follow',
+    '%s is sufficient alone, and takes precedence over all later kinds',
     (kind, below) => {
       expect(causes(factsOf(holds[kind]))).toMatchObject([{ kind }])
       const several = Object.assign({}, ...below.map((one) => holds[one]))
@@ -54,12 +54,12 @@ describe('the ladder', () => {
     ['it hardly ever reported', { container: { ...stopped, reported: 5 } }],
     ['a few more failures', { failures: { before: 0.06, since: 0.11 } }],
     ['twice a tiny share', { failures: { before: 0.01, since: 0.05 } }],
-  ])('%s: no cause beyond the tag', (_, values) => {
+  ])('%s: the only cause is the tag', (_, values) => {
     expect(causes(factsOf(values))).toMatchObject([{ kind: 'tag' }])
   })
 })
 
-describe('a vendor', () => {
+describe('the vendor', () => {
   const elsewhere = (minutes: number, vendor?: string) =>
     factsOf({
       issue: issueOf({ domainId: 'dom_blog', firstSeenAt: NOON + minutes * MINUTE_MS }, vendor),
@@ -76,12 +76,12 @@ describe('a vendor', () => {
     ['later', elsewhere(121)],
     ['of another vendor', elsewhere(0, 'meta')],
     ['in the same domain', factsOf()],
-  ])('is not when the other is %s', (_, other) => {
+  ])('is not the cause when the other issue is %s', (_, other) => {
     for (const { kind } of causes(factsOf(), other)) expect(kind).toBe('tag')
   })
 })
 
-test('ten issues that one release caused are one cause, with the worst severity and all of their value', () => {
+test('ten issues caused by one release share one cause, with the worst severity and their total value', () => {
   const facts = Array.from({ length: 10 }, (_, n) =>
     factsOf({
       issue: issueOf({ severity: n === 3 ? 'critical' : 'low', impactValue: n === 0 ? null : 10 }, `vendor ${n}`),

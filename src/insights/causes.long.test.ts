@@ -41,7 +41,7 @@ const causes = async (world: TestApp, query = '') =>
 
 const settle = (world: TestApp) => world.at(world.clock.now() + 10 * SECOND_MS)
 
-test('without an issue there is no cause; an unknown domain is refused', async () => {
+test('without issues there are no causes; an unknown domain is rejected', async () => {
   await using world = await testApp()
   expect(await causes(world)).toEqual([])
   expect((await world.call('GET', '/v1/insights/causes?domainId=dom_none')).status).toBe(404)
@@ -51,7 +51,7 @@ test.each<[string, Parameters<typeof visit>[2], object]>([
   ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
   ['container', { bad: 1 }, { title: 'Reports of the tag manager stopped on Shop', vendor: null }],
   ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta has a problem', vendor: 'Meta' }],
-])('%s, after a usual day', async (kind, last, expected) => {
+])('the cause is the %s when problems follow a normal day', async (kind, last, expected) => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -69,7 +69,7 @@ test.each<[string, Parameters<typeof visit>[2], object]>([
   expect((await world.call('GET', `/v1/issues/${cause.issueIds[0]}/evidence`)).body.cause).toBeNull()
 })
 
-test('one vendor in two domains, each queried separately', async () => {
+test('a vendor with issues in two domains is the cause, also when each domain is queried separately', async () => {
   await using world = await testApp()
   const [shop, blog] = [await property(world, 'Shop'), await property(world, 'Blog')]
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -94,7 +94,7 @@ test.each<[number, string, string, string]>([
   [119, 'unknown', 'tag', 'no_signal'],
   [121, 'known', 'tag', 'no_signal'],
 ])(
-  'a finding of consent that began %d minutes before, where the state before is %s: %s (%s)',
+  'a consent finding that began %d minutes earlier, with the previous state %s, gives %s as the cause (%s)',
   async (minutes, before, kind, problem) => {
     await using world = await testApp()
     const shop = await property(world, 'Shop')
@@ -127,7 +127,7 @@ test.each<[number, string, string, string]>([
   },
 )
 
-test('a release reported by a pipeline and a change of settings: the most recent counts', async () => {
+test('the most recent change is the cause when a release and a settings change were reported', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -153,7 +153,7 @@ test('a release reported by a pipeline and a change of settings: the most recent
   expect(own.changeId).not.toBe(release.id)
 })
 
-test('a gap of the collector at the start of an issue', async () => {
+test('a collector gap at the start of an issue is its cause', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -165,7 +165,7 @@ test('a gap of the collector at the start of an issue', async () => {
   expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
 })
 
-test('when the whole traffic of a domain drops, issues that follow share that cause and earlier ones keep their own', async () => {
+test('issues that follow a drop of all traffic share that cause, and earlier issues keep their own', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   // Enough days for signals to have a baseline.

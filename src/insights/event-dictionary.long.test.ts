@@ -77,13 +77,13 @@ test.each<Input>([
   { hours: 168, vendor: 'Google Analytics 4', event: 'purchase' },
   { hours: 60, vendor: `o'neill "x" \\` },
   { hours: 1 },
-])('%j: the dictionary equals the result of plain loops', async (input) => {
+])('%j: the dictionary matches a plain loop', async (input) => {
   const events = inScope(input)
   expect(events.length).toBeGreaterThan(0)
   expectSame(await ask(input), plainDictionary(events, input.hours ?? 24))
 })
 
-test('a domain limits the dictionary; a domain of another organization is not found', async () => {
+test('a domain filters the dictionary; a domain of another organization is not found', async () => {
   const [shop = '', blog = '', other = ''] = history.domains.map(({ id }) => id)
   for (const domainId of [shop, blog]) {
     const input = { domainId, hours: 168 }
@@ -94,7 +94,7 @@ test('a domain limits the dictionary; a domain of another organization is not fo
   }
 })
 
-test('ten thousand domains without events do not change it', async () => {
+test('ten thousand domains without events do not change the dictionary', async () => {
   const sources = history.sources()
   const [shop] = sources.domains()
   const quiet = Array.from({ length: 10_000 }, (_, n) => ({ ...shop, id: `dom_quiet${n}` }) as NonNullable<typeof shop>)
@@ -104,7 +104,7 @@ test('ten thousand domains without events do not change it', async () => {
   expect(await flat(all)).toEqual(await flat(sources))
 })
 
-test('without events it is empty', async () => {
+test('without events the dictionary is empty', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, vendors: [] }
   const long = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await eventDictionary.answer(history.sources(), {}, long)).toEqual(empty)
@@ -123,20 +123,25 @@ describe('a key with many different values', () => {
     return vendors[0]?.keys.find(({ key }) => key === 'k')
   }
 
-  test.each([1, 999, 1000])('%i are counted', async (count) => {
+  test.each([1, 999, 1000])('has an exact count for %i values', async (count) => {
     const key = await keyOf(many(2000, (n) => ({ params: { k: `v${n % count}` } })))
     expect(key?.cardinality).toBe(count)
   })
 
-  test.each([1001, 3000, 9000])('%i are estimated, and the most frequent are found', async (count) => {
-    const events = many(count + 40, (n) => ({ params: { k: n < count ? `v${n}` : (['v7', 'v8', 'v8'][n % 3] ?? '') } }))
-    const key = await keyOf(events)
-    expect(Math.abs((key?.cardinality ?? 0) - count)).toBeLessThan(count * 0.05)
-    expect(key).toMatchObject({ presencePct: 100, type: 'text' })
-    expect(key?.examples.slice(0, 2)).toEqual(['v8', 'v7'])
-  })
+  test.each([1001, 3000, 9000])(
+    'has an estimated count for %i values, and lists the most frequent ones',
+    async (count) => {
+      const events = many(count + 40, (n) => ({
+        params: { k: n < count ? `v${n}` : (['v7', 'v8', 'v8'][n % 3] ?? '') },
+      }))
+      const key = await keyOf(events)
+      expect(Math.abs((key?.cardinality ?? 0) - count)).toBeLessThan(count * 0.05)
+      expect(key).toMatchObject({ presencePct: 100, type: 'text' })
+      expect(key?.examples.slice(0, 2)).toEqual(['v8', 'v7'])
+    },
+  )
 
-  test('hours without events at the end of the window change nothing', async () => {
+  test('is not changed by hours without events at the end of the window', async () => {
     const events = many(3000, (n) => ({ vendor: 'Many', params: { k: `v${n}` } }))
     await using own = await openHistory({ events: 40, more: events })
     const { principal, now } = own.caller
@@ -147,12 +152,12 @@ describe('a key with many different values', () => {
     }
   })
 
-  test('personal values that are equal when masked count as one', async () => {
+  test('counts personal values with the same masked form as one', async () => {
     const key = await keyOf(many(3000, (n) => ({ params: { k: `jo${n}@example.com` } })))
     expect(key).toMatchObject({ cardinality: 1, examples: ['j***@e***.com'] })
   })
 
-  test('few values at one event are counted exactly despite many at another vendor', async () => {
+  test('is counted exactly for a vendor with few values, despite another vendor with many', async () => {
     const events = many(3000, (n) => ({ vendor: n % 2 ? 'Many' : 'Few', params: { k: n % 2 ? `v${n}` : `w${n % 8}` } }))
     await using own = await openHistory({ events: 40, more: events })
     const { vendors } = await eventDictionary.answer(own.sources(), {}, own.caller)
@@ -166,7 +171,7 @@ describe('a key with many different values', () => {
   })
 })
 
-test('names and values that are equal when masked count as one', async () => {
+test('names and values with the same masked form are counted as one', async () => {
   const more = ['ann@shop.example', 'all@some.example'].map((mail) => ({ vendor: 'Mail', params: { [mail]: mail } }))
   await using own = await openHistory({ events: 40, more })
   const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Mail' }, own.caller)
@@ -174,7 +179,7 @@ test('names and values that are equal when masked count as one', async () => {
   expect(vendors[0]?.keys).toMatchObject([{ key: masked, presencePct: 100, examples: [masked], cardinality: 1 }])
 })
 
-test('it is the same before and after files are merged and compacted', async () => {
+test('the dictionary is the same before and after files are merged and compacted', async () => {
   await using stand = await WarehouseFixture.open()
   await using made = await openHistory({ events: 1500, seed: 7 })
   stand.clock.set(HOUR)
@@ -194,7 +199,7 @@ test('it is the same before and after files are merged and compacted', async () 
   expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
 })
 
-test.skipIf(capturesFolder === null)('real captures have the keys that plain loops find', async () => {
+test.skipIf(capturesFolder === null)('real captures have the same keys as in a plain loop', async () => {
   const [shop] = history.domains
   const more = capturedEvents(capturesFolder ?? '', { id: shop?.id ?? '', orgId: history.orgId })
   await using own = await openHistory({ events: 40, more })

@@ -71,7 +71,7 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
   return ids
 }
 
-test('for any query, the pages contain the events that a plain loop finds, newest first', async () => {
+test('for any query, the pages contain the events found by a plain loop, newest first', async () => {
   // Not in the future: without `to`, a later `from` is rejected.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
@@ -141,12 +141,12 @@ test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>
   ],
   [{ param: '$$os=x' }, () => false],
   [{ sessionId: 'nobody' }, () => false],
-])('%j finds what a plain loop finds', async (query, test) => {
+])('the query %j finds the same events as a plain loop', async (query, test) => {
   const expected = EVENTS.filter(test).map(({ id }) => id)
   expect(await walk({ ...query, limit: 7 })).toEqual(expected.reverse())
 })
 
-test('a session is found', async () => {
+test('a session is found by its id', async () => {
   const events = [
     { vendor: 'Shop', event: 'in session' },
     { vendor: 'Shop', event: 'in session' },
@@ -156,7 +156,7 @@ test('a session is found', async () => {
   expect((await search({ sessionId: 'session-7' })).events.length).toBe(2)
 })
 
-test('a page is filled from the newest hours before older ones are read, however far back they lie', async () => {
+test('a page reads the newest hours first, and older hours only until it is full', async () => {
   await using fresh = await testApp()
   const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const hours = [0, 30, 31, 95, 96, 700]
@@ -176,7 +176,7 @@ test('a page is filled from the newest hours before older ones are read, however
   expect(ids).toEqual(hours.map((hour) => `h${hour}`).reverse())
 })
 
-describe('an event', () => {
+describe('an event in the results', () => {
   test('is shown with all its details', async () => {
     const { events } = await search({ q: '/path/e7' })
     expect(events).toMatchObject([
@@ -220,7 +220,7 @@ describe('an event', () => {
   })
 })
 
-test('without a time range it covers the last 24 hours, including this millisecond', async () => {
+test('a search without a time range covers the last 24 hours, including the current millisecond', async () => {
   await using fresh = await testApp()
   const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (const [id, at] of [
@@ -244,12 +244,12 @@ test.each<[Record<string, string | number>, string]>([
   [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not a cursor of this list'],
   [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not a cursor of this list'],
   [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-])('%j is refused', async (query, error) => {
+])('the query %j is rejected', async (query, error) => {
   const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })
 })
 
-test('a position in the list is stable while more events arrive', async () => {
+test('a cursor is stable while more events arrive', async () => {
   const { nextCursor } = await search({ limit: 5, domainId: domains[1]?.id ?? '' })
   const query = { limit: 5, domainId: domains[1]?.id ?? '', cursor: nextCursor ?? '' }
   const before = (await search(query)).events

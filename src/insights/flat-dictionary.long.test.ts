@@ -61,7 +61,7 @@ test.each<Input>([
   { hours: 1 },
   { hours: 48, vendor: 'Google Analytics 4', event: 'purchase' },
   { hours: 60, vendor: 'Grün & Söhne' },
-])('%j: the rows equal the result of plain loops', async (input) => {
+])('%j: the rows match a plain loop', async (input) => {
   const events = inScope(input)
   const rows = plainRows(events)
   expect(rows.length).toBeGreaterThan(0)
@@ -70,14 +70,14 @@ test.each<Input>([
   expect(await ask(input)).toEqual(expected)
 })
 
-test('a domain limits the rows; a domain of another organization is not found', async () => {
+test('a domain filters the rows; a domain of another organization is not found', async () => {
   const [, blog = '', other = ''] = history.domains.map(({ id }) => id)
   const input = { domainId: blog, hours: 12 }
   expect((await ask(input)).rows).toEqual(plainRows(inScope(input)))
   for (const domainId of [other, 'dom_none']) expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound' })
 })
 
-test('of more than 5,000 rows those with the largest counts remain', async () => {
+test('only the 5,000 rows with the largest counts are returned', async () => {
   const more = Array.from({ length: 5200 }, (_, n) => ({
     ...{ vendor: 'Many', event: `e${n}`, weight: n < 100 ? 1 : 2, params: { k: 'v' } },
   }))
@@ -87,7 +87,7 @@ test('of more than 5,000 rows those with the largest counts remain', async () =>
   expect(rows.every(({ count }) => count === 2)).toBe(true)
 })
 
-test('the most frequent values are counted in the whole window, even among many', async () => {
+test('the most frequent values are counted over the whole window, even among many others', async () => {
   const more = Array.from({ length: 4000 }, (_, n) => ({
     ...{ vendor: 'Many', event: 'e', weight: 2, params: { k: n % 4 === 0 ? `often${n % 12}` : `v${n}` } },
   }))
@@ -101,7 +101,7 @@ test('the most frequent values are counted in the whole window, even among many'
   expect(rows[0]?.values.slice(0, 3)).toEqual(often.sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value)))
 })
 
-test('ten of many values are listed, including those that were frequent only earlier', async () => {
+test('the ten most frequent values are listed, including those that were frequent only earlier', async () => {
   await using own = await openHistory({ events: 40 })
   const from = own.stand.clock.now()
   const hourly = Array.from({ length: 20 }, (_, hour) =>
@@ -123,7 +123,7 @@ test('ten of many values are listed, including those that were frequent only ear
   expect(rows[0]?.values).toEqual(most.slice(0, 10))
 })
 
-test('without events it is empty', async () => {
+test('without events there are no rows', async () => {
   const empty = { sampledEvents: 0, windowHours: 24, truncated: false, rows: [] }
   const later = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await flatDictionary.answer(history.sources(), {}, later)).toEqual(empty)

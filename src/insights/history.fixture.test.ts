@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { openHistory } from './history.fixture.ts'
 
-test('the generated history has files of all levels, and events of every kind', async () => {
+test('the generated history has files of all levels and events of every kind', async () => {
   await using history = await openHistory()
   const { events, stand } = history
   expect(events.length).toBeGreaterThanOrEqual(20_000)
@@ -18,7 +18,7 @@ test('the generated history has files of all levels, and events of every kind', 
   expect(events.some(({ weight }) => weight > 1)).toBe(true)
 })
 
-test('it is the same each time', async () => {
+test('the generated history is the same each time', async () => {
   await using one = await openHistory({ events: 500 })
   await using other = await openHistory({ events: 500 })
   const said = ({ events, domains }: typeof one) =>
@@ -29,7 +29,7 @@ test('it is the same each time', async () => {
   expect(said(one)).toEqual(said(other))
 })
 
-test.skipIf(capturesFolder === null)('real captures are events of many vendors', () => {
+test.skipIf(capturesFolder === null)('real captures contain events of many vendors', () => {
   const events = capturedEvents(capturesFolder ?? '', { id: 'dom_1', orgId: 'org_1' })
   expect(events.length).toBeGreaterThan(100)
   expect(new Set(events.map(({ vendor }) => vendor)).size).toBeGreaterThan(10)

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { testApp } from '../../test/test-app.ts'
 import { insights } from './index.ts'
 
-test('no two insights share an id or an address', () => {
+test('no two insights share an id or a path', () => {
   expect(new Set(insights.map(({ id }) => id)).size).toBe(insights.length)
   expect(new Set(insights.map(({ path }) => path)).size).toBe(insights.length)
 })
 
 describe.each(insights.map((insight) => [insight.id, insight] as const))(
-  '%s',
+  'insight %s',
   (id, { path, summary, params, input, output }) => {
-    test('has a name that is valid for its routes and tools', () => {
+    test('has a name that is valid in routes and tool names', () => {
       expect(id).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
       expect(path).toMatch(/^(\/([a-z-]+|\{[a-z]+\}))+$/i)
       expect(summary).toMatch(/^[A-Z].*[^.]$/)

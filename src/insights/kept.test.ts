@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../core/clock.ts'
 import { Kept, keptBy } from './kept.ts'
 
-test('a result is cached for 10 minutes, and not valid before it was found', () => {
+test('a result is valid for 10 minutes after it was computed, and not before', () => {
   const kept = new Kept<number>(2)
   kept.set('a', 1, 1000)
   expect([999, 1000, 1000 + 10 * MINUTE_MS - 1, 1000 + 10 * MINUTE_MS].map((now) => kept.get('a', now))).toEqual([
@@ -14,7 +14,7 @@ test('a result is cached for 10 minutes, and not valid before it was found', () 
   expect(kept.get('b', 1000)).toBeUndefined()
 })
 
-test('above the maximum, the oldest results are evicted', () => {
+test('the oldest results are evicted above the maximum size', () => {
   const kept = new Kept<number>(2)
   for (const [key, value] of [
     ['a', 1],

@@ -89,7 +89,7 @@ const rounded = (facts: readonly KeyFacts[]) =>
     })
     .sort()
 
-test('the facts equal the result of a plain loop, in files of all levels and in the spool', async () => {
+test('the facts match a plain loop, in files of all levels and in the spool', async () => {
   const { orgId, domains, events, now } = world
   const ids = domains.slice(0, 2).map(({ id }) => id)
   for (const days of [1, 3, 30]) {
@@ -100,7 +100,7 @@ test('the facts equal the result of a plain loop, in files of all levels and in 
   }
 })
 
-test('a key with one value in every event of its vendor is a constant', async () => {
+test('a key with the same value in every event of its vendor is a constant', async () => {
   const { orgId, domains, now } = world
   const found = await keyFacts(world.sources(), orgId, [domains[0]?.id ?? ''], { from: now - DAY_MS, to: now + 1 })
   const own = found.filter(({ vendor, event }) => vendor === 'Shop API' && event === 'order')
@@ -111,7 +111,7 @@ test('a key with one value in every event of its vendor is a constant', async ()
 })
 
 describe.skipIf(capturesFolder === null)('real captures', () => {
-  test('events repeated over a week have the keys that a plain loop finds', async () => {
+  test('have the same keys as in a plain loop when they are repeated over a week', async () => {
     const place = { id: 'dom_1', orgId: 'org_1' }
     const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
     const more: EventFields[] = Array.from({ length: 30 }, () => captured).flat()

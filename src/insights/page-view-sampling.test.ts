@@ -65,7 +65,7 @@ describe('page-view sampling', () => {
     })
   })
 
-  test('is set for each environment by users with permission', async () => {
+  test('is configured per environment by users with permission', async () => {
     await using stand = await WarehouseFixture.open()
     const { people, call, path, changes } = await setUp(stand)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })

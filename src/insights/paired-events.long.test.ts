@@ -83,63 +83,66 @@ const REQUESTS: Record<string, { browser(id: string | null): Request; server(id:
 
 const hitOf = ({ url, body }: Request) => ({ url, ...(body !== undefined && { method: 'POST', body: json(body) }) })
 
-test('every vendor has a case', () => {
+test('every vendor has a test case', () => {
   expect(Object.keys(REQUESTS).sort()).toEqual(PAIRING_VENDORS.map(({ vendor }) => vendor).sort())
 })
 
-describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] as const))('%s', (vendor, windowMs) => {
-  const requests = REQUESTS[vendor]
-  if (!requests) return
+describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] as const))(
+  'pairing for %s',
+  (vendor, windowMs) => {
+    const requests = REQUESTS[vendor]
+    if (!requests) return
 
-  let world: TestApp
-  let shops = 0
-  beforeAll(async () => {
-    world = await testApp()
-  })
-  afterAll(() => world[Symbol.asyncDispose]())
-
-  /**
-   * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events with a
-   * partner.
-   */
-  const counted = async (sent: readonly { side: 'browser' | 'server'; id: string | null; after: number }[]) => {
-    const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: `Shop ${shops++}` } }))
-      .body
-    const start = world.clock.now()
-    for (const { side, id, after } of sent) {
-      world.clock.set(start + after)
-      const answer = await world.collect(token, { hits: [hitOf(requests[side](id))] })
-      expect(answer.body).toMatchObject({ accepted: 1, rejected: 0 })
-    }
-    const { status, body } = await world.call('GET', `/v1/insights/paired-events?domainId=${domainId}&days=30`)
-    expect(status).toBe(200)
-    const [row, ...others] = body.events
-    expect(others).toEqual([])
-    expect(row).toMatchObject({ domainId, vendor })
-    return [row.matched, row.browserOnly, row.serverOnly, row.browserWithoutId, row.serverWithoutId, row.matchedPct]
-  }
-
-  test.each([
-    ['one id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
-    ['one id, at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
-    ['one id, behind the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
-    ['different ids', 'e1', 'e2', 0, [0, 1, 1, 0, 0, 0]],
-    ['no id of the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
-    ['no id of the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
-    ['no id at all', null, null, 0, [0, 1, 1, 1, 1, 0]],
-    ['ids that differ in case', 'e1', 'E1', 0, [0, 1, 1, 0, 0, 0]],
-  ] as const)('%s', async (_, browser, server, after, expected) => {
-    const of = (side: 'browser' | 'server', after: number) => ({
-      side,
-      after,
-      id: side === 'browser' ? browser : server,
+    let world: TestApp
+    let shops = 0
+    beforeAll(async () => {
+      world = await testApp()
     })
-    expect(await counted([of('browser', 0), of('server', after)])).toEqual([...expected])
-    expect(await counted([of('server', 0), of('browser', after)])).toEqual([...expected])
-  })
-})
+    afterAll(() => world[Symbol.asyncDispose]())
 
-test('an alert is suggested below 85 %, can be saved, and is then suggested no more', async () => {
+    /**
+     * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events with a
+     * partner.
+     */
+    const counted = async (sent: readonly { side: 'browser' | 'server'; id: string | null; after: number }[]) => {
+      const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: `Shop ${shops++}` } }))
+        .body
+      const start = world.clock.now()
+      for (const { side, id, after } of sent) {
+        world.clock.set(start + after)
+        const answer = await world.collect(token, { hits: [hitOf(requests[side](id))] })
+        expect(answer.body).toMatchObject({ accepted: 1, rejected: 0 })
+      }
+      const { status, body } = await world.call('GET', `/v1/insights/paired-events?domainId=${domainId}&days=30`)
+      expect(status).toBe(200)
+      const [row, ...others] = body.events
+      expect(others).toEqual([])
+      expect(row).toMatchObject({ domainId, vendor })
+      return [row.matched, row.browserOnly, row.serverOnly, row.browserWithoutId, row.serverWithoutId, row.matchedPct]
+    }
+
+    test.each([
+      ['one id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
+      ['one id, at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
+      ['one id, behind the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
+      ['different ids', 'e1', 'e2', 0, [0, 1, 1, 0, 0, 0]],
+      ['no id of the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
+      ['no id of the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
+      ['no id at all', null, null, 0, [0, 1, 1, 1, 1, 0]],
+      ['ids that differ in case', 'e1', 'E1', 0, [0, 1, 1, 0, 0, 0]],
+    ] as const)('counts events with %s', async (_, browser, server, after, expected) => {
+      const of = (side: 'browser' | 'server', after: number) => ({
+        side,
+        after,
+        id: side === 'browser' ? browser : server,
+      })
+      expect(await counted([of('browser', 0), of('server', after)])).toEqual([...expected])
+      expect(await counted([of('server', 0), of('browser', after)])).toEqual([...expected])
+    })
+  },
+)
+
+test('an alert is suggested below a match rate of 85 %, can be saved, and is then no longer suggested', async () => {
   await using world = await testApp()
   const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const requests = REQUESTS['Meta Pixel'] as (typeof REQUESTS)[string]
@@ -167,7 +170,7 @@ test('an alert is suggested below 85 %, can be saved, and is then suggested no m
   expect(await suggested()).toEqual([])
 })
 
-test('unknown domains and bad days are refused, and another organization sees nothing', async () => {
+test('unknown domains and invalid days are rejected, and another organization gets no data', async () => {
   await using world = await testApp()
   const { token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const requests = REQUESTS['Meta Pixel'] as (typeof REQUESTS)[string]
@@ -180,7 +183,7 @@ test('unknown domains and bad days are refused, and another organization sees no
   expect((await ask('', { 'x-org-id': other.id })).body).toEqual({ events: [] })
 })
 
-describe('compared with a loop over all events', () => {
+describe('pairing compared with a loop over all events', () => {
   let stand: WarehouseFixture
   beforeAll(async () => {
     stand = await WarehouseFixture.open()
@@ -196,7 +199,7 @@ describe('compared with a loop over all events', () => {
     pause: fc.constantFrom(0, 0, 0, 0, 1, MINUTE_MS, HOUR_MS, EDGE / 2, EDGE / 2 + 1, EDGE - 1, EDGE, EDGE + 1),
   })
 
-  test('each event has the same partner as in a plain loop', async () => {
+  test('finds the same partner for each event as a plain loop', async () => {
     const lists = fc.sample(fc.array(aSent, { minLength: 20, maxLength: 60 }), { numRuns: 40, seed: 9 })
     for (const [n, list] of lists.entries()) {
       for (const { vendor, event, id, isServer, pause } of list) {
@@ -221,7 +224,7 @@ describe('compared with a loop over all events', () => {
     expect(Math.max(...largest)).toBeGreaterThan(2)
   })
 
-  test('when names and days exceed the limit, the names with most events keep all their days', async () => {
+  test('keeps all days of the names with the most events when the limit is exceeded', async () => {
     const send = (event: string, count: number, isServer: boolean) =>
       stand.add(
         Array.from({ length: count }, (_, n) => ({

@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import { watchedAt } from './past-signals.ts'
 
-test('old signals are computed once in 10 minutes for each organization, its domains and time', async () => {
+test('past signals are computed once per 10 minutes for each organization, set of domains and time', async () => {
   const db = memoryDb()
   const clock = testClock()
   const start = clock.now()
@@ -38,7 +38,7 @@ test('old signals are computed once in 10 minutes for each organization, its dom
   expect([await ask(), await ask()]).toEqual([1, 1])
 })
 
-test('old signals use a separate series monitor', async () => {
+test('past signals use a separate series monitor', async () => {
   const db = memoryDb()
   const now = testClock().now()
   const asked: string[] = []

@@ -45,22 +45,25 @@ function plainStats({ hours = 24, domainId }: Input) {
   return vendors.sort((a, b) => b.events - a.events || bytesFirst(a.vendor, b.vendor))
 }
 
-test.each<Input>([{}, { hours: 1 }, { hours: 744 }])('%j: each vendor has the result of plain loops', async (input) => {
-  for (const scope of [{}, { domainId: history.domains[1]?.id ?? '' }]) {
-    const { windowHours, vendors } = await ask({ ...input, ...scope })
-    const plain = plainStats({ ...input, ...scope })
-    expect(windowHours).toBe(input.hours ?? 24)
-    expect(plain.length).toBeGreaterThan(0)
-    expect(plain.some(({ failures }) => failures > 0)).toBe(true)
-    expect(vendors.map(({ avgExecMs, ...rest }) => rest)).toEqual(plain.map(({ avgExecMs, ...rest }) => rest))
-    for (const [at, { avgExecMs }] of vendors.entries()) {
-      const expected = plain[at]?.avgExecMs ?? 0
-      expect(Math.abs(avgExecMs - expected)).toBeLessThanOrEqual(0.001 + Math.abs(expected) * 1e-9)
+test.each<Input>([{}, { hours: 1 }, { hours: 744 }])(
+  '%j: the result for each vendor matches a plain loop',
+  async (input) => {
+    for (const scope of [{}, { domainId: history.domains[1]?.id ?? '' }]) {
+      const { windowHours, vendors } = await ask({ ...input, ...scope })
+      const plain = plainStats({ ...input, ...scope })
+      expect(windowHours).toBe(input.hours ?? 24)
+      expect(plain.length).toBeGreaterThan(0)
+      expect(plain.some(({ failures }) => failures > 0)).toBe(true)
+      expect(vendors.map(({ avgExecMs, ...rest }) => rest)).toEqual(plain.map(({ avgExecMs, ...rest }) => rest))
+      for (const [at, { avgExecMs }] of vendors.entries()) {
+        const expected = plain[at]?.avgExecMs ?? 0
+        expect(Math.abs(avgExecMs - expected)).toBeLessThanOrEqual(0.001 + Math.abs(expected) * 1e-9)
+      }
     }
-  }
-})
+  },
+)
 
-test('a domain of another organization is not found; without events it is empty', async () => {
+test('a domain of another organization is not found; without events the result is empty', async () => {
   for (const domainId of [history.domains[2]?.id ?? '', 'dom_none'])
     expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound', message: 'query.domainId: no such domain' })
   const empty = { windowHours: 24, vendors: [] }

@@ -189,7 +189,7 @@ function anEvent(random: Random, ids: readonly string[]): EventFields {
   }
 }
 
-describe('compared with a loop over all events', () => {
+describe('reconciliation compared with a loop over all events', () => {
   let stand: WarehouseFixture
   const orders = new Map<string, Order>()
   let now: Instant
@@ -267,7 +267,7 @@ describe('compared with a loop over all events', () => {
     )
   }
 
-  test('at least 20,000 events in files of every kind, and orders of every kind', () => {
+  test('uses at least 20,000 events in files of every kind, and orders of every kind', () => {
     expect(stand.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(stand.levels())).toEqual(new Set(['compacted', 'fresh']))
     expect(stand.spool.files().length).toBeGreaterThan(0)
@@ -278,11 +278,11 @@ describe('compared with a loop over all events', () => {
     }
   })
 
-  test.each([undefined, 1, 2, 3, 9, 30, 90])('the last %p days', async (days) => {
+  test.each([undefined, 1, 2, 3, 9, 30, 90])('has the same result for the last %p days', async (days) => {
     check(await ask(days), days ?? 7)
   })
 
-  test('with more orders than are all compared with events, few unknown ids are looked up', async () => {
+  test('looks up few unknown ids when there are too many orders to compare them all with events', async () => {
     const times = async (days: number) => {
       asked.length = 0
       const answer = await ask(days)
@@ -299,7 +299,7 @@ describe('compared with a loop over all events', () => {
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
-  test('the totals are the sums of the days', async () => {
+  test('has totals that are the sums of the days', async () => {
     const { days, vendors } = await ask(10)
     for (const { vendor, ...total } of vendors) {
       const own = days.map((day) => day.vendors.find((one) => one.vendor === vendor))
@@ -312,7 +312,7 @@ describe('compared with a loop over all events', () => {
     }
   })
 
-  test('the same before and after compaction', async () => {
+  test('has the same result before and after compaction', async () => {
     const before = await ask(90)
     await stand.flush()
     expect(await ask(90)).toEqual(before)
@@ -322,7 +322,7 @@ describe('compared with a loop over all events', () => {
   })
 })
 
-describe('over HTTP', () => {
+describe('reconciliation over HTTP', () => {
   let world: TestApp
   let domain: { id: string; token: string }
   const now = TEST_START + 10 * DAY_MS
@@ -339,7 +339,7 @@ describe('over HTTP', () => {
   const reconcile = async (query: object) =>
     world.call('GET', `/v1/insights/reconcile?${new URLSearchParams(query as Record<string, string>)}`)
 
-  test('without events and orders everything is zero', async () => {
+  test('returns zeros without events and orders', async () => {
     const { status, body } = await reconcile({ domainId: domain.id, days: 2 })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -349,14 +349,14 @@ describe('over HTTP', () => {
     })
   })
 
-  test('unknown domains and bad days are refused', async () => {
+  test('rejects unknown domains and invalid days', async () => {
     expect((await reconcile({ domainId: 'dom_none' })).status).toBe(404)
     for (const query of [{}, { domainId: domain.id, days: 0 }, { domainId: domain.id, days: 91 }]) {
       expect((await reconcile(query)).status).toBe(400)
     }
   })
 
-  test('filtering by a project without the domain excludes its orders', async () => {
+  test('excludes the orders of a domain that is not in the filtered project', async () => {
     const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Other shop' } })).body
     await post([{ id: 'one', at: now - DAY_MS, value: 5 }], shop.id)
     const make = async (name: string, domainIds: string[]) =>
@@ -371,7 +371,7 @@ describe('over HTTP', () => {
     expect((await ordersIn('prj_none')).status).toBe(404)
   })
 
-  test('requests in the format of browsers', async () => {
+  test('handles requests in the format sent by browsers', async () => {
     const at = now - HOUR_MS
     const sold = ['A-1', 'A-2', 'A-3', 'A-4'].map((id) => ({ id, at, value: 42.5, currency: 'EUR' }))
     expect((await post([...sold, { id: 'A-5', at, value: 10, status: 'cancelled' }])).body).toEqual({

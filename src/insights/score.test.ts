@@ -26,7 +26,7 @@ const scoresOf = (...domains: DomainHealth[]) => ({
   compliance: scoreOf(domains.map(complianceOf), 'fine').score,
 })
 
-test('a healthy domain scores at least 95 in each', () => {
+test('a healthy domain has at least 95 points in each score', () => {
   for (const score of Object.values(scoresOf(healthy))) expect(score).toBeGreaterThanOrEqual(95)
 })
 
@@ -37,7 +37,7 @@ test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
   ['30 % of the events of a rule break it', 'accuracy', { rules: [broken(30, 100)] }],
   ['one address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
   ['a key that a custom pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
-])('%s: at least 5 points less, alone and among ten healthy domains', (_, score, change) => {
+])('%s: the score drops by at least 5 points, alone and among ten healthy domains', (_, score, change) => {
   const bad = { ...healthy, ...change }
   for (const others of [[], Array.from({ length: 10 }, () => healthy)]) {
     expect(scoresOf(...others, bad)[score]).toBeLessThanOrEqual(scoresOf(...others, healthy)[score] - 5)
@@ -51,7 +51,7 @@ test('without an event in 24 hours, availability is zero', () => {
   })
 })
 
-describe('the sentence', () => {
+describe('the description of a score', () => {
   test('names the three largest causes and the number of others', () => {
     const findings = ['email', 'card', 'iban', 'phone', 'phone'].map((kind, n) => ({
       vendor: 'GA',
@@ -63,14 +63,14 @@ describe('the sentence', () => {
     )
   })
 
-  test('describes the problem with consent', () => {
+  test('describes the consent problem', () => {
     const findings = [{ vendor: 'Meta', key: '$consent', kind: 'after_denial' }]
     expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
       'Requests after consent was denied of Meta on Shop.',
     )
   })
 
-  test('describes what a full score is based on', () => {
+  test('says what a full score is based on', () => {
     expect(scoreOf([complianceOf(healthy)], 'All is well.')).toEqual({ score: 100, detail: 'All is well.' })
   })
 
@@ -78,7 +78,7 @@ describe('the sentence', () => {
     [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta failed on Shop.'],
     [{ signals: [signal('GA', 'silent')] }, 'GA buy is silent on Shop.'],
     [{ vendors: [], signals: [], gapShare: 0.05 }, 'Nothing could be collected for 5 % of the time.'],
-  ])('%j', (change, detail) => {
+  ])('is correct for %j', (change, detail) => {
     expect(scoreOf([availabilityOf({ ...healthy, ...change })], 'fine').detail).toBe(detail)
   })
 })

@@ -43,7 +43,7 @@ const ok = [
 ]
 
 describe('scores', () => {
-  test('without events availability is zero, and nothing is wrong with the data', async () => {
+  test('have zero availability and no data problems without events', async () => {
     expect(await scores()).toEqual({
       overall: 67,
       availability: { score: 0, detail: 'No event was received in the last 24 hours.' },
@@ -52,7 +52,7 @@ describe('scores', () => {
     })
   })
 
-  test('of a healthy domain are high, regardless of a domain that never sent anything', async () => {
+  test('are high for a healthy domain, even with a second domain that never sent events', async () => {
     await send(shop.token, ok)
     expect(await scores()).toMatchObject({
       availability: { score: 100, detail: 'All tags work as usual.' },
@@ -61,7 +61,7 @@ describe('scores', () => {
     })
   })
 
-  test('fall when half of one of two vendors fails', async () => {
+  test('drop when half of the requests of one of two vendors fail', async () => {
     await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
     // These events have no known status: library loads, other statuses, and requests without a status.
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
@@ -70,7 +70,7 @@ describe('scores', () => {
     expect(availability.detail).toBe('50 % of Meta failed on Shop.')
   })
 
-  test('fall when 30 % of the events of a rule break it, of enabled rules only', async () => {
+  test('drop when 30 % of the events of an enabled rule violate it', async () => {
     const body = {
       name: 'Has a value',
       alertType: 'data_validation',
@@ -89,7 +89,7 @@ describe('scores', () => {
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })
   })
 
-  test('fall with a finding, until somebody ignores it', async () => {
+  test('drop with a finding until it is ignored', async () => {
     const at = world.clock.now()
     const seen = { orgId: world.owner.orgId, domainId: shop.id, vendor: 'GA', key: 'dl', kind: 'email', count: 1 }
     const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
@@ -101,7 +101,7 @@ describe('scores', () => {
     expect((await scores()).compliance.score).toBe(100)
   })
 
-  test('cover one project when it is named', async () => {
+  test('cover only the requested project', async () => {
     const { body: project } = await world.call('POST', '/v1/projects', { body: { name: 'P', domainIds: [blog.id] } })
     expect((await scores(`?projectId=${project.id}`)).availability.score).toBe(0)
     await send(blog.token, ok)
@@ -116,7 +116,7 @@ describe('scores', () => {
     expect((await world.call('GET', '/v1/insights/scores?projectId=prj_none')).status).toBe(404)
   })
 
-  test('include gaps of the collector, and a domain that has stopped', async () => {
+  test('include collector gaps and domains that have stopped sending', async () => {
     await world.run('heartbeat')
     world.clock.advance(HOUR_MS)
     await world.run('heartbeat')

@@ -24,7 +24,7 @@ test.each<[string, object, number]>([
   ['with a sensitivity', { volume: { vendor: '*', sensitivity: 3 } }, 3],
   ['without one', { volume: { vendor: '*' } }, 4],
   ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],
-])('a chart judges like the automatic alert: %s', (_, change, sensitivity) => {
+])('a chart uses the sensitivity of the automatic alert: %s', (_, change, sensitivity) => {
   const { db, clock, orgId, domain, charted } = setUp()
   const alert = createAutoAlert(db, clock, domain)
   updateAlert(db, clock, { orgId, id: alert?.id ?? '' }, { ...autoAlertInput(domain), ...change })
@@ -34,7 +34,7 @@ test.each<[string, object, number]>([
   ])
 })
 
-test('a chart follows the setting of its signal, and without an alert judges like signals', () => {
+test('a chart uses the setting of its signal, or the default sensitivity without an alert', () => {
   const { db, clock, orgId, domain, charted } = setUp()
   saveSetting(db, clock, orgId, { domainId: domain.id, vendor: 'GA', event: 'view', mode: 'auto', sensitivity: 7 })
   expect([charted('view'), charted('buy')]).toEqual([7, SIGNAL_SENSITIVITY])

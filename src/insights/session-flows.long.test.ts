@@ -39,7 +39,7 @@ function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   }
 }
 
-describe('the flows of ten days of a shop, in files of every kind', () => {
+describe('session flows of a shop over ten days, in files of every kind', () => {
   let history: HistoryStand
   beforeAll(async () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
@@ -55,13 +55,13 @@ describe('the flows of ten days of a shop, in files of every kind', () => {
   })
   afterAll(() => history[Symbol.asyncDispose]())
 
-  test('the files are of all levels', () => {
+  test('use files of all levels', () => {
     expect(history.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(history.stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
   })
 
   test.each<Input>([{}, { hours: 336 }, { hours: 336, maxSteps: 6 }, { hours: 240, maxSteps: 2 }, { hours: 1 }])(
-    '%j is what the reference says, of all domains and of each',
+    'match the reference for %j, in all domains and in each',
     async (input) => {
       for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
         const { answer, expected } = await both(history, { ...input, ...(domainId !== undefined && { domainId }) })
@@ -71,7 +71,7 @@ describe('the flows of ten days of a shop, in files of every kind', () => {
     },
   )
 
-  test('contain no identifiers, e-mail addresses or other organizations', async () => {
+  test('contain no identifiers, e-mail addresses or data of other organizations', async () => {
     const { answer } = await both(history, { hours: 336, maxSteps: 6 })
     const paths = answer.steps.flatMap(({ nodes }) => nodes.map(({ path }) => path))
     expect(paths).toContain('/products/*')
@@ -82,7 +82,7 @@ describe('the flows of ten days of a shop, in files of every kind', () => {
     ).rejects.toThrow('no such domain')
   })
 
-  test('are the same when the events are in other files', async () => {
+  test('are the same when the events are stored in other files', async () => {
     const { stand } = history
     const ask = () => sessionFlows.answer(history.sources(), { hours: 336, maxSteps: 6 }, history.caller)
     const before = await ask()
@@ -106,7 +106,7 @@ test.skipIf(capturesFolder === null)(
   },
 )
 
-test('without events there are zeros and empty lists', async () => {
+test('without events the flows are zeros and empty lists', async () => {
   await using history = await openHistory({ events: 0 })
   const nothing = { sessionsSampled: 0, steps: [], links: [] }
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)

@@ -120,7 +120,7 @@ test('every signal is listed with its state, by domain, vendor and event', async
   expect(named).toMatchObject(nothing)
 })
 
-describe('filters of the list', () => {
+describe('filters of the signal list', () => {
   test.each<[string, string[]]>([
     [`?domainId=`, ALL],
     [`?domainId={blog}`, BLOG],
@@ -137,12 +137,12 @@ describe('filters of the list', () => {
     ['?mode=muted', ['Shop GA muted']],
     ['?mode=off&state=off', ['Shop GA off']],
     ['?mode=off&state=low', []],
-  ])('%s', async (path, expected) => {
+  ])('return the expected signals for %s', async (path, expected) => {
     if (path === '?domainId=') return expect(await namesOf('')).toEqual(expected)
     expect(await namesOf(path.replace('{blog}', blog).replace('{quiet}', quiet))).toEqual(expected)
   })
 
-  test.each([1, 2, 3, 7, 10])('pages of %i list each signal once', async (limit) => {
+  test.each([1, 2, 3, 7, 10])('list each signal once in pages of %i', async (limit) => {
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await get(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)
@@ -153,7 +153,7 @@ describe('filters of the list', () => {
     expect(seen).toEqual(ALL)
   })
 
-  test('a filtered page is as full as any', async () => {
+  test('return full pages', async () => {
     const first = await get('?event=view&limit=1')
     expect(first.body.signals.map(nameOf)).toEqual(['Shop GA view'])
     expect(await namesOf(`?event=view&limit=1&cursor=${first.body.nextCursor}`)).toEqual(['Blog Ads view'])
@@ -172,13 +172,13 @@ describe('the baselines computed for a page', () => {
     ['?state=low&limit=1&vendor=GA', ['buy', 'lead', 'muted', 'named', 'new', 'rise', 'view']],
     ['?state=learning&limit=1&domainId={shop}', ['buy', 'lead', 'muted', 'named', 'new']],
     ['?domainId={quiet}', []],
-  ])('%s', async (path, events) => {
+  ])('cover the expected events for %s', async (path, events) => {
     learned.length = 0
     await get(path.replace('{shop}', shop).replace('{quiet}', quiet))
     expect(learned.map(({ event }) => event)).toEqual(events)
   })
 
-  test('cover only the page, wherever it begins', async () => {
+  test('cover only the page, regardless of where it begins', async () => {
     const { body } = await get('?limit=4')
     learned.length = 0
     await get(`?limit=2&cursor=${body.nextCursor}`)
@@ -186,7 +186,7 @@ describe('the baselines computed for a page', () => {
   })
 })
 
-test('series contain the hours of the last 7 days, each with its expected count', async () => {
+test('a series contains the hours of the last 7 days, each with its expected count', async () => {
   const { body } = await get(`?series=true&domainId=${shop}`)
   const byName = new Map(body.signals.map((row) => [row.event, row.series ?? []]))
   const points = byName.get('view') ?? []
@@ -216,14 +216,14 @@ test('series contain the hours of the last 7 days, each with its expected count'
 describe('access to signals', () => {
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   test.each(CALLERS.map((caller) => [caller, readers[caller as keyof typeof readers] ?? 401]))(
-    '%s: %i',
+    'as %s returns %i',
     async (caller, status) => {
       const answer = await get(`?domainId=${blog}`, keys[caller as Caller])
       expect(answer.status).toBe(status as number)
     },
   )
 
-  test('other organizations see only their own', async () => {
+  test("is limited to the signals of the caller's organization", async () => {
     const { body } = await get('', people.mallory.key)
     expect(body.signals).toMatchObject([{ domainId: theirs, event: 'theirs' }])
   })
@@ -238,11 +238,11 @@ test.each([
   'cursor=x',
   'cursor=WzFd',
   'cursor=WzEsMiwzXQ',
-])('refuses %s', async (query) => {
+])('the signal list rejects %s', async (query) => {
   expect((await get(`?${query}`)).status).toBe(400)
 })
 
-test('a signal names its issue and its explanation', async () => {
+test('a signal refers to its issue and its explanation', async () => {
   const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
   if (!alert) throw new Error('there was one')
   const findingOf = (values: Partial<Finding>): Finding => ({

@@ -19,7 +19,7 @@ async function setUp(stand: WarehouseFixture) {
 }
 
 describe('libraries without events', () => {
-  test('belong to vendors that send events, in this domain and the last 24 hours', async () => {
+  test('are listed if their vendor sent events in this domain in the last 24 hours', async () => {
     await using stand = await WarehouseFixture.open()
     const { people, domainId, call, path, clock } = await setUp(stand)
     const at = {
@@ -59,7 +59,7 @@ describe('libraries without events', () => {
     })
   })
 
-  test('are none without events, and a domain of another organization is not found', async () => {
+  test("are an empty list without any events, and another organization's domain is not found", async () => {
     await using stand = await WarehouseFixture.open()
     const { people, call, path } = await setUp(stand)
     expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })

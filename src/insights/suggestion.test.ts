@@ -40,12 +40,12 @@ describe('the suggestion for a key', () => {
     ['a key without a name', { key: '' }, null],
     ['a key that conditions read as a wildcard', { key: '*' }, null],
     ['a key that is too long', { key: 'k'.repeat(201) }, null],
-  ])('%s', (_, change, kind) => {
+  ])('has the expected kind: %s', (_, change, kind) => {
     expect(kindOf({ ...steady, ...change })).toBe(kind)
   })
 })
 
-test('one pattern finds any text that is not a number', () => {
+test('one pattern matches any value that is not a number', () => {
   const found = new RegExp(NOT_NUMBER, 's')
   const number = new RegExp(NUMBER_PATTERN)
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 6 })
@@ -66,7 +66,7 @@ describe('a suggested rule', () => {
   ]
 
   test.each(suggest(facts, [], 7).map((draft) => [draft.kind, draft] as const))(
-    '%s',
+    'of kind %s finds invalid events',
     (kind, { rule, reason, facts }) => {
       const input = readAlertInput(JSON.parse(JSON.stringify(rule)))
       const alert = alertFrom(input, { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
@@ -86,7 +86,7 @@ describe('a suggested rule', () => {
     },
   )
 
-  test('monetary values come first, with at most five for one event', () => {
+  test('monetary values come first, with at most five suggestions for one event', () => {
     const many = Array.from({ length: 9 }, (_, n) => ({
       ...steady,
       event: 'scroll',
@@ -105,7 +105,7 @@ describe('a suggested rule', () => {
   })
 })
 
-describe('an event id', () => {
+describe('the event id rule', () => {
   const name: PairedName = {
     ...{ domainId: 'dom_1', vendor: 'Reddit Pixel', event: 'Purchase', serverEvent: 'PURCHASE', byDay: new Map() },
     ...{ matched: 840, browserOnly: 100, serverOnly: 60, browserWithoutId: 80, serverWithoutId: 0 },
@@ -120,11 +120,11 @@ describe('an event id', () => {
     ['all have an id', { browserWithoutId: 0 }, true],
     ['a name that is empty', { event: '' }, false],
     ['a vendor that does not pair', { vendor: 'Google Analytics 4' }, false],
-  ])('%s', (_, change, isSuggested) => {
+  ])('is suggested or not as expected: %s', (_, change, isSuggested) => {
     expect(suggestEventIds([{ ...name, ...change }], [], 7).length).toBe(isSuggested ? 1 : 0)
   })
 
-  test('is required by the rule in events of both sides only', () => {
+  test('requires the id only in browser and server events of the pair', () => {
     const [{ rule } = { rule: null }] = suggestEventIds([name], [], 7)
     const alert = alertFrom(readAlertInput(rule), { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
     const isWrong = compileViolation(alert)

@@ -53,7 +53,7 @@ const suggestions = async (query = ''): Promise<{ suggestions: Suggestion[]; idl
 
 const named = ({ kind, rule }: Suggestion) => `${kind} ${rule.name}`
 
-test('stable properties are suggested; intermittent or personal ones are not', async () => {
+test('stable properties are suggested, but not intermittent or personal ones', async () => {
   const { suggestions: found, idleAlerts } = await suggestions(`?domainId=${shop.id}`)
   expect(found.map(named)).toEqual([
     ...[
@@ -66,7 +66,7 @@ test('stable properties are suggested; intermittent or personal ones are not', a
   expect(idleAlerts).toEqual([])
 })
 
-test('each rule can be saved unchanged, its backtest matches the route’s, and it is not suggested again', async () => {
+test('each suggested rule can be saved unchanged, matches its route’s backtest, and is not suggested again', async () => {
   const { suggestions: found } = await suggestions()
   for (const { rule, backtest, basis } of found) {
     expect(basis.events).toBeGreaterThanOrEqual(200)
@@ -107,7 +107,7 @@ test('alerts whose events have stopped are listed with their last event', async 
   })
 })
 
-test('an unknown domain is refused; without events the list is empty', async () => {
+test('an unknown domain is rejected; without events the list is empty', async () => {
   expect((await world.call('GET', '/v1/insights/suggestions?domainId=dom_none')).status).toBe(404)
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const { body } = await world.call('GET', '/v1/insights/suggestions', { headers: { 'x-org-id': other.id } })

@@ -126,7 +126,7 @@ const ask = (hours?: number, domainId?: string) => {
   return tagPerformance.answer(history.sources(), input, { ...history.caller, now })
 }
 
-test.each([[undefined], [1], [744]])('of 20,000 rows, the last %p hours match the reference', async (hours) => {
+test.each([[undefined], [1], [744]])('the last %p hours of 20,000 rows match the reference', async (hours) => {
   const from = history.stand.clock.now() - (hours ?? 24) * HOUR_MS
   for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
     const own = pages.filter(
@@ -142,14 +142,14 @@ test.each([[undefined], [1], [744]])('of 20,000 rows, the last %p hours match th
   }
 })
 
-test('the answer is the same when rows are in other files', async () => {
+test('the result is the same when rows are stored in other files', async () => {
   const { stand } = history
   const before = await ask(744)
   await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now() + 72 * HOUR_MS)
   expect(await ask(744)).toEqual(before)
 })
 
-test('without measurements there are zeros; an unknown domain is not found', async () => {
+test('the result is zero without measurements; an unknown domain is not found', async () => {
   await using empty = await openHistory({ events: 0 })
   expect(await tagPerformance.answer(empty.sources(), { hours: 5 }, empty.caller)).toEqual({
     ...{ windowHours: 5, pagesSampled: 0, loafCoverage: 0, vendors: [] },
@@ -158,7 +158,7 @@ test('without measurements there are zeros; an unknown domain is not found', asy
   await expect(ask(24, history.domains[2]?.id)).rejects.toThrow('no such domain')
 })
 
-test('page views without a vendor count, including those whose vendor did nothing', async () => {
+test('page views without a vendor are counted, including those where a vendor was inactive', async () => {
   await using one = await openHistory({ events: 0 })
   const { stand, orgId, domains } = one
   const row = (fields: Partial<StoredPage>) =>

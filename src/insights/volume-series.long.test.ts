@@ -55,7 +55,7 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
 
 const STEPS = { minute: MINUTE_MS, five_minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-test('for any query, buckets are adjacent and have the counts of a plain loop', async () => {
+test('for any query, buckets are adjacent and have the same counts as a plain loop', async () => {
   const anEvent = fc.record({
     ago: fc.oneof(fc.nat(2 * HOUR_MS), fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
@@ -134,7 +134,7 @@ describe('the baseline', () => {
   })
   afterAll(() => history[Symbol.dispose]())
 
-  test('is shown with the actual counts and the current state', async () => {
+  test('is returned with the actual counts and the current state', async () => {
     const { answer } = standFor(history)
     const { series, state, learningUntil } = await answer({ domainId: 'dom_shop' })
     expect(series).toHaveLength(73)
@@ -161,7 +161,7 @@ describe('the baseline', () => {
     [{ domainId: 'dom_shop', hours: 24 }, { stepMs: 5 * MINUTE_MS }, 'followed'],
     [{ domainId: 'dom_shop', hours: 744 }, { stepMs: HOUR_MS }, 'followed'],
     [{ domainId: 'dom_shop', event: 'purchase' }, {}, 'not followed'],
-  ])('%j: as %j', async (input, series, how) => {
+  ])('for %j uses the series %j', async (input, series, how) => {
     const { answer, charted } = standFor(history)
     const found = await answer(input)
     if (how === 'followed') {
@@ -174,7 +174,7 @@ describe('the baseline', () => {
     }
   })
 
-  test('of several domains is a sum without bounds or state; domains without events do not count', async () => {
+  test('is a sum without bounds or state for several domains, ignoring domains without events', async () => {
     const domains = ['dom_shop', 'dom_outlet', 'dom_silent'].map((id) => ({ id, createdAt: 0 }))
     const { answer, charted } = standFor(history, domains)
     for (const asked of [{}, { hours: 2, vendor: 'ga4', event: 'purchase' }]) {
@@ -201,12 +201,12 @@ describe('the baseline', () => {
     }
   })
 
-  test('of the only domain needs no name', async () => {
+  test('does not require the name of the only domain', async () => {
     const { answer } = standFor(history, DOMAINS.slice(0, 1))
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
 
-  test('is unknown for days, unlike the state of the last hours', async () => {
+  test('is null for daily buckets, while the state covers the last hours', async () => {
     const { answer, charted } = standFor(history)
     const { grain, series, state } = await answer({ domainId: 'dom_shop', hours: 745 })
     expect({ grain, state, length: series.length }).toEqual({ grain: 'day', state: 'low', length: 32 })
@@ -223,7 +223,7 @@ describe('the baseline', () => {
   })
 })
 
-test('400 days, most of them in quarters of an hour, are one query, and none of it reads events', async () => {
+test('400 days, mostly in 15-minute buckets, need one query and read no events', async () => {
   await using stand = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {
@@ -243,13 +243,13 @@ test('400 days, most of them in quarters of an hour, are one query, and none of 
   expect(queries.map(({ over }) => over)).toEqual(['counts'])
 })
 
-test('without domains the series is empty', async () => {
+test('the series is empty without domains', async () => {
   const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
   expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
   expect(queries).toEqual([])
 })
 
-test('a domain of another organization is refused', async () => {
+test('a domain of another organization is rejected', async () => {
   const { answer } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) })
   await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
     new AppError('notFound', 'query.domainId: no such domain'),
@@ -264,8 +264,8 @@ function strangersKey({ app: { db, box }, clock }: TestApp): string {
   return createKey(db, clock, { userId, orgId, name: 'key', expiresInDays: null }).secret
 }
 
-describe('over HTTP', () => {
-  test('an organization sees its own series, and invalid parameters are refused', async () => {
+describe('the series over HTTP', () => {
+  test("is limited to the caller's organization, and invalid parameters are rejected", async () => {
     await using world = await testApp()
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
     await world.collect(domain.token, { events: [{ vendor: 'Shop', event: 'page_view' }, { vendor: 'Shop' }] })

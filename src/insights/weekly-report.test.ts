@@ -108,7 +108,7 @@ test('a week is compared with the previous week', async () => {
   expect(theirs.body).toMatchObject({ issues: { opened: 0 }, volume: { events: 0 }, worst: [], changes: [] })
 })
 
-test('the current week is reported up to now', async () => {
+test('the current week is reported up to the present time', async () => {
   const { world, shop, report, send } = await start()
   await using _ = world
   await send(MONDAY + 13 * HOUR_MS, shop, times(5, good))
@@ -124,7 +124,7 @@ test.each([
   ['week=2024-W40', 400, 'query.week: must be within the last 400 days, the retention time of counts'],
   ['week=last', 400, 'query.week: must be like 2026-W47'],
   ['projectId=prj_none', 404, 'no such project'],
-])('%s is refused', async (query, status, error) => {
+])('the query %s is rejected', async (query, status, error) => {
   await using world = await testApp()
   expect(await world.call('GET', `/v1/reports/weekly?${query}`)).toMatchObject({ status, body: { error } })
 })
@@ -141,7 +141,7 @@ test.each([
   ['2009-12-31', '2009-W53'],
   ['2010-01-03', '2009-W53'],
   ['2026-11-16', '2026-W47'],
-])('%s is in %s', (day, week) => {
+])('%s is in week %s', (day, week) => {
   const at = Date.parse(day)
   expect(weekName(at)).toBe(week)
   const start = parseWeek(week) ?? 0
@@ -149,11 +149,11 @@ test.each([
 })
 
 test.each(['2026-W00', '2025-W53', '2026-W54', '2026-47', '26-W47', '2026-W7', '2026-W470', '', 'W47', '0042-W01'])(
-  '%j is no week',
+  '%j is not a valid week',
   (name) => expect(parseWeek(name)).toBeNull(),
 )
 
-test('a week is found by its name, which its seven days share', () => {
+test('a week is found by its name, which is the same for all seven days', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2400, 0) }), (at) => {
       const start = weekStart(at)

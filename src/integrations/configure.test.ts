@@ -31,7 +31,7 @@ const lenient = provider<Settings>({
 test.each([
   ['none', {}],
   ['one of them', { password: 'pass-w0rd' }],
-])('optional secrets are not returned: %s given', (_name, secrets) => {
+])('optional secrets are not returned (given: %s)', (_name, secrets) => {
   const { db, box, clock, orgId } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
   const { record, shown } = createIntegration(parts, orgId, {
@@ -42,7 +42,7 @@ test.each([
   expect(record.config).toEqual({ url: sealTarget(box, 'https://chat.example') })
 })
 
-test('an organization can have at most 500 integrations, independent of others', () => {
+test('an organization can have at most 500 integrations, regardless of other organizations', () => {
   const { db, box, clock, orgId, people } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
   const input = { provider: 'team_chat' as const, config: { url: 'https://chat.example' } }

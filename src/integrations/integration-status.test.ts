@@ -21,7 +21,7 @@ function setUp(url: string) {
   }
 }
 
-test('an integration is failing from the first failed attempt until one succeeds', async () => {
+test('an integration is failing from the first failed attempt until an attempt succeeds', async () => {
   let code = 503
   await using server = receiver(() => new Response(null, { status: code }))
   const { clock, open, deliver, channel, status } = setUp(server.url)
@@ -35,7 +35,7 @@ test('an integration is failing from the first failed attempt until one succeeds
   expect(status()).toBe('connected')
 })
 
-describe('a status that requires an action', () => {
+describe('an integration status', () => {
   const arrived: Outcome = { verdict: 'delivered', note: null }
   const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }
   const lost: Outcome = { verdict: 'broken', reason: 'HTTP 404' }
@@ -52,7 +52,7 @@ describe('a status that requires an action', () => {
     ['failing', waits, false, 'failing'],
     ['failing', { verdict: 'stopped' }, false, 'failing'],
     ['connected', lost, false, 'failing'],
-  ])('%s, %j, as a test: %p → %s', (before, outcome, isTest, after) => {
+  ])('changes from %s on %j (as a test: %p) to %s', (before, outcome, isTest, after) => {
     const { db, id, status } = setUp('https://a.example')
     db.prepare('UPDATE integration SET status = ?').run(before)
     updateIntegrationStatus(db, id, outcome, { isTest })

@@ -42,7 +42,7 @@ function setUp() {
   return { ...world, as, admin: as('admin') }
 }
 
-describe('who may call', () => {
+describe('permissions', () => {
   const read = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   const list = { ...read, otherOrg: 200 }
   const admins = { viewer: 403, readOnly: 403, member: 403, admin: 200, owner: 200, otherOrg: 404 }
@@ -73,7 +73,7 @@ describe('who may call', () => {
 })
 
 describe('an integration', () => {
-  test('shows a generated secret once and an entered one never', async () => {
+  test('returns a generated secret once and an entered one never', async () => {
     const { as, admin, clock, db } = setUp()
     const made = await admin('POST', '/v1/integrations', { provider: 'webhook', config: { url } })
     expect(made.status).toBe(201)
@@ -107,7 +107,7 @@ describe('an integration', () => {
     expect(integrations.map(Object.keys)).toEqual([['id', 'provider', 'label', 'status', 'createdAt']])
   })
 
-  test('shows names of secrets to admins only', async () => {
+  test('shows the names of secrets to admins only', async () => {
     const { as, admin, db } = setUp()
     const settings = { webhookUrl: url }
     const { body: chat } = await admin('POST', '/v1/integrations', { provider: 'team_chat', config: settings })
@@ -124,7 +124,7 @@ describe('an integration', () => {
     }
   })
 
-  test('keeps its secret when it is replaced without one', async () => {
+  test('retains its secret when replaced without one', async () => {
     await using server = receiver()
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', {
@@ -144,7 +144,7 @@ describe('an integration', () => {
   test.each([
     ['that was given', { url, secret }],
     ['that was made', { url }],
-  ])('requires the secret again %s when the host changes', async (_name, config) => {
+  ])('requires the secret %s to be entered again when the host changes', async (_name, config) => {
     const { db, admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', { ...webhook, config })
     const path = `/v1/integrations/${body.id}`
@@ -184,7 +184,7 @@ describe('an integration', () => {
     ['a long label', { ...webhook, label: 'x'.repeat(101) }, 'label: '],
     ['no JSON', '{', 'body: is not valid JSON'],
   ]
-  test.each(refused)('is refused with %s', async (_name, body, message) => {
+  test.each(refused)('is rejected with %s', async (_name, body, message) => {
     const { admin } = setUp()
     const answer = await admin('POST', '/v1/integrations', body)
     expect(answer.status).toBe(400)
@@ -193,7 +193,7 @@ describe('an integration', () => {
     expect((await admin('GET', '/v1/integrations')).body).toEqual({ integrations: [], nextCursor: null })
   })
 
-  test('cannot change its provider', async () => {
+  test("can't change its provider", async () => {
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', webhook)
     const answer = await admin('PUT', `/v1/integrations/${body.id}`, { ...webhook, provider: 'team_chat' })
@@ -218,7 +218,7 @@ describe('an integration', () => {
     expect((await admin('PUT', path, webhook)).status).toBe(404)
   })
 
-  test('a failed test returns 502 with the reason', async () => {
+  test('returns 502 with the reason if a test message fails', async () => {
     await using server = receiver(() => new Response('no such\r\nroom', { status: 404 }))
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', { ...webhook, config: { url: `${server.url}/p4th` } })
@@ -247,7 +247,7 @@ test('integrations are paged, oldest first', async () => {
   expect((await admin('GET', '/v1/integrations?cursor=x')).status).toBe(400)
 })
 
-describe('the log of deliveries', () => {
+describe('the delivery log', () => {
   function withDeliveries() {
     const world = setUp()
     const { db, clock, issue, tell } = world
@@ -299,7 +299,7 @@ describe('the log of deliveries', () => {
     ['?issueId=iss_1&status=pending', ['iss_1 email']],
     ['?issueId=iss_9', []],
     ['?limit=2', ['iss_2 webhook', 'iss_1 email']],
-  ])('newest first: %j', async (query, expected) => {
+  ])('is sorted newest first: %j', async (query, expected) => {
     const { as } = withDeliveries()
     const { body } = await as('viewer')('GET', `/v1/notifications/deliveries${query}`)
     type Row = { issueId: string; channel: { type: string } }
@@ -314,12 +314,12 @@ describe('the log of deliveries', () => {
     expect((await as('otherOrg')('GET', '/v1/notifications/deliveries')).body.deliveries).toEqual([])
   })
 
-  test.each(['?status=lost', '?colour=red', '?limit=0', '?limit=201', '?cursor=x'])('refuses %s', async (query) => {
+  test.each(['?status=lost', '?colour=red', '?limit=0', '?limit=201', '?cursor=x'])('rejects %s', async (query) => {
     const { as } = withDeliveries()
     expect((await as('viewer')('GET', `/v1/notifications/deliveries${query}`)).status).toBe(400)
   })
 
-  test('a failed delivery is replayed with its id', async () => {
+  test('a failed delivery is replayed with the same id', async () => {
     const { as, clock, first, take } = withDeliveries()
     clock.advance(1000)
     const replay = () => as('member')('POST', `/v1/notifications/deliveries/${first.id}/replay`)

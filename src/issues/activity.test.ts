@@ -124,7 +124,7 @@ test.each<[string, Course, string]>([
     ],
     'open',
   ],
-])('%s', (_, course, expected) => {
+])('an issue is counted in the requested period: %s', (_, course, expected) => {
   const db = databaseWithOrgs()
   const [last] = course.toReversed().filter(([kind]) => !['fired', 'notified', 'note'].includes(kind))
   const issue = issueOfAlert(volumeAlert, { status: STATUS[last?.[0] ?? 'opened'] ?? 'open', statusAt: last?.[1] ?? 0 })
@@ -141,7 +141,7 @@ test.each<[string, Course, string]>([
   expect([words(['dom_none']), words([]), words(null, 'org_b')]).toEqual(['', '', ''])
 })
 
-test('how long those were open that were resolved, from their last opening on', () => {
+test('the open time of resolved issues starts at their last opening', () => {
   const db = databaseWithOrgs()
   const courses: Course[] = [
     [

@@ -220,7 +220,7 @@ function checkMessages(world: World): void {
 const anomalyAlert: AlertFacts = { ...volumeAlert, id: 'alr_anomaly', alertType: 'volume_anomaly' }
 
 test.each([volumeAlert, anomalyAlert, validationAlert])(
-  '$alertType: whatever happens, issues add up and people know',
+  '$alertType: issue counts and notifications are consistent after any sequence of steps',
   (alert) => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {

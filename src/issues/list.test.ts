@@ -44,7 +44,7 @@ const anyIssue = fc.record({
   orgId: fc.constantFrom('org_a', 'org_a', 'org_b'),
 })
 
-test('the pages contain every issue once, in the requested order', () => {
+test('pages contain every issue once, in the requested order', () => {
   fc.assert(
     fc.property(
       fc.array(anyIssue, { maxLength: 12 }),
@@ -78,7 +78,7 @@ test('the pages contain every issue once, in the requested order', () => {
   )
 })
 
-describe('filters', () => {
+describe('issue filters', () => {
   const db = databaseOf([
     { status: 'muted', severity: 'low', alertId: 'alr_a', domainId: 'dom_a', alertType: 'journey', lastSeenAt: NOON },
     { title: 'Cart 100% empty', notes: 'ask Ada', trackerKey: 'SHOP-7', lastSeenAt: NOON + 1 },
@@ -116,18 +116,21 @@ describe('filters', () => {
     [{ q: 'shop-7' }, ['iss_1']],
     [{ q: 'iss_2' }, ['iss_2']],
     [{ q: "'; DROP TABLE issue; --" }, []],
-  ] satisfies [IssueQuery, string[]][])('%j', (query, expected) => {
+  ] satisfies [IssueQuery, string[]][])('select the matching issues: %j', (query, expected) => {
     expect(walk(db, { ...query, sort: 'lastSeenAt' })).toEqual(expected)
   })
 })
 
-test.each(['prj_none', 'prj_other'])('there is no project %s in the organization', (projectId) => {
-  const db = databaseOf([])
-  db.prepare("INSERT INTO project (id, orgId, name, createdAt) VALUES ('prj_other', 'org_b', 'Other', 0)").run()
-  expect(() => listIssues(db, 'org_a', { projectId })).toThrow(new AppError('notFound', 'no such project'))
-})
+test.each(['prj_none', 'prj_other'])(
+  'a query for project %s, which is not in the organization, is rejected',
+  (projectId) => {
+    const db = databaseOf([])
+    db.prepare("INSERT INTO project (id, orgId, name, createdAt) VALUES ('prj_other', 'org_b', 'Other', 0)").run()
+    expect(() => listIssues(db, 'org_a', { projectId })).toThrow(new AppError('notFound', 'no such project'))
+  },
+)
 
-test('open issues are counted for each alert or domain that is asked about', () => {
+test('open issues are counted for each requested alert or domain', () => {
   const db = databaseOf([
     { alertId: 'alr_a' },
     { alertId: 'alr_a', domainId: 'dom_a' },
@@ -151,7 +154,7 @@ test('every alert type and severity can be stored and queried', () => {
   expect(SEVERITIES.flatMap((severity) => walk(db, { severity: [severity] }))).toHaveLength(ALERT_KINDS.length)
 })
 
-test('open issues are counted by severity, other ones are not', () => {
+test('only open issues are counted by severity', () => {
   const open = (severity: (typeof SEVERITIES)[number], more: Partial<IssueRecord> = {}) => ({ severity, ...more })
   const db = databaseOf([
     open('critical'),
@@ -168,7 +171,7 @@ test.each([
   ['not one at all', 'nonsense'],
   ['of another list', encodeCursor(['severity', 1])],
   ['of another order', encodeCursor(['lastSeenAt', 1, 1, 1, 'iss_1'])],
-])('a cursor that is %s is refused', (_, cursor) => {
+])('a cursor that is %s is rejected', (_, cursor) => {
   const db = databaseOf([])
   expect(() => listIssues(db, 'org_a', { cursor })).toThrow(AppError)
 })

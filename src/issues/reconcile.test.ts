@@ -138,22 +138,22 @@ describe.each(Object.entries(EVENTS))('when %s', (_, { evaluation, volume, valid
   }
 })
 
-describe('what an evaluation remembers', () => {
+describe('the state stored by an evaluation', () => {
   const clearing = (values: Partial<IssueRecord>, evaluation: Partial<Evaluation> = {}) =>
     reconcile(evaluationOf({ issues: [issueOfAlert(volumeAlert, values)], ...evaluation }))
 
   test.each([
     ['the first clear window', { firing: true, clearWindows: 0 }, { firing: false, clearWindows: 1 }],
     ['a muted second one', { status: 'muted', firing: false, clearWindows: 1 }, { firing: false, clearWindows: 2 }],
-  ] as const)('%s', (_, values, expected) => {
+  ] as const)('is updated by %s', (_, values, expected) => {
     expect(clearing(values)).toEqual([{ kind: 'update', issueId: 'iss_1', values: expected }])
   })
 
-  test('later clear windows of a muted issue write nothing', () => {
+  test('is not written for later clear windows of a muted issue', () => {
     expect(clearing({ status: 'muted', firing: false, clearWindows: 2 })).toEqual([])
   })
 
-  test('a firing makes it fire again and takes over what the alert says now', () => {
+  test('is firing after a finding, with the current settings of the alert', () => {
     const alert = { ...volumeAlert, name: 'Sales arrive', severity: 'critical' as const, impactValue: null }
     const [update] = clearing({ firing: false, clearWindows: 1, title: 'stays' }, { alert, findings: fires })
     expect(update).toMatchObject({
@@ -162,20 +162,23 @@ describe('what an evaluation remembers', () => {
     expect(update).not.toHaveProperty('values.title')
   })
 
-  test.each([{ continues: true as const }, { explainedBy: '' }])('%j is in the evidence, and not news', (marks) => {
-    const acknowledged = { status: 'acknowledged', firing: false, clearWindows: 1 } as const
-    const [update] = clearing(acknowledged, { findings: [findingOf(marks)] })
-    expect(update).toMatchObject({ values: { clearWindows: 0, evidence: marks } })
-    expect(update).not.toHaveProperty('values.firing')
-  })
+  test.each([{ continues: true as const }, { explainedBy: '' }])(
+    'includes a finding with %j as evidence, without marking the issue as firing',
+    (marks) => {
+      const acknowledged = { status: 'acknowledged', firing: false, clearWindows: 1 } as const
+      const [update] = clearing(acknowledged, { findings: [findingOf(marks)] })
+      expect(update).toMatchObject({ values: { clearWindows: 0, evidence: marks } })
+      expect(update).not.toHaveProperty('values.firing')
+    },
+  )
 
-  test('a session that began before the last trouble does not turn the clock back', () => {
+  test('does not move lastSeenAt back for a session that began before the latest finding', () => {
     const [update] = clearing({ lastSeenAt: NOON - 10 }, { findings: [findingOf({ lastAt: NOON - 20 })] })
     expect(update).toMatchObject({ values: { lastSeenAt: NOON - 10 } })
   })
 })
 
-describe('a window whose parts were judged before', () => {
+describe('a window that was already evaluated in parts', () => {
   const window = { from: NOON - MINUTE_MS, to: NOON, complete: true }
   const evaluation = { alert: validationAlert, window, windowStartAt: NOON - HOUR_MS }
   const inThisWindow = NOON - 30 * MINUTE_MS
@@ -202,26 +205,26 @@ describe('a window whose parts were judged before', () => {
     ['was counted and reported then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
     ['went on then, and is new now', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
     ['continues, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
-  ] as const)('a count that %s', (_, values, marks, counted, notified, history) => {
+  ] as const)('handles a count that %s', (_, values, marks, counted, notified, history) => {
     const issue = issueOfAlert(volumeAlert, values)
     const findings = [findingOf(marks)]
     const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, findings, issues: [issue] })))
     expect(outcome).toEqual({ status: 'same', counted, notified, history })
   })
 
-  test.each([true, false])('a count of which an earlier part fired is not clear (firing: %p)', (firing) => {
+  test.each([true, false])('is not clear if an earlier part of a count fired (firing: %p)', (firing) => {
     const issue = issueOfAlert(volumeAlert, { lastSeenAt: inThisWindow, firing, clearWindows: 1 })
     expect(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, issues: [issue] }))).toEqual([])
   })
 
-  test('the end of a volume window is not the start of the next', () => {
+  test('has an exclusive end: a volume finding at the end is dated before the next window', () => {
     const first = reconcile(evaluationOf({ findings: [findingOf({ lastAt: NOON })] }))
     const opened = first.find((change) => change.kind === 'open')
     expect(opened?.issue.lastSeenAt).toBe(NOON - 1)
   })
 })
 
-describe('validation and journey are over after a silence', () => {
+describe('validation and journey issues', () => {
   test.each([
     ['1 h: a day', HOUR_MS, 24 * HOUR_MS, {}, 'resolved'],
     ['1 h: almost a day', HOUR_MS, 24 * HOUR_MS - 1, {}, 'same'],
@@ -231,7 +234,7 @@ describe('validation and journey are over after a silence', () => {
     ['muted: never', HOUR_MS, 30 * DAY_MS, { status: 'muted' }, 'same'],
     ['opened by hand just now', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - HOUR_MS }, 'same'],
     ['opened by hand a day ago', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - DAY_MS }, 'resolved'],
-  ] as const)('%s', (_, periodMs, silentMs, values, expected) => {
+  ] as const)('are resolved only after a period without findings: %s', (_, periodMs, silentMs, values, expected) => {
     for (const alertType of ['data_validation', 'journey'] as const) {
       const alert = { ...validationAlert, alertType, periodMs }
       const issue = issueOfAlert(alert, { lastSeenAt: NOON - silentMs, ...values })
@@ -242,7 +245,7 @@ describe('validation and journey are over after a silence', () => {
   })
 })
 
-describe('trouble from before a resolution', () => {
+describe('findings from before a resolution', () => {
   const statusAt = NOON - 30 * MINUTE_MS
   const resolved = { status: 'resolved', statusBy: 'usr_1', statusAt } as const
   const journeyAlert = { ...validationAlert, alertType: 'journey' as const }
@@ -266,7 +269,7 @@ describe('trouble from before a resolution', () => {
     expect(outcome.counted).toBe(3)
   })
 
-  test('a late volume window that ended before it only counts', () => {
+  test('are only counted if their volume window ended before the resolution', () => {
     const window = { from: NOON - 2 * HOUR_MS, to: NOON - HOUR_MS, complete: true }
     const issues = [issueOfAlert(volumeAlert, resolved)]
     expect(outcomeOf(reconcile(evaluationOf({ issues, findings: fires, window }))).status).toBe('same')
@@ -274,7 +277,7 @@ describe('trouble from before a resolution', () => {
 })
 
 describe('findings', () => {
-  test('of one trouble become one issue', () => {
+  test('with the same domain and subject are grouped into one issue', () => {
     const findings = [
       findingOf({ occurrences: 2, lastAt: NOON - 5, hosts: ['a.example'], summary: 'earlier' }),
       findingOf({ occurrences: 5, firstAt: NOON - 9, hosts: ['b.example', 'a.example'], summary: 'later' }),
@@ -294,7 +297,7 @@ describe('findings', () => {
     ['midnight ends a day', Date.UTC(2026, 3, 2), 3, '2026-04-01', 3],
     ['weighted counts are rounded', NOON, 3.4, '2026-04-01', 3],
     ['a finding is at least one', NOON, 0.2, '2026-04-01', 1],
-  ] as const)('count: %s', (_, to, occurrences, day, count) => {
+  ] as const)('are counted: %s', (_, to, occurrences, day, count) => {
     const findings = [findingOf({ occurrences, lastAt: to })]
     const changes = reconcile(evaluationOf({ findings, window: { from: to - HOUR_MS, to, complete: true } }))
     expect(changes.find((change) => change.kind === 'count')).toMatchObject({ day, count })
@@ -311,7 +314,7 @@ describe('findings', () => {
       Array.from({ length: 15 }, (_, i) => `o${i}`),
       null,
     ],
-  ] as const)('hosts: %s', (_, occurrences, hosts, before, expected) => {
+  ] as const)('update the list of hosts: %s', (_, occurrences, hosts, before, expected) => {
     const issues = [issueOfAlert(volumeAlert, { hosts: before && [...before] })]
     const [update] = reconcile(evaluationOf({ issues, findings: [findingOf({ occurrences, hosts: [...hosts] })] }))
     const merged = update?.kind === 'update' ? update.values.hosts : null
@@ -320,7 +323,7 @@ describe('findings', () => {
   })
 })
 
-describe('what an issue says of a window that is judged in parts', () => {
+describe('the evidence of a window evaluated in parts', () => {
   const before = findingOf({
     ...{ occurrences: 12, observed: 12, total: 300, did: 'had no `value`' },
     hosts: ['a.example'],
@@ -334,7 +337,7 @@ describe('what an issue says of a window that is judged in parts', () => {
     expect(changes.filter(({ kind }) => kind === 'count')).toMatchObject([{ count: finding.occurrences }])
     return { evidence: update?.kind === 'update' ? update.values.evidence : null, notice }
   }
-  test('is the sum of its parts, also in the notice', () => {
+  test('is the sum of its parts, also in the notification', () => {
     const { evidence, notice } = evidenceOf({})
     const expected = { occurrences: 15, observed: 15, total: 340, hosts: ['b.example', 'a.example'] }
     expect(evidence).toMatchObject({
@@ -349,7 +352,7 @@ describe('what an issue says of a window that is judged in parts', () => {
     ['of a count is that of the last part', {}, { alert: volumeAlert }],
     ['from before a resolution is left out', { status: 'resolved', statusAt: NOON - 20 * MINUTE_MS }, {}],
     ['that was not kept is left out', { evidence: null }, {}],
-  ])('what was %s', (_, issue, values) => {
+  ])('is only that of the current part: evidence %s', (_, issue, values) => {
     const alert = values.alert ?? validationAlert
     const issues = [issueOfAlert(alert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]
     const changes = reconcile(evaluationOf({ alert, issues, findings: [now], ...values }))
@@ -357,14 +360,14 @@ describe('what an issue says of a window that is judged in parts', () => {
     expect(update?.kind === 'update' ? update.values.evidence : null).toEqual(now)
   })
 
-  test('names vendor and event only where all parts agree', () => {
+  test('includes the vendor and event only if all parts agree', () => {
     const { evidence } = evidenceOf({}, { ...now, event: 'refund' })
     expect(evidence).toMatchObject({ vendor: 'ga4', event: null })
     expect(evidence?.summary).toStartWith('15 of 340 events ')
   })
 })
 
-describe('titles', () => {
+describe('issue titles', () => {
   test.each([
     ['data_validation', {}, 'Purchase has a value: ga4 purchase events break the rule on shop.example'],
     ['data_validation', { vendor: null, event: null, hosts: [] }, 'Purchase has a value: events break the rule'],
@@ -384,18 +387,18 @@ describe('titles', () => {
       'Purchase has a value (ga4 purchase): 0 events, expected at least 10',
     ],
     ['volume_anomaly', { vendor: null, event: '', summary: 'far fewer' }, 'Purchase has a value: far fewer'],
-  ] as const)('%s %j', (alertType, values, expected) => {
+  ] as const)('describe the alert and the finding: %s %j', (alertType, values, expected) => {
     const finding = findingOf({ ...values, hosts: [...('hosts' in values ? values.hosts : ['shop.example'])] })
     expect(issueTitle({ name: validationAlert.name, alertType }, finding)).toBe(expected)
   })
 
-  test('have an end', () => {
+  test('are limited to 300 characters', () => {
     const title = issueTitle({ ...volumeAlert, name: 'n'.repeat(200) }, findingOf({ summary: 's'.repeat(500) }))
     expect(title).toHaveLength(300)
     expect(title.endsWith('s…')).toBe(true)
   })
 
-  test('end behind a whole character', () => {
+  test('are never cut within a character', () => {
     const name = `${'x'.repeat(298)}😀😀`
     expect(issueTitle({ name, alertType: 'data_validation' }, findingOf())).toBe(`${'x'.repeat(298)}…`)
   })

@@ -59,7 +59,7 @@ const WRITES = [
   ['POST', '/issues/bulk', { ids: ['ID'], status: 'resolved' }],
 ] as const
 
-describe('who may', () => {
+describe('permissions', () => {
   test.each([
     ['', 401, 401],
     ['viewer', 200, 403],
@@ -69,7 +69,7 @@ describe('who may', () => {
     ['admin', 200, 200],
     ['owner', 200, 200],
     ['owner read-only', 200, 403],
-  ])('%p: read %d, write %d', async (caller, reading, writing) => {
+  ])('of %p: read %d, write %d', async (caller, reading, writing) => {
     const { ask, ids, bugs, orders } = start()
     const [id = ''] = ids
     for (const path of READS) expect((await ask(caller, 'GET', path.replace('ID', id))).status).toBe(reading)
@@ -82,7 +82,7 @@ describe('who may', () => {
     expect(bugs).toEqual([])
   })
 
-  test('another organization finds nothing', async () => {
+  test('do not include issues of another organization', async () => {
     const { ask, ids } = start()
     const [id = ''] = ids
     const missing = { status: 404, body: { error: `id: issue ${id} does not exist` } }
@@ -125,14 +125,14 @@ test.each([
   ['POST', '/issues/bulk', { ids: ['iss_1'], status: 'muted' }, 400, 'status: must be one of open, acknowledged'],
   ['POST', '/issues/bulk', { ids: [7], status: 'open' }, 400, 'ids[0]'],
   ['POST', '/issues/bulk', { status: 'open' }, 400, 'ids'],
-] as const)('%s %s %j is refused', async (method, path, body, status, message) => {
+] as const)('%s %s %j is rejected', async (method, path, body, status, message) => {
   const { ask, ids, bugs } = start()
   const answer = await ask('member', method, path.replace('ID', ids[0] ?? ''), body)
   expect(answer).toEqual({ status, body: { error: expect.stringContaining(message) } })
   expect(bugs).toEqual([])
 })
 
-test('a list has the number of open issues, and continues after the cursor', async () => {
+test('the issue list returns open counts and continues from its cursor', async () => {
   const { ask, ids } = start()
   const first = await ask('viewer', 'GET', '/issues?limit=1&sort=lastSeenAt&status=open,muted&since=0')
   expect(first.body).toMatchObject({ openCounts: { critical: 0, high: 2, medium: 0, low: 0 } })
@@ -148,7 +148,7 @@ test('a list has the number of open issues, and continues after the cursor', asy
   )
 })
 
-test('an issue goes through its life by hand, and the history says who', async () => {
+test('users change the status of an issue, and the history records who did', async () => {
   const { ask, ids, orders } = start()
   const [id = ''] = ids
   const steps = [
@@ -187,7 +187,7 @@ test('an issue goes through its life by hand, and the history says who', async (
   expect(await ask('member', 'PATCH', `/issues/${ids[1]}`, { status: 'acknowledged' })).toMatchObject({ status: 409 })
 })
 
-test('many issues at once: what cannot be done is listed', async () => {
+test('a bulk update lists the issues that it could not change', async () => {
   const { ask, ids } = start()
   const answer = await ask('member', 'POST', '/issues/bulk', { ids: [ids[0], 'iss_none', ids[1]], status: 'resolved' })
   expect(answer).toEqual({

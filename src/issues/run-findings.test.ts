@@ -47,7 +47,7 @@ const onlyIssue = (db: Db) => {
 }
 
 describe('findings of runs', () => {
-  test('open an issue with what the test says, and tell whom it names', () => {
+  test('open an issue with the details of the test, and notify its channels', () => {
     const { db, end, told } = world()
     end([missing])
     expect(told()).toEqual(['opened'])
@@ -61,7 +61,7 @@ describe('findings of runs', () => {
     })
   })
 
-  test('continue an issue while runs find the same, and end with the first that does not', () => {
+  test('keep an issue open until the first run without them', () => {
     const { db, end, told } = world()
     for (let run = 0; run < 3; run++) end([missing], { at: NOON + run * 12 * HOUR_MS })
     expect(told()).toEqual(['opened', 'repeated', 'repeated'])
@@ -75,7 +75,7 @@ describe('findings of runs', () => {
     expect(history.at(-1)?.payload).toMatchObject({ reason: 'the latest run is without it' })
   })
 
-  test('are notified again after at least 12 hours, however often runs find them', () => {
+  test('are notified again after at least 12 hours, regardless of how often runs repeat', () => {
     const { db, end, told } = world()
     for (let run = 0; run < 60; run++) end([missing], { at: NOON + run * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened', 'repeated', 'repeated'])
@@ -92,7 +92,7 @@ describe('findings of runs', () => {
     expect(told()).toEqual(['opened'])
   })
 
-  test('reopen what was resolved', () => {
+  test('reopen a resolved issue', () => {
     const { db, end, told } = world()
     end([missing])
     end([])
@@ -102,7 +102,7 @@ describe('findings of runs', () => {
     expect(onlyIssue(db)).toMatchObject({ status: 'open', occurrences: 2, evidence: { runId: 'run_3' } })
   })
 
-  test('are one issue for each kind, vendor and event', () => {
+  test('are grouped into one issue per kind, vendor and event', () => {
     const { db, end } = world()
     end([missing, { ...missing, step: 5 }, { ...missing, event: 'refund' }, { ...missing, kind: 'duplicate' }, failed])
     const issues = issuesIn(db).map(({ title, occurrences }) => [title, occurrences])
@@ -114,7 +114,7 @@ describe('findings of runs', () => {
     ])
   })
 
-  test('of a run that was cut off resolve nothing, and still count', () => {
+  test('of an incomplete run are counted but resolve nothing', () => {
     const { db, end } = world()
     end([missing])
     end([failed], { isWhole: false })
@@ -125,7 +125,7 @@ describe('findings of runs', () => {
     expect(issuesIn(db).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
   })
 
-  test('leave alone what people muted, and say nothing of what they acknowledged', () => {
+  test('leave muted issues muted, and send no notifications for acknowledged ones', () => {
     const { db, end, told } = world()
     const hand = { orgId: 'org_a', by: 'usr_1', now: NOON }
     end([missing])
@@ -139,7 +139,7 @@ describe('findings of runs', () => {
     expect(onlyIssue(db)).toMatchObject({ status: 'muted', occurrences: 3 })
   })
 
-  test('take name, gravity and channels from the test as it is now', () => {
+  test('update the name, severity and channels to the current ones of the test', () => {
     const { db, end } = world()
     end([missing])
     const channels = [{ type: 'webhook' as const, target: 'https://hooks.example' }]
@@ -147,7 +147,7 @@ describe('findings of runs', () => {
     expect(onlyIssue(db)).toMatchObject({ alertName: 'Buy', severity: 'low', channels })
   })
 
-  test('of a test and of an audit are apart, and so are those of two domains', () => {
+  test('are grouped separately for tests and audits, and for each domain', () => {
     const { db, end } = world()
     end([missing])
     end([missing], {}, { ...checkout, kind: AUDIT, id: 'run_first' })
@@ -159,7 +159,7 @@ describe('findings of runs', () => {
     ])
   })
 
-  test('show the last event that they are about, masked', () => {
+  test('include their most recent event, with personal data masked', () => {
     const { db, end } = world()
     const event = { vendor: 'Google Analytics 4', event: 'purchase', account: 'G-1', host: 'shop.example', path: '/' }
     const events = [
@@ -172,7 +172,7 @@ describe('findings of runs', () => {
     expect(onlyIssue(db).evidence?.sample).toEqual({ ...event, params: { value: '2', mail: 'j***@m***.com' } })
   })
 
-  test('are not counted twice for a clock that was set back', () => {
+  test('are not counted twice after the clock is set back', () => {
     const { db, end } = world()
     end([missing], { at: NOON + 9 * HOUR_MS })
     end([missing], { at: NOON })

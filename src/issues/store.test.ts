@@ -45,7 +45,7 @@ function opened(values: Parameters<typeof evaluationOf>[0] = {}) {
   return { db, orders, enqueue, id }
 }
 
-test('a firing becomes an issue that reads back as it was decided', () => {
+test('a finding is stored as an issue and read back unchanged', () => {
   const { db, orders, id } = opened()
   const expected = issueOfAlert(volumeAlert, {
     id,
@@ -80,7 +80,7 @@ test('a window that is evaluated again is reported once', () => {
   expect(issueHistory(db, id).map((entry) => entry.kind)).toEqual(['opened', 'fired'])
 })
 
-test('facts for a message count what is open in the organization', () => {
+test('message facts include the number of open issues in the organization', () => {
   const { db, enqueue, id } = opened()
   applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b', domainId: null })] }), enqueue)
   applyFindings(
@@ -95,12 +95,12 @@ test('facts for a message count what is open in the organization', () => {
   expect(issueFacts(db, 'iss_none')).toBeNull()
 })
 
-describe('of one trouble', () => {
+describe('the current issue of an alert', () => {
   test.each([
     ['the unsettled one counts', 'open', NOON - 2 * DAY_MS, 'open'],
     ['else the one resolved last', 'resolved', NOON - DAY_MS, 'later'],
     ['not one resolved long ago', 'resolved', NOON - REOPEN_WITHIN_MS - 1, 'later'],
-  ] as const)('%s', (_, status, statusAt, expected) => {
+  ] as const)('is selected from several: %s', (_, status, statusAt, expected) => {
     const db = databaseWithOrgs()
     const issues = [
       issueOfAlert(volumeAlert, { id: 'open', status, statusAt }),
@@ -115,14 +115,14 @@ describe('of one trouble', () => {
     expect(issuesOfAlert(db, volumeAlert.id, NOON).map((issue) => issue.id)).toEqual([expected])
   })
 
-  test('only fresh resolutions are read', () => {
+  test('can be a resolved one only within the reopening period', () => {
     const { db, id } = opened()
     setStatus(db, { ...hand, now: NOON }, id, 'resolved', ignore)
     const found = (now: number) => issuesOfAlert(db, volumeAlert.id, now).length
     expect([found(NOON + REOPEN_WITHIN_MS), found(NOON + REOPEN_WITHIN_MS + 1)]).toEqual([1, 0])
   })
 
-  test.each(['open', 'muted'] as const)('a resolved issue whose place is taken cannot become %s', (to) => {
+  test.each(['open', 'muted'] as const)('prevents the resolved issue that it replaced from becoming %s', (to) => {
     const { db, id, enqueue } = opened()
     setStatus(db, hand, id, 'resolved', enqueue)
     const later = NOON + 8 * DAY_MS
@@ -137,8 +137,8 @@ describe('of one trouble', () => {
   })
 })
 
-describe('by hand', () => {
-  test('notes and status change together or not at all', () => {
+describe('manual changes', () => {
+  test('apply notes and status together or not at all', () => {
     const { db, enqueue, id } = opened()
     const detail = patchIssue(db, hand, id, { status: 'muted', notes: 'known' }, enqueue)
     expect(detail).toMatchObject({ status: 'muted', notes: 'known' })
@@ -151,7 +151,7 @@ describe('by hand', () => {
     expect(findIssue(db, 'org_a', id)).toEqual(detail)
   })
 
-  test('an issue muted for a while reopens automatically, once', () => {
+  test('can mute an issue until a time, at which it reopens automatically, once', () => {
     const { db, orders, enqueue, id } = opened()
     const mutedUntil = hand.now + HOUR_MS
     const detail = patchIssue(db, hand, id, { status: 'muted', mutedUntil }, enqueue)
@@ -171,7 +171,7 @@ describe('by hand', () => {
     expect(orders).toHaveLength(told)
   })
 
-  test('one that was resolved and notified before it was muted is notified again', () => {
+  test('that mute a resolved and notified issue cause another notification when it reopens', () => {
     const { db, orders, enqueue, id } = opened()
     setStatus(db, hand, id, 'resolved', enqueue)
     const muting = { ...hand, now: hand.now + HOUR_MS }
@@ -188,7 +188,7 @@ describe('by hand', () => {
     ['not at all', { status: 'open' }, undefined, ['unmuted']],
     ['resolved', { status: 'resolved' }, undefined, ['resolved']],
     ['a note only', { notes: 'wait' }, 1, ['note']],
-  ] as const)('one that is muted for a while can be muted again: %s', (_, patch, hours, kinds) => {
+  ] as const)('can update a temporarily muted issue: %s', (_, patch, hours, kinds) => {
     const { db, enqueue, id } = opened()
     const at = (hours: number) => hand.now + hours * HOUR_MS
     const before = patchIssue(db, hand, id, { status: 'muted', mutedUntil: at(1) }, enqueue)
@@ -201,7 +201,7 @@ describe('by hand', () => {
     expect(findIssue(db, 'org_a', id).status).toBe(waits ? 'open' : after.status)
   })
 
-  test('a tool of others that mutes what is muted leaves its time alone', () => {
+  test('through another tool do not affect the end of an existing mute', () => {
     const { db, enqueue, id } = opened()
     const detail = patchIssue(db, hand, id, { status: 'muted', mutedUntil: hand.now + HOUR_MS }, enqueue)
     setStatus(db, hand, id, 'muted', enqueue)
@@ -213,7 +213,7 @@ describe('by hand', () => {
     [{ status: 'muted', mutedUntil: 366 * DAY_MS + 1 }, 'mutedUntil: must be at most 366 days ahead'],
     [{ status: 'open', mutedUntil: 1 }, 'mutedUntil: requires `status: "muted"`'],
     [{ mutedUntil: 1 }, 'mutedUntil: requires `status: "muted"`'],
-  ] as const)('%j is refused', (patch, message) => {
+  ] as const)('are rejected: %j', (patch, message) => {
     const { db, enqueue, id } = opened()
     const before = findIssue(db, 'org_a', id)
     const wrong = { ...patch, mutedUntil: hand.now + patch.mutedUntil }
@@ -221,7 +221,7 @@ describe('by hand', () => {
     expect(findIssue(db, 'org_a', id)).toEqual(before)
   })
 
-  test("another organization's issue is not there", () => {
+  test("of another organization's issue are rejected as not found", () => {
     const { db, enqueue, id } = opened()
     const stranger = { ...hand, orgId: 'org_b' }
     const missing = new AppError('notFound', `id: issue ${id} does not exist`)
@@ -231,7 +231,7 @@ describe('by hand', () => {
     expect(findIssue(db, 'org_a', id)).toMatchObject({ status: 'open', notes: null })
   })
 
-  test('many at once: a bad one costs its neighbours nothing', () => {
+  test('in bulk apply to valid issues even if others fail', () => {
     const { db, orders, enqueue, id } = opened()
     applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), enqueue)
     const other = issuesOfAlert(db, volumeAlert.id, NOON).find((issue) => issue.id !== id)?.id ?? ''
@@ -249,7 +249,7 @@ describe('by hand', () => {
     expect(orders.filter((order) => order.kind === 'notify')).toHaveLength(2)
   })
 
-  test('what the outbox cannot take does not happen', () => {
+  test('are rolled back if the outbox fails', () => {
     const { db, id } = opened()
     const before = findIssue(db, 'org_a', id)
     const full = () => {
@@ -264,15 +264,15 @@ describe('by hand', () => {
   })
 })
 
-test('the history is the last 500 entries, oldest first', () => {
+test('the history contains the 500 most recent entries, oldest first', () => {
   const { db, id } = opened()
   for (let at = 1; at <= 600; at++) addHistory(db, id, 'note', null, at)
   const history = issueHistory(db, id)
   expect(history.map((entry) => entry.createdAt)).toEqual(Array.from({ length: 500 }, (_, index) => 101 + index))
 })
 
-describe('evaluations that race', () => {
-  test('two decided on the same look: the second is refused whole', () => {
+describe('concurrent evaluations', () => {
+  test('the second of two based on the same state is rejected entirely', () => {
     const path = join(folder, 'look.db')
     const [first, second] = [databaseWithOrgs(path), openDatabase(path)]
     const decide = (id: string) => reconcile(evaluationOf({ findings: [findingOf()], newId: () => id }))
@@ -284,7 +284,7 @@ describe('evaluations that race', () => {
     expect(issueHistory(second, 'iss_second')).toEqual([])
   })
 
-  test('processes that report the same troubles open each once and lose no count', async () => {
+  test('with the same findings open each issue once and lose no count', async () => {
     const path = join(folder, 'race.db')
     const db = databaseWithOrgs(path)
     const script = `
@@ -305,7 +305,7 @@ describe('evaluations that race', () => {
   })
 })
 
-test('a validation issue of one alert leaves those of another alone', () => {
+test('an evaluation of one alert does not affect the issues of another', () => {
   const { db, enqueue, id } = opened()
   const later = NOON + 30 * DAY_MS
   const window = { from: later - HOUR_MS, to: later, complete: true }

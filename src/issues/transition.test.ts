@@ -43,8 +43,8 @@ const TABLE: Record<IssueStatus, Record<IssueStatus, string[] | null>> = {
   },
 }
 
-describe.each([...ISSUE_STATUSES])('from %s', (from) => {
-  test.each([...ISSUE_STATUSES])('to %s', (to) => {
+describe.each([...ISSUE_STATUSES])('a transition from %s', (from) => {
+  test.each([...ISSUE_STATUSES])('to %s has the specified effects', (to) => {
     const expected = TABLE[from][to]
     const change = () => transition(issueIn(from), to, 'usr_1', NOON)
     if (expected === null) {
@@ -56,7 +56,7 @@ describe.each([...ISSUE_STATUSES])('from %s', (from) => {
   })
 })
 
-test('a change says who, from what and when', () => {
+test('a status change records the user, the previous status and the time', () => {
   const changes = transition(issueIn('muted'), 'resolved', 'usr_1', NOON)
   expect(changes).toEqual([
     {
@@ -84,17 +84,20 @@ test.each([
   ['muted', 'open', NOON - 1, 'reopened', null],
   ['muted', 'resolved', NOON - 1, '', NOON - 1],
   ['open', 'muted', null, '', null],
-] as const)('from %s to %s when the resolution is notified at %p', (from, to, notifiedAt, notified, notifiedAfter) => {
-  const changes = transition(issueIn(from, { resolutionToldAt: notifiedAt }), to, 'usr_1', NOON)
-  expect(outcomeOf(changes).notified).toBe(notified)
-  expect(changes[0]).toMatchObject({ values: { resolutionToldAt: notifiedAfter } })
-})
+] as const)(
+  'changing from %s to %s handles a resolution notification due at %p',
+  (from, to, notifiedAt, notified, notifiedAfter) => {
+    const changes = transition(issueIn(from, { resolutionToldAt: notifiedAt }), to, 'usr_1', NOON)
+    expect(outcomeOf(changes).notified).toBe(notified)
+    expect(changes[0]).toMatchObject({ values: { resolutionToldAt: notifiedAfter } })
+  },
+)
 
 test.each([
   ['resolved', 0],
   ['muted', 0],
   ['acknowledged', 1],
-] as const)('opened by hand, a %s issue has %d clear windows', (from, clearWindows) => {
+] as const)('a %s issue that a user reopens has %d clear windows', (from, clearWindows) => {
   const [update] = transition(issueIn(from, { clearWindows: 1 }), 'open', 'usr_1', NOON)
   expect({ clearWindows: 1, ...(update?.kind === 'update' ? update.values : {}) }).toMatchObject({ clearWindows })
 })
@@ -103,7 +106,7 @@ test.each([
   ['new', null, 'text', 'text'],
   ['changed', 'before', 'after', 'after'],
   ['removed', 'before', '', null],
-] as const)('notes: %s', (_, before, text, notes) => {
+] as const)('notes are stored and recorded in the history: %s', (_, before, text, notes) => {
   expect(rewriteNotes(issueIn('open', { notes: before }), text, 'usr_1', NOON)).toEqual([
     { kind: 'update', issueId: 'iss_1', values: { notes } },
     { kind: 'history', issueId: 'iss_1', entry: 'note', payload: { by: 'usr_1', text }, at: NOON, notice: null },
@@ -113,6 +116,6 @@ test.each([
 test.each([
   ['same', 'same'],
   [null, ''],
-] as const)('notes: unchanged %p', (before, text) => {
+] as const)('unchanged notes (%p) write nothing', (before, text) => {
   expect(rewriteNotes(issueIn('open', { notes: before }), text, 'usr_1', NOON)).toEqual([])
 })

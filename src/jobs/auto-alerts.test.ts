@@ -48,7 +48,7 @@ describe('a domain', () => {
     ['with 300 of four kinds', 300, 4, 0, 0],
     ['with 100 of a kind, four weeks ago', 100, 1, 27 * DAY_MS, 1],
     ['with 100 of a kind, long ago', 100, 1, 40 * DAY_MS, 0],
-  ])('%s', async (_, count, names, ageMs, expected) => {
+  ])('gets an automatic alert only if it has enough recent events: %s', async (_, count, names, ageMs, expected) => {
     await using world = await testApp()
     const shop = await domainOf(world)
     if (count > 0) await send(world, shop, count, names)
@@ -57,7 +57,7 @@ describe('a domain', () => {
     expect(await alertsOf(world)).toHaveLength(expected)
   })
 
-  test('is given an alert that looks like any other', async () => {
+  test('gets an ordinary alert', async () => {
     await using world = await testApp()
     const { shop, alert } = await watched(world, 'Shop')
     const listed = await alertsOf(world)
@@ -83,14 +83,14 @@ describe('a domain', () => {
     ])
   })
 
-  test.each(['x', 'x'.repeat(181), 'x'.repeat(182), '😀'.repeat(127)])('of the name %s has a valid alert', (name) => {
+  test.each(['x', 'x'.repeat(181), 'x'.repeat(182), '😀'.repeat(127)])('with the name %s has a valid alert', (name) => {
     const input = autoAlertInput({ id: 'dom_1', orgId: 'org_1', name })
     expect(readAlertInput(input)).toEqual(input)
     expect(input.name.isWellFormed()).toBe(true)
     expect(input.name.startsWith('Automatic signals: ')).toBe(true)
   })
 
-  test('of each organization has its own', async () => {
+  test('in each organization has its own alert', async () => {
     await using world = await testApp()
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
     const headers = { 'x-org-id': other.id }
@@ -104,7 +104,7 @@ describe('a domain', () => {
     expect(await alertsOf(world, { 'x-org-id': world.owner.orgId })).toMatchObject([{ domainId: mine.id }])
   })
 
-  test('is given one when there is room for it', async () => {
+  test('gets an alert as soon as the alert limit permits', async () => {
     await using world = await testApp()
     const { db } = world.app
     const insert = db.prepare(
@@ -127,7 +127,7 @@ describe('a domain', () => {
 })
 
 describe('an automatic alert', () => {
-  test('stays as a user changed it', async () => {
+  test('retains the changes of a user', async () => {
     await using world = await testApp()
     const { alert } = await watched(world)
     const { id, orgId, createdAt, updatedAt, ...input } = alert
@@ -151,7 +151,7 @@ describe('an automatic alert', () => {
     expect([(await alertsOf(world)).length, domainsWithAutoAlert(world.app.db)]).toEqual([1, []])
   })
 
-  test('that a user deletes is never created again', async () => {
+  test('is never created again after a user deletes it', async () => {
     await using world = await testApp()
     const { shop, alert } = await watched(world)
     expect((await world.call('DELETE', `/v1/alerts/${alert.id}`)).status).toBe(200)
@@ -163,7 +163,7 @@ describe('an automatic alert', () => {
     expect(domainsWithAutoAlert(world.app.db)).toEqual([])
   })
 
-  test('goes with its domain, and its issues with it', async () => {
+  test('is deleted with its domain, including its issues', async () => {
     await using world = await testApp()
     const { shop, alert } = await watched(world)
     const { db } = world.app
@@ -187,7 +187,7 @@ describe('an automatic alert', () => {
     expect(db.prepare('SELECT count(*) FROM signalAlert').pluck().get()).toBe(0)
   })
 
-  test('stays when its domain is deleted and a user made it watch another one too, or all', async () => {
+  test('remains after its domain is deleted if a user added another domain, or all', async () => {
     await using world = await testApp()
     const [first, second] = [await watched(world), await watched(world)]
     const change = (id: string, domains: object) => {
@@ -213,7 +213,7 @@ describe('an automatic alert', () => {
     expect(await alertsOf(world)).toHaveLength(2)
   })
 
-  test('of an organization that is gone is forgotten', async () => {
+  test('of a deleted organization is deleted', async () => {
     await using world = await testApp()
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
     const headers = { 'x-org-id': other.id }

@@ -27,7 +27,7 @@ function setUp() {
 
 const answered = (status: number, body: string): Reply => ({ kind: 'status', status, headers: {}, body })
 
-test('a hostname is active when this collector answers there', async () => {
+test('a hostname is active when this collector responds there', async () => {
   const { clock, token, requests, world, job, status } = setUp()
   await job()
   expect([status(), world.changes]).toEqual(['failing', 0])

@@ -12,7 +12,7 @@ const files = ({ folder }: TestApp) => readdirSync(join(folder, 'events')).filte
 const search = async (world: TestApp, query = ''): Promise<object[]> =>
   (await world.call('GET', `/v1/events?limit=200${query}`)).body.events
 
-test('an hour that ended becomes one file, and every answer stays', async () => {
+test('a completed hour is compacted into one file without changing query results', async () => {
   await using world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (let part = 0; part < 5; part++) {
@@ -70,7 +70,7 @@ async function loadHours(stand: WarehouseFixture, hours: number): Promise<void> 
   stand.clock.advance(HOUR_MS)
 }
 
-test('a damaged file does not affect other hours, is reported once and left out from then on', async () => {
+test('a damaged file does not affect other hours, is reported once and then skipped', async () => {
   const reported: Flaw[] = []
   await using stand = await WarehouseFixture.open({ damaged: (flaws) => void reported.push(...flaws) })
   await loadHours(stand, 4)

@@ -47,7 +47,7 @@ const bytesOf = (world: TestApp) =>
   )
 
 describe('the disk budget', () => {
-  test('deletes whole days, oldest first, then counts; keeps the current hour, but rejects new batches', async () => {
+  test('deletes whole days, oldest first, then counts; retains the current hour, but rejects new batches', async () => {
     await using world = await testApp({ diskBudget: '1' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
@@ -94,7 +94,7 @@ describe('the disk budget', () => {
     expect(world.warnings).toEqual([])
   })
 
-  test('accepts batches again when there is space', async () => {
+  test('accepts batches again when space is available', async () => {
     await using world = await testApp({ diskBudget: '100kB' })
     const { token, events } = await shopOf(world)
     await send(world, token, 'large', 8)
@@ -108,7 +108,7 @@ describe('the disk budget', () => {
     expect(world.warnings.at(-1)).toEndWith('is within its share of the disk budget again')
   })
 
-  test('attributes the spool and common files to their organizations', async () => {
+  test('attributes the spool and shared files to their organizations', async () => {
     await using world = await testApp({ diskBudget: '300kB' })
     const [mine, theirs] = [await shopOf(world), await shopOf(world, 'Theirs')]
     await send(world, mine.token, 'yesterday', 4)
@@ -126,7 +126,7 @@ describe('the disk budget', () => {
     expect(await mine.events()).toContain('yesterday')
   })
 
-  test('is kept without its files once it dropped something, also after a restart', async () => {
+  test('removes the files of deleted days, also after a restart', async () => {
     await using world = await testApp({ diskBudget: '200kB' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
@@ -144,7 +144,7 @@ describe('the disk budget', () => {
   })
 })
 
-describe('files of runs', () => {
+describe('the files of runs', () => {
   const runOf = (world: TestApp, orgId: string, bytes: number) => {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), Buffer.alloc(bytes))
@@ -152,7 +152,7 @@ describe('files of runs', () => {
   }
   const isKept = (world: TestApp, id: string) => existsSync(join(world.folder, 'runs', id, 'requests.har'))
 
-  test('count towards the budget of their organization, whose oldest are deleted', async () => {
+  test('count towards the budget of their organization, and its oldest are deleted first', async () => {
     await using world = await testApp({ diskBudget: '1000000' })
     const mine = await shopOf(world)
     const theirs = await shopOf(world, 'Theirs')
@@ -171,7 +171,7 @@ describe('files of runs', () => {
     expect(await theirs.events()).toEqual(['theirs'])
   })
 
-  test('of a running run are kept', async () => {
+  test('of an active run are not deleted', async () => {
     await using world = await testApp({ diskBudget: '1000' })
     const id = storeRun(world, aRun(), { end: false })
     const folder = join(world.folder, 'runs', id)

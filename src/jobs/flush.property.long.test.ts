@@ -14,7 +14,7 @@ const eventsIn = async (app: TestApp): Promise<string[]> => {
   return body.events.map(({ id }: { id: string }) => id).toSorted()
 }
 
-test('whatever is repeated, flushed, compacted, stopped and killed: every event is there once, and counted once', async () => {
+test('every event is stored and counted once after any repeats, flushes, compactions, stops and kills', async () => {
   const aStep = fc.oneof(
     { weight: 5, arbitrary: fc.nat(6) },
     {

@@ -35,7 +35,7 @@ async function accounts(world: TestApp) {
 }
 
 describe('a flush', () => {
-  test('moves what is old enough to the warehouse, and counts it there', async () => {
+  test('moves segments of sufficient age to the warehouse and counts their events', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -51,7 +51,7 @@ describe('a flush', () => {
     expect([stored(world).length, await eventsIn(world)]).toEqual([1, 2])
   })
 
-  test('counts once what it does twice, because it was killed before the spool was emptied', async () => {
+  test('counts events once when repeated after a kill before the spool was emptied', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -69,7 +69,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 4, refused: [2] })
   })
 
-  test('that was killed before it started is repeated', async () => {
+  test('loads the segments of a process that was killed before flushing', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -80,7 +80,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 2, refused: [1] })
   })
 
-  test('remembers batches, so a repeat gets the same answer and counts once', async () => {
+  test('remembers batches, so a repeated batch gets the same response and is counted once', async () => {
     const { world, send } = await setUp()
     await using _world = world
     const batch = { batchId: 'the-same-batch' }
@@ -94,7 +94,7 @@ describe('a flush', () => {
     expect(await eventsIn(world)).toBe(2)
   })
 
-  test('of a segment without events writes no file, but the ledger', async () => {
+  test('of a segment without events writes only the ledger', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send({ events: [{}] })
@@ -104,7 +104,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 0, refused: [1] })
   })
 
-  test('runs at the end of the program, regardless of age', async () => {
+  test('runs at shutdown, regardless of age', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -121,8 +121,8 @@ function partsOf({ db, clock, spool, warehouse }: WarehouseFixture, recordRefusa
   return { db, batches: new SeenBatches(db, clock), spool, warehouse, collector: { recordRefusals } }
 }
 
-describe('a flush that fails in part', () => {
-  test('loads every segment that can be loaded, and the others once they can, each once', async () => {
+describe('a partially failed flush', () => {
+  test('loads every available segment, and the others once they are available, each once', async () => {
     const { world, send } = await setUp()
     await using _world = world
     // Each batch is in a different hour, so there are four segments.
@@ -153,7 +153,7 @@ describe('a flush that fails in part', () => {
     expect([spooled(world), await eventsIn(world)]).toEqual([['000000000005.ndjson'], 10])
   })
 
-  test('because refused batches cannot be written loads what is there, and counts them later', async () => {
+  test("loads segments even if refusal counts can't be written, and counts them later", async () => {
     const { world, domain, send } = await setUp()
     await using _world = world
     await send()
@@ -171,7 +171,7 @@ describe('a flush that fails in part', () => {
     expect(await accounts(world)).toEqual({ events: 2, refused: [1, 1] })
   })
 
-  test('for a part that says so still seals, and fails with it', async () => {
+  test('still seals segments if recording refusals fails, and then fails with that error', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{}])
     const trouble = new Error('no')
@@ -191,7 +191,7 @@ const quietLog = {
   },
 }
 
-describe('the last flush', () => {
+describe('the final flush', () => {
   test('loads pending batches and refusal counts, and closes the spool', async () => {
     await using stand = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
@@ -209,7 +209,7 @@ describe('the last flush', () => {
     expect(await stand.count()).toEqual({ rows: 5, events: 5 })
   })
 
-  test('closes the spool and loads, although something could not be written', async () => {
+  test('closes the spool and loads segments even if a write failed', async () => {
     await using stand = await WarehouseFixture.open()
     const additions = stand.add([{}])
     const errors: unknown[] = []

@@ -27,7 +27,7 @@ async function alive(world: TestApp, seconds: number) {
   }
 }
 
-test('after a kill the start of the gap is known, and the operator is notified once', async () => {
+test('after a kill, the start of the gap is recorded, and the operator is notified once', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, operatorMail: OPERATOR })
   await alive(world, 95)
@@ -53,7 +53,7 @@ test('after a kill the start of the gap is known, and the operator is notified o
   expect(await metric(world, 'tagwarden_collect_gap_seconds')).toBe(3605)
 })
 
-test('without a mail server, or without an address, the log is all that is written', async () => {
+test('without a mail server or an operator address, only the log is written', async () => {
   const sent: unknown[] = []
   const transport = {
     async send(outbound: unknown) {
@@ -69,7 +69,7 @@ test('without a mail server, or without an address, the log is all that is writt
   }
 })
 
-test('gaps are kept for 400 days', async () => {
+test('gaps are retained for 400 days', async () => {
   await using world = await testApp()
   world.clock.advance(HOUR_MS)
   await world.crash()
@@ -84,7 +84,7 @@ test('gaps are kept for 400 days', async () => {
 test.each([
   ['a kill of two hours', 2 * HOUR_MS, []],
   ['a quick restart', 60 * SECOND_MS, ['open']],
-])('counts of %s', async (_, awayMs, expected) => {
+])('an hour with %s is evaluated only if the gap is short', async (_, awayMs, expected) => {
   await using world = await testApp()
   await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const alert = { name: 'Traffic', alertType: 'volume_threshold', volume: { op: 'lte', count: 0 }, period: '1h' }

@@ -25,7 +25,7 @@ function program(usedMs: number) {
   }
 }
 
-test('pages are released once after startup, after four idle seconds', () => {
+test('file pages are released once after startup, after four idle seconds', () => {
   const { live, given } = program(300)
   live(3, 1)
   live(1, 400)
@@ -35,13 +35,13 @@ test('pages are released once after startup, after four idle seconds', () => {
   expect(given).toEqual([8])
 })
 
-test('nothing is released while the program works', () => {
+test('nothing is released while the program is busy', () => {
   const { live, given } = program(300)
   live(1000, 51)
   expect(given).toEqual([])
 })
 
-test('pages are released again after work, at most once a minute', () => {
+test('file pages are released again after work, at most once a minute', () => {
   const { live, given } = program(300)
   for (let round = 0; round < 20; round++) {
     live(2, 500)

@@ -5,7 +5,7 @@ import { type Job, runJobs } from './job.ts'
 
 const everySecond = (run: Job['run'], name = 'work'): Job => ({ name, pattern: '* * * * * *', run })
 
-test.concurrent('a job runs repeatedly, never twice at once, without affecting others', async () => {
+test.concurrent('a job runs repeatedly, never concurrently with itself, without affecting others', async () => {
   let started = 0
   let underWay = 0
   let most = 0
@@ -49,7 +49,7 @@ test.concurrent('a trigger starts a run early, once for concurrent triggers, and
   expect(runs).toHaveLength(2)
 })
 
-test.concurrent('a run that fails is reported by the name of its job, and tried again', async () => {
+test.concurrent('a failed run is reported with the name of its job, and retried', async () => {
   const reports: string[] = []
   const failing = everySecond(() => Promise.reject(new Error('no room')))
   const runner = runJobs([failing], (error, job) => reports.push(`${job} / ${(error as Error).message}`))
@@ -58,7 +58,7 @@ test.concurrent('a run that fails is reported by the name of its job, and tried 
   expect(new Set(reports)).toEqual(new Set(['work: no room / no room']))
 })
 
-test.concurrent('stopping waits for the run under way, and starts no more', async () => {
+test.concurrent('stopping waits for the current run, and starts no others', async () => {
   let started = 0
   let ended = 0
   const held = Promise.withResolvers<void>()

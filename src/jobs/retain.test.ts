@@ -25,7 +25,7 @@ async function daysLeft(world: TestApp): Promise<string[]> {
 }
 
 describe('retained data', () => {
-  test('are events within the configured retention', async () => {
+  test('includes events within the configured retention', async () => {
     await using world = await testApp({ retentionDays: '3' })
     await daysOf(world, 6)
     await world.run('retain')
@@ -38,7 +38,7 @@ describe('retained data', () => {
     expect(usage.totalEvents).toBe(6)
   })
 
-  test('are batches for a day, so that repeats are recognised', async () => {
+  test('includes batches for a day, so that repeats are recognised', async () => {
     await using world = await testApp()
     const { token } = await daysOf(world, 1)
     const repeat = async () => {
@@ -53,7 +53,7 @@ describe('retained data', () => {
     expect(await repeat()).toBe(1)
   })
 
-  test('is nothing of a deleted organization', async () => {
+  test('includes nothing of a deleted organization', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
@@ -81,7 +81,7 @@ describe('retained data', () => {
     expect(readdirSync(join(world.folder, 'events')).filter((name) => name.endsWith('.parquet'))).toEqual([])
   })
 
-  test('are counts by the minute for 400 days, longer than the events, and none of an organization that is gone', async () => {
+  test('includes counts by the minute for 400 days, longer than events, but none of a deleted organization', async () => {
     await using world = await testApp({ retentionDays: '3' })
     const { db } = world.app
     const { token } = await daysOf(world, 1)
@@ -120,7 +120,7 @@ describe('retained data', () => {
     expect([kept(), files()]).toEqual([[], []])
   })
 
-  test('are counters, ledger, history and settled deliveries of 400 days', async () => {
+  test('includes counters, ledger, history and settled deliveries for 400 days', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { token } = await daysOf(world, 1)

@@ -108,13 +108,13 @@ describe('a label', () => {
     [{ label: 'L', members: [], color: '#12345g' }, 'color: must be a color such as #3b82f6'],
     [{ label: 'L', members: [], kind: 'team' }, 'kind: must be one of step, group, owner'],
     [{ label: 'L', members: [], id: 'lbl_1' }, 'id: there is no such field'],
-  ])('%j is refused: %s', async (body, error) => {
+  ])('%j is rejected: %s', async (body, error) => {
     const { post, list } = setUp()
     expect(await post('assign', body)).toMatchObject({ status: 400, body: { error } })
     expect(await list()).toEqual([])
   })
 
-  test('pages list each label once, oldest first', async () => {
+  test('is listed once across pages, oldest first', async () => {
     const { call, cast, post } = setUp()
     const names = ['One', 'Two', 'Three']
     for (const label of names) await post('assign', { label, members: [] })
@@ -125,14 +125,14 @@ describe('a label', () => {
     expect([first.labels.length, rest.nextCursor]).toEqual([2, null])
   })
 
-  test('colors of new labels differ', async () => {
+  test('gets a different color from other new labels', async () => {
     const { post, list } = setUp()
     for (let n = 0; n < 10; n++) await post('assign', { label: `L${n}`, members: [] })
     expect(new Set((await list()).map(({ color }: { color: string }) => color)).size).toBe(10)
   })
 })
 
-describe('limits whose refusal changes nothing', () => {
+describe('limits that reject assignments without side effects', () => {
   const some = (count: number, vendor = 'V') => Array.from({ length: count }, (_, n) => ({ vendor, event: `e${n}` }))
 
   test(`${MAX_LABELS} labels of an organization`, async () => {

@@ -56,7 +56,7 @@ const refused = async (sent: Sent) => {
   return [status, body?.error]
 }
 
-test('a message is answered as JSON, which is not cached', async () => {
+test('a message receives a JSON response that is not cached', async () => {
   const { status, headers, body } = await send()
   expect([status, body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }])
   expect(headers.get('content-type')).toBe('application/json')
@@ -65,14 +65,14 @@ test('a message is answered as JSON, which is not cached', async () => {
   expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
 })
 
-test('a notification is accepted without an answer', async () => {
+test('a notification is accepted without a response body', async () => {
   const { status, body } = await send({ body: { jsonrpc: '2.0', method: 'notifications/initialized' } })
   expect([status, body]).toEqual([202, null])
 })
 
 describe('credentials', () => {
   test.each(['nobody', 'stranger', 'revoked', 'expired'] as const)(
-    '%s is refused, whatever is sent',
+    'of %s are rejected, regardless of the body',
     async (caller) => {
       const key = credentialsOf(server.people)[caller]
       for (const body of [PING, '{', 'x'.repeat(MAX_BODY_BYTES + 1)]) {
@@ -101,7 +101,7 @@ describe('credentials', () => {
     expect([status === 401, isRead]).toEqual([caller === 'nobody', caller === 'viewer'])
   })
 
-  test('that expired while the body arrived are refused', async () => {
+  test('that expired while the body arrived are rejected', async () => {
     const { userId, orgId } = server.people.vera
     let ended = false
     const pull = (controller: ReadableStreamDefaultController) => {
@@ -121,7 +121,7 @@ describe('credentials', () => {
     expect(status).toBe(401)
   })
 
-  test('a rate limit answers with `retry-after`', async () => {
+  test('over the rate limit are rejected with `retry-after`', async () => {
     const answer = mcpOf({
       authenticate() {
         throw new AppError('rateLimited', 'too many requests; try again in 7 s', 7)
@@ -132,7 +132,7 @@ describe('credentials', () => {
   })
 })
 
-test('a bug is reported, and answered without details', async () => {
+test('an unexpected error is reported, and the response omits its details', async () => {
   const bug = new TypeError('/home/someone/secret')
   const answer = mcpOf({
     authenticate() {
@@ -147,14 +147,14 @@ test('a bug is reported, and answered without details', async () => {
   expect(answer.bugs).toEqual([[bug, 'POST /mcp']])
 })
 
-test.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS'])('%s is not supported', async (method) => {
+test.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS'])('the method %s is not supported', async (method) => {
   for (const key of [server.people.alice.key, null]) {
     const { status, headers } = await send({ method, key })
     expect([status, headers.get('allow')]).toEqual([405, 'POST'])
   }
 })
 
-describe('a page', () => {
+describe('a request from a web page', () => {
   test.each([
     'https://evil.example',
     'http://tags.example',
@@ -162,18 +162,18 @@ describe('a page', () => {
     'https://tags.example.evil.example',
     'null',
     '',
-  ])('of %p is refused', async (origin) => {
+  ])('with origin %p is rejected', async (origin) => {
     const before = everyRow(server.db)
     expect(await refused({ headers: { origin } })).toEqual([403, `origin: must be ${PUBLIC_URL}`])
     expect(everyRow(server.db)).toEqual(before)
   })
 
-  test('of the server itself is answered', async () => {
+  test('of the server itself is accepted', async () => {
     expect((await send({ headers: { origin: PUBLIC_URL } })).status).toBe(200)
   })
 })
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const padded = (bytes: number) => JSON.stringify(PING).padEnd(bytes, ' ')
   test.each<[string, Sent, number, string]>([
     ['one byte too many', { body: padded(MAX_BODY_BYTES + 1) }, 413, `body: is larger than ${MAX_BODY_BYTES} bytes`],
@@ -193,18 +193,18 @@ describe('bodies', () => {
     ['great depth', { body: `${'['.repeat(99)}${']'.repeat(99)}` }, 400, 'body: is nested more than 50 levels deep'],
     ['101 messages', { body: Array(101).fill(PING) }, 400, 'body: has more than 100 messages'],
     ['no Accept', { headers: { accept: 'application/json' } }, 406, 'Not Acceptable: '],
-  ])('of %s are refused', async (_, sent, status, sentence) => {
+  ])('of %s are rejected', async (_, sent, status, sentence) => {
     const [code, error] = await refused(sent)
     expect([code, error?.slice(0, sentence.length)]).toEqual([status, sentence])
   })
 
-  test('of the largest size are read', async () => {
+  test('of the maximum size are accepted', async () => {
     expect((await send({ body: padded(MAX_BODY_BYTES) })).status).toBe(200)
   })
 })
 
 describe('a batch of messages', () => {
-  test('is answered as a batch, and each message counts', async () => {
+  test('receives a batch of responses, and each message is counted', async () => {
     const before = server.counted()
     const { body } = await send({ body: [PING, call('list_alerts', {}, 2), call('nothing', {}, 'three')] })
     expect(server.counted() - before).toBe(3)
@@ -214,13 +214,13 @@ describe('a batch of messages', () => {
     expect(byId.get('three')).toMatchObject({ error: { code: -32602, message: 'unknown tool: nothing' } })
   })
 
-  test('in which one cancels another is still answered', async () => {
+  test('receives a response even if one message cancels another', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     const { body } = await send({ body: [call('ask_slowly'), cancel] })
     expect([body].flat()).toMatchObject([{ id: 1, result: { structuredContent: { ok: true } } }])
   })
 
-  test('with the same id is answered once', async () => {
+  test('with the same id receives one response', async () => {
     const { body } = await send({ body: [PING, PING] })
     expect([body].flat()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })
@@ -238,9 +238,9 @@ test('a malformed call is a JSON-RPC error', async () => {
   }
 })
 
-describe('with any arguments', () => {
+describe('any arguments', () => {
   const tools = ['list_alerts', 'get_alert', 'create_alert', 'rename_thing', 'change_issue']
-  test('a tool returns a result or a refusal, and never fails unexpectedly', async () => {
+  test('cause a result or a refusal, but no unexpected failure', async () => {
     const known = fc.record(
       Object.fromEntries(
         [

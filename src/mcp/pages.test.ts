@@ -20,13 +20,13 @@ function pagesOf(answer: Fields) {
   }
 }
 
-describe('an answer of a route without paging', () => {
-  test('is whole when it is short', () => {
+describe('the response of a route without paging', () => {
+  test('is complete if it is short', () => {
     const answer = { vendors: texts(100, 300), total: 100 }
     expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
   })
 
-  test('is continued, and explains that in a sentence', () => {
+  test('is continued on further pages, and explains how', () => {
     const answer = { total: 3, vendors: texts(3, 15_000) }
     const [first, second, ...none] = pagesOf(answer)
     expect(none).toEqual([])
@@ -40,7 +40,7 @@ describe('an answer of a route without paging', () => {
     })
   })
 
-  test('has all items on its pages in order, and pages exceed the limit only for a single item', () => {
+  test('has all items on its pages in order, and a page exceeds the limit only for a single item', () => {
     const items = fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 2, maxLength: 30 })
     fc.assert(
       fc.property(items, fc.array(fc.string(), { maxLength: 5 }), fc.string(), (lengths, others, name) => {
@@ -62,7 +62,7 @@ describe('an answer of a route without paging', () => {
     )
   })
 
-  test('is not split when one item is too long, or without a list', () => {
+  test('is not split if one item is too long, or without a list', () => {
     for (const answer of [{ vendors: texts(1, 90_000) }, { text: 'x'.repeat(90_000) }]) {
       expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
     }
@@ -73,7 +73,7 @@ describe('an answer of a route without paging', () => {
     ])
   })
 
-  test('ends when it got shorter in between', () => {
+  test('ends if the list became shorter between pages', () => {
     const cursor = pageOf('get_it', { vendors: texts(9, 9000) }, undefined).answer.nextCursor as string
     const { answer, note } = pageOf('get_it', { vendors: [1] }, cursor)
     expect([answer, note]).toEqual([{ vendors: [], nextCursor: null }, 'vendors: none of 1.'])
@@ -89,13 +89,13 @@ describe('an answer of a route without paging', () => {
     encodeCursor(['vendors', 1]),
     encodeCursor([null, null]),
     encodeCursor([1]),
-  ])('refuses the cursor %p', (cursor) => {
+  ])('rejects the cursor %p', (cursor) => {
     const refused = new AppError('invalid', 'cursor: is not a cursor of this list')
     expect(() => pageOf('get_it', { vendors: [1, 2], total: 2 }, cursor)).toThrow(refused)
   })
 })
 
-describe('an answer of a route with paging', () => {
+describe('the response of a route with paging', () => {
   const all = texts(200, 1000)
   /** Answers like a list of 200 items with 1,000 characters each. */
   const listFrom =
@@ -122,7 +122,7 @@ describe('an answer of a route with paging', () => {
     expect(found).toEqual(all)
   })
 
-  test('is not requested again when it fits', async () => {
+  test('is not requested again if it fits', async () => {
     const asked: number[] = []
     const ask = listFrom(0, asked)
     const first = await ask(10)
@@ -133,7 +133,7 @@ describe('an answer of a route with paging', () => {
     expect(await shorterPage('list_it', last, ask)).toEqual({ answer: last, note: null })
   })
 
-  test('is whole when one item is too long', async () => {
+  test('is complete if one item is too long', async () => {
     const ask = async (limit: number) => ({ items: texts(limit, 90_000), nextCursor: `${limit}` })
     const { answer, note } = await shorterPage('list_it', await ask(7), ask)
     expect(answer).toEqual({ items: texts(1, 90_000), nextCursor: '1' })

@@ -45,7 +45,7 @@ const alert = {
   channels: [{ type: 'email', target: 'ops@example.com' }],
 }
 
-test('the server sends its name and instructions', async () => {
+test('the server returns its name and instructions', async () => {
   await using client = await as('viewer')
   expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version: VERSION })
   expect(client.getInstructions()).toContain('list_issues')
@@ -60,7 +60,7 @@ describe('tools', () => {
     ['member', [...READING, ...EDITING, ...MORE_EDITING]],
     ['admin', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
     ['owner', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
-  ])('%s sees the tools that it may use', async (caller, names) => {
+  ])('are listed for %s according to permissions', async (caller, names) => {
     await using client = await as(caller)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name).sort()).toEqual([...names].sort())
@@ -79,7 +79,7 @@ describe('tools', () => {
     ['readOnly', 'delete_thing', 'this key can only read'],
     ['readOnly', 'rename_thing', 'this key can only read'],
     ['member', 'rename_thing', 'this needs the role admin; yours is member'],
-  ])('%s is refused %s', async (caller, name, sentence) => {
+  ])("can't be called without permission: %s, %s", async (caller, name, sentence) => {
     await using client = await as(caller)
     const before = everyRow(server.db)
     expect((await callTool(client, name, { dryRun: true })).refusal).toBe(sentence)
@@ -87,7 +87,7 @@ describe('tools', () => {
     expect(everyRow(server.db)).toEqual(before)
   })
 
-  test('return the route’s answer as a value and as text', async () => {
+  test('return the response of the route as a value and as text', async () => {
     const id = server.addAlert('One')
     await using client = await as('member')
     await client.listTools()
@@ -99,14 +99,14 @@ describe('tools', () => {
     expect((await callTool(client, 'ask_slowly')).value).toEqual({ ok: true })
   })
 
-  test('show only data of the organization', async () => {
+  test('return only data of the organization', async () => {
     const id = server.addAlert('One')
     await using client = await as('otherOrg')
     expect((await callTool(client, 'list_alerts')).value.alerts).toEqual([])
     expect((await callTool(client, 'get_alert', { id })).refusal).toContain('no such alert')
   })
 
-  test('write, with the origin of the call', async () => {
+  test('write data and record the origin of the call', async () => {
     await using client = await as('admin')
     await client.listTools()
     const { value, texts } = await callTool(client, 'rename_thing', { id: 'a', name: 'ab', times: 2 })
@@ -123,7 +123,7 @@ describe('tools', () => {
     ['rename_thing', { id: 'a', name: 'b' }],
     ['delete_thing', { id: 'kept' }],
     ['create_alert', alert],
-  ])('a dry run of %s has no effect', async (name, args) => {
+  ])('change nothing in a dry run of %s', async (name, args) => {
     await using client = await as('owner')
     await client.listTools()
     await callTool(client, 'rename_thing', { id: 'kept', name: 'kept' })
@@ -137,7 +137,7 @@ describe('tools', () => {
   })
 })
 
-describe('groups', () => {
+describe('tool groups', () => {
   const USUAL_READING = ['get_alert', 'get_issue', 'list_alerts', 'list_issues', 'list_tools', 'call_tool']
   const USUAL_EDITING = ['create_alert', 'set_alert_enabled', 'change_issue']
 
@@ -149,13 +149,13 @@ describe('groups', () => {
     ['owner', 'issues,%20odd', ['list_issues', 'get_issue', 'change_issue', 'change_issues', ...ODD]],
     ['viewer', 'core,odd', [...USUAL_READING, 'ask_slowly', 'break_thing', 'fill_disk']],
     ['owner', 'all,issues', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
-  ])('%s sees the tools of the groups %p', async (caller, groups, names) => {
+  ])('give %s the tools of the groups %p', async (caller, groups, names) => {
     await using client = await as(caller, groups)
     expect((await namesOf(client)).sort()).toEqual([...names].sort())
     expect(await namesOf(client)).toEqual(await namesOf(client))
   })
 
-  test('the default tools are listed without the schemas of their answers, others with them', async () => {
+  test('list the default tools without response schemas, and other tools with them', async () => {
     await using usual = await as('owner', null)
     expect((await usual.listTools()).tools.filter(({ outputSchema }) => outputSchema)).toEqual([])
     await using issues = await as('owner', 'core,issues')
@@ -164,7 +164,7 @@ describe('groups', () => {
   })
 
   test.each(['nothing', '', 'core,,issues', 'Issues'])(
-    '%p is refused with the groups that there are',
+    'are rejected if unknown (%p), with a list of the valid ones',
     async (groups) => {
       const error = await as('owner', groups).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 400, message: expect.stringContaining('use core, all, alerts, issues, odd') })
@@ -177,7 +177,7 @@ describe('groups', () => {
     return JSON.parse(texts[0] ?? '')
   }
 
-  test('list_tools names all tools that the caller may use by group', async () => {
+  test('list_tools lists every tool that the caller may use, by group', async () => {
     await using viewer = await as('viewer', null)
     const { groups } = await listed(viewer, {})
     expect(groups.map(({ group }: { group: string }) => group)).toEqual(['alerts', 'issues', 'odd'])
@@ -191,7 +191,7 @@ describe('groups', () => {
     expect((await listed(owner, { name: 'renameThing' })).tools).toEqual([described])
   })
 
-  test('call_tool calls the tools of list_tools, with the same answers, refusals and dry runs', async () => {
+  test('call_tool calls the tools of list_tools, with the same responses, refusals and dry runs', async () => {
     await using client = await as('admin', null)
     const call = (name: string, args?: unknown) =>
       callTool(client, 'call_tool', { name, ...(args === undefined ? {} : { arguments: args }) })
@@ -207,7 +207,7 @@ describe('groups', () => {
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
-  test('a read-only caller can call no tool that writes', async () => {
+  test("a read-only caller can't call a tool that writes", async () => {
     await using client = await as('readOnly', null)
     const { tools } = await client.listTools()
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
@@ -232,13 +232,13 @@ describe('groups', () => {
     ['list_tools', { group: 'nothing' }, 'group: there is no group nothing; use alerts, issues, odd'],
     ['list_tools', { name: 'nothing' }, 'unknown tool: nothing'],
     ['list_tools', { colour: 'red' }, 'colour: there is no such field'],
-  ])('%s with %j: %s', async (name, args, sentence) => {
+  ])('a call to %s with %j is rejected: %s', async (name, args, sentence) => {
     await using client = await as('owner', null)
     expect((await callTool(client, name, args)).refusal).toBe(sentence)
   })
 })
 
-describe('refusals', () => {
+describe('rejected calls', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['get_alert', { id: 'alr_none' }, 'no such alert'],
     ['get_alert', { id: 'alr_none', x: 1 }, 'x: unknown; known are id'],
@@ -251,7 +251,7 @@ describe('refusals', () => {
     ['rename_thing', { id: 'taken', name: 'a' }, 'name: is taken'],
     ['rename_thing', { id: 'taken', name: 'a', dryRun: true }, 'name: is taken'],
     ['fill_disk', {}, 'the disk is full'],
-  ])('of %s with %j: %s', async (name, args, sentence) => {
+  ])('to %s with %j: %s', async (name, args, sentence) => {
     await using client = await as('owner')
     await client.listTools()
     const { refusal, value, texts } = await callTool(client, name, args)
@@ -300,7 +300,7 @@ describe('refusals', () => {
         'conditions.items[3].values',
       ],
     ],
-  ])('of %s with %j name every field', async (name, args, fields) => {
+  ])('to %s with %j list every invalid field', async (name, args, fields) => {
     await using client = await as('owner')
     const { refusal } = await callTool(client, name, args)
     const lines = (refusal ?? '').split('\n')
@@ -309,7 +309,7 @@ describe('refusals', () => {
     expect(new Set(named).size).toBe(lines.length)
   })
 
-  test('an unknown tool is named', async () => {
+  test('to an unknown tool include its name', async () => {
     await using client = await as('owner')
     for (const name of ['drop_everything', 'hide_thing', 'hideThing', 'constructor']) {
       const error = await client.callTool({ name }).catch((thrown: unknown) => thrown)
@@ -317,14 +317,14 @@ describe('refusals', () => {
     }
   })
 
-  test('a bug is reported, and answered without details', async () => {
+  test('an unexpected error is reported, and the response omits its details', async () => {
     await using client = await as('viewer')
     const { refusal } = await callTool(client, 'break_thing')
     expect(refusal).toBe('internal error; the log of the server says more')
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
-  test('a key that is revoked stops between two calls', async () => {
+  test('a revoked key stops working between two calls', async () => {
     const { alice } = server.people
     await using client = await as('owner')
     await callTool(client, 'list_alerts')
@@ -333,7 +333,7 @@ describe('refusals', () => {
     expect(error).toMatchObject({ code: 401 })
   })
 
-  test('the user of a session with several organizations must name one', async () => {
+  test('the user of a session with several organizations must specify one', async () => {
     const { alice, mallory } = server.people
     addMember(server.db, server.clock, { orgId: mallory.orgId, userId: alice.userId, role: 'viewer' })
     const { token } = openSession(server.db, server.clock, alice.userId, 'password')
@@ -350,7 +350,7 @@ describe('refusals', () => {
 })
 
 describe('resources', () => {
-  test('the most recent ones of each kind are listed, newest first', async () => {
+  test('list the most recent ones of each kind, newest first', async () => {
     for (let index = 0; index < 60; index++) server.addIssue(`Issue ${index}`)
     const alerts = Array.from({ length: 205 }, (_, index) => server.addAlert(`Alert ${index}`))
     await using client = await as('viewer')
@@ -372,7 +372,7 @@ describe('resources', () => {
     ])
   })
 
-  test('return the answers of the routes, for the organization only', async () => {
+  test('return the responses of the routes, for the organization only', async () => {
     server.addIssue('x')
     const id = server.addAlert('One')
     await using client = await as('member')
@@ -395,7 +395,7 @@ describe('resources', () => {
   })
 
   test.each(['tagwarden://alerts/', 'tagwarden://keys/key_1', 'file:///etc/passwd', '', 'tagwarden://alerts/a/../b'])(
-    'there is none at %p',
+    'do not exist at %p',
     async (uri) => {
       await using client = await as('owner')
       const error = await client.readResource({ uri }).catch((thrown: unknown) => thrown)
@@ -403,7 +403,7 @@ describe('resources', () => {
     },
   )
 
-  test('a bug while they are read is answered without details', async () => {
+  test('omit the details of an unexpected error while they are read', async () => {
     const id = server.addAlert('One')
     server.db.prepare('UPDATE alert SET updatedAt = createdAt - ?').run(DAY_MS)
     server.db.exec('DROP TABLE alert')
@@ -416,13 +416,13 @@ describe('resources', () => {
   })
 })
 
-describe('invalid routes fail at startup', () => {
+describe('startup fails', () => {
   const parts = { perform: () => null, report() {} }
-  test('when routes of resources are missing', () => {
+  test('if resource routes are missing', () => {
     expect(() => mcpMethods({ ...parts, routes: [] })).toThrow('there is no route listIssues')
   })
 
-  test('when two tools share a name', () => {
+  test('if two tools share a name', () => {
     const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
     expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
   })

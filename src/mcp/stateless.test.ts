@@ -64,7 +64,7 @@ async function send(sent: Sent = {}) {
 const callTool = (name: string, args: object = {}, more: Sent = {}) =>
   send({ method: 'tools/call', params: { name, arguments: args }, ...more })
 
-test('server/discover returns revisions, capabilities, instructions and their lifetime', async () => {
+test('server/discover returns revisions, capabilities, instructions and their cache lifetime', async () => {
   const { status, headers, body } = await send({ method: 'server/discover' })
   expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
     200,
@@ -87,7 +87,7 @@ test('server/discover returns revisions, capabilities, instructions and their li
   })
 })
 
-test('tools are the same as after a handshake, in the same order', async () => {
+test('the tools and their order are the same as after a handshake', async () => {
   await using older = await connect(server.url, server.people.alice.key)
   const { tools } = await older.listTools()
   const [first, second] = [await send(), await send()]
@@ -98,7 +98,7 @@ test('tools are the same as after a handshake, in the same order', async () => {
   expect(body.result.tools.length).toBeLessThan(tools.length)
 })
 
-test('a tool is called by its name or its operation, and a refusal is a result, too', async () => {
+test('a tool is called by its tool name or its operation name, and a failed call also returns a result', async () => {
   const id = server.addAlert('One')
   for (const name of ['get_alert', 'getAlert']) {
     const { status, body } = await callTool(name, { id })
@@ -130,7 +130,7 @@ const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const INFO_KEY = 'io.modelcontextprotocol/clientInfo'
 
-describe('is refused with the HTTP status and code of the specification', () => {
+describe('error responses with the HTTP status and code of the specification', () => {
   test.each<[string, Sent, number, number, string | RegExp]>([
     [
       'no version in the headers',
@@ -235,7 +235,7 @@ describe('is refused with the HTTP status and code of the specification', () => 
     expect(body.error.message).toMatch(/^[a-z]+: /)
   })
 
-  test('credentials are refused as in the API', async () => {
+  test('invalid credentials are rejected as in the REST API', async () => {
     const { status, headers, body } = await send({ key: 'nonsense' })
     expect([status, headers.get('www-authenticate'), typeof body.error]).toEqual([401, 'Bearer', 'string'])
   })
@@ -255,21 +255,21 @@ describe('an unknown revision', () => {
     ],
     ['in the header', { headers: { 'mcp-protocol-version': '2099-01-01' }, message: { params: {} } }],
     ['in _meta', { headers: { 'mcp-protocol-version': null }, params: meta({ [VERSION_KEY]: '2099-01-01' }) }],
-  ])('%s is answered with the known ones', async (_, sent) => {
+  ])('%s is rejected with the list of supported revisions', async (_, sent) => {
     for (const method of ['tools/list', 'server/discover', 'ping']) {
       const { status, body } = await send({ ...sent, method })
       expect([status, body]).toEqual([400, { jsonrpc: '2.0', id: 7, error: error('2099-01-01') }])
     }
   })
 
-  test('the client chooses one of them and continues', async () => {
+  test('does not prevent the client from continuing with a supported one', async () => {
     const { body } = await send({ headers: { 'mcp-protocol-version': '2099-01-01' }, message: { params: {} } })
     const [newest] = body.error.data.supported
     expect((await send({ headers: { 'mcp-protocol-version': newest } })).status).toBe(200)
   })
 })
 
-describe('clients that support both', () => {
+describe('clients that support both stateless requests and handshakes', () => {
   const initialize = (protocolVersion: string) => ({
     method: 'initialize',
     message: { params: { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '0' } } },
@@ -280,7 +280,7 @@ describe('clients that support both', () => {
     expect([status, body.result.protocolVersion]).toEqual([200, '2025-11-25'])
   })
 
-  test.each(SUPPORTED.slice(1))('are answered unchanged in %s', async (revision) => {
+  test.each(SUPPORTED.slice(1))('get unchanged responses in revision %s', async (revision) => {
     const headers = { 'mcp-protocol-version': revision }
     expect((await send({ ...initialize(revision), headers })).body.result.protocolVersion).toBe(revision)
     const { status, body } = await send({ headers, message: { params: {} } })
@@ -289,25 +289,25 @@ describe('clients that support both', () => {
     expect([named.status, 'resultType' in named.body.result]).toEqual([200, false])
   })
 
-  test('server/discover without a revision is an unknown method, as on older servers', async () => {
+  test('get "method not found" for server/discover without a revision, as from older servers', async () => {
     const headers = { 'mcp-protocol-version': null }
     const { body } = await send({ method: 'server/discover', message: { params: {} }, headers })
     expect(body.error.code).toBe(-32601)
   })
 })
 
-test('a notification is accepted without an answer', async () => {
+test('a notification is accepted without a response body', async () => {
   const { status, body } = await send({ body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: {} } })
   expect([status, body]).toEqual([202, null])
 })
 
-test('a name in Base64 is decoded', async () => {
+test('a Base64-encoded name is decoded', async () => {
   const name = 'größer'
   const headers = { 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` }
   expect((await callTool(name, {}, { headers })).body.error.message).toBe(`unknown tool: ${name}`)
 })
 
-test('any input gets a JSON-RPC answer and never an internal error', async () => {
+test('any input gets a JSON-RPC response, never an internal error', async () => {
   const params = fc.oneof(
     anyJson,
     fc.record({ _meta: fc.oneof(fc.constant(META), anyJson), name: anyJson, uri: anyJson }),

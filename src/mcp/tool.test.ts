@@ -30,9 +30,9 @@ test.each([
   ['listAlerts', 'list_alerts'],
   ['whoami', 'whoami'],
   ['getGa4Events', 'get_ga4_events'],
-])('%s is called %s', (id, name) => expect(toolName(id)).toBe(name))
+])('operation %s becomes the tool %s', (id, name) => expect(toolName(id)).toBe(name))
 
-test('the input is one closed object of all arguments of a call', () => {
+test('the input schema is one closed object with all arguments of a call', () => {
   expect(toolOf(routeWith({})).entry.inputSchema).toEqual({
     type: 'object',
     properties: {
@@ -46,7 +46,7 @@ test('the input is one closed object of all arguments of a call', () => {
   })
 })
 
-test('summary and description become the description', () => {
+test('summary and description are combined into the tool description', () => {
   const { title, description } = toolOf(routeWith({ description: 'Its id stays.' })).entry
   expect([title, description]).toEqual(['Rename a thing', 'Rename a thing. Its id stays.'])
   expect(toolOf(routeWith({})).entry.description).toBe('Rename a thing')
@@ -59,14 +59,14 @@ test.each<[Partial<Route>, string]>([
   [{ method: 'PATCH', access: 'own' }, ''],
   [{ method: 'PUT', access: 'configure' }, 'idempotent'],
   [{ method: 'DELETE', access: 'edit' }, 'destructive idempotent'],
-])('hints of %j: %s', (values, hints) => {
+])('annotation hints of %j: %s', (values, hints) => {
   const { annotations = {}, inputSchema } = toolOf(routeWith(values)).entry
   const told = Object.entries(annotations).flatMap(([hint, yes]) => (yes ? [hint.replace('Hint', '')] : []))
   expect(told.join(' ')).toBe(hints)
   expect('dryRun' in (inputSchema.properties ?? {})).toBe(hints !== 'readOnly')
 })
 
-test('named schemas compile, also when a name occurs twice', () => {
+test('named schemas compile, even when a name occurs twice', () => {
   const answer = Closed({ one: Named, two: Named, many: Type.Array(Named) }, { $id: 'Twice' })
   const schema = toolOf(routeWith({ answer })).entry.outputSchema ?? {}
   expect(JSON.stringify(schema)).not.toMatch(/\$id|\$ref|examples/)
@@ -75,7 +75,7 @@ test('named schemas compile, also when a name occurs twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
-test('a named schema is described where it first occurs, except in answers if tools also write it', () => {
+test('a named schema is described once, and not in the output if it is also part of the input', () => {
   const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
   const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
   const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
@@ -86,7 +86,7 @@ test('a named schema is described where it first occurs, except in answers if to
   expect(Object.keys(outputSchema?.properties ?? {})).toEqual(['one', 'many', 'description', 'to'])
 })
 
-describe('a route that cannot be a tool throws at startup', () => {
+describe("a route that can't be a tool throws at startup", () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([
     ['one name in path and body', { body: clash }, /id is in its params and in its body/],
@@ -102,7 +102,7 @@ describe('a route that cannot be a tool throws at startup', () => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
   })
 
-  test('other routes can', () => {
+  test('other routes are accepted', () => {
     toolOf(routeWith({ answer: Type.Union([Named, OkSchema]) }))
     toolOf(routeWith({ asynchronous: true, access: 'read' }))
     toolOf(routeWith({ access: 'read', body: Closed({ dryRun: Type.Boolean() }) }))
@@ -132,7 +132,7 @@ function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] 
 }
 
 describe('arguments', () => {
-  test('are assigned to the right part, whatever their names', () => {
+  test('are assigned to path, query or body under any name', () => {
     const names = fc.uniqueArray(
       fc.oneof(
         fc.constantFrom('__proto__', 'constructor', 'toString', 'params', 'options', 'id'),
@@ -172,9 +172,9 @@ describe('arguments', () => {
     ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
     ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
     ['a missing path field', { name: 'b' }, 'id: is missing'],
-  ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
+  ])('%s is rejected by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
-  test('that are invalid are all named', () => {
+  test('are all named when several are invalid', () => {
     const faults = faultsOf(toolOf(routeWith({})), { nmae: 'c', times: '2', name: 5, dryRun: 'yes' })
     expect(faults).toEqual([
       'nmae: unknown; known are id, times, name, dryRun',
@@ -185,7 +185,7 @@ describe('arguments', () => {
     ])
   })
 
-  describe('that are instants', () => {
+  describe('instants', () => {
     const instant = InstantInput({ minimum: 0 })
     const tool = toolOf(
       routeWith({
@@ -204,7 +204,7 @@ describe('arguments', () => {
       return [query.since, body.until, body.orders[0].at]
     }
 
-    test('are described as numbers or ISO 8601 texts', () => {
+    test('are described as numbers or ISO 8601 strings', () => {
       const { since } = tool.entry.inputSchema.properties as { since: object }
       expect(since).toMatchObject({
         anyOf: [
@@ -229,12 +229,12 @@ describe('arguments', () => {
       ['2026-01-05T12:00', NOON],
       ['2026-01-05', Date.UTC(2026, 0, 5)],
       ['2024-02-29', Date.UTC(2024, 1, 29)],
-    ])('%s is read at any position', (text, at) => {
+    ])('%s is accepted in the query, the body and lists', (text, at) => {
       expect(instantsOf(text)).toEqual([at, at, at])
       expect(instantsOf(at)).toEqual([at, at, at])
     })
 
-    test('are read for any instant and time zone', () => {
+    test('are parsed correctly for any time and UTC offset', () => {
       const times = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
       fc.assert(
         fc.property(times, fc.integer({ min: -14 * 60, max: 14 * 60 }), (time, minutes) => {
@@ -258,7 +258,7 @@ describe('arguments', () => {
       '2026-01-05T25:00Z',
       '5 Jan 2026',
       '1767614400000',
-    ])('%p is refused at each position', (text) => {
+    ])('%p is rejected in the query, the body and lists', (text) => {
       const args = { id: 'a', since: text, until: text, orders: [{ at: 0 }, { at: text, id: 5 }], count: 'x' }
       expect(faultsOf(tool, args)).toEqual([
         `since: ${SENTENCE}`,
@@ -277,7 +277,7 @@ describe('arguments', () => {
     })
   })
 
-  test('a list of the query may be one string, as in a URL', () => {
+  test('a list in the query may be a comma-separated string, as in a URL', () => {
     const query = Closed({ status: Type.Optional(SeveralOf(['open', 'muted'])), q: Type.Optional(Type.String()) })
     const tool = toolOf(routeWith({ query }))
     for (const [given, read] of [
@@ -292,12 +292,12 @@ describe('arguments', () => {
     }
   })
 
-  test('refused names are truncated', () => {
+  test('rejected names are truncated in the error message', () => {
     const strange = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(1000)}`, 1]))
     expect(refusalOf(toolOf(routeWith({})), strange).length).toBeLessThan(2000)
   })
 
-  test('a read-only tool has no dryRun', () => {
+  test('a read-only tool has no dryRun argument', () => {
     const tool = toolOf(routeWith({ method: 'GET', access: 'read', params: null, query: null, body: null }))
     expect(tool.read({})).toEqual({ params: {}, query: {}, body: undefined, dryRun: false, cursor: undefined })
     expect(refusalOf(tool, { dryRun: true })).toBe('dryRun: unknown; this tool takes no arguments')

@@ -36,7 +36,7 @@ const contents = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 const whole = { 'lib.so': 'the library', 'addon.node': 'the addon' }
 
-test('the first start writes the files, later ones reuse them', () => {
+test('the first start writes the files, and later starts reuse them', () => {
   const base = join(fresh(), 'deep', 'tagwarden')
   const folder = join(base, 'v1')
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, (path) => path)).toBe(folder)
@@ -57,7 +57,7 @@ test('a truncated file is written again', () => {
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
 })
 
-describe('a folder that another user may have filled is not used', () => {
+describe('an untrusted folder is not used', () => {
   const spoil: Record<string, (base: string) => void> = {
     'a link': (base) => {
       const elsewhere = fresh()
@@ -87,7 +87,7 @@ describe('a folder that another user may have filled is not used', () => {
     expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
   })
 
-  test.skipIf(process.getuid?.() !== 0)("another user's (only root can try this)", () => {
+  test.skipIf(process.getuid?.() !== 0)('owned by another user (requires root)', () => {
     const [bad, good] = [fresh(), fresh()]
     mkdirSync(bad)
     chownSync(bad, 12_345, 12_345)
@@ -95,7 +95,7 @@ describe('a folder that another user may have filled is not used', () => {
   })
 })
 
-test('when the loader refuses, the next folder is tried', () => {
+test("the next folder is tried when the library can't be loaded from the first one", () => {
   const [noexec, good] = [fresh(), fresh()]
   const tried: string[] = []
   const folder = unpack(files(), 'v1', { folders: [noexec, good], spare: nowhere() }, (path) => {
@@ -107,7 +107,7 @@ test('when the loader refuses, the next folder is tried', () => {
   expect(tried).toEqual([join(noexec, 'v1'), folder])
 })
 
-test('an unreadable source leaves no file behind and fails with the reason', () => {
+test('an unreadable source file throws an error and leaves no files behind', () => {
   const base = fresh()
   const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
   expect(() => unpack(missing, 'v1', { folders: [base], spare: root }, contents)).toThrow(
@@ -117,7 +117,7 @@ test('an unreadable source leaves no file behind and fails with the reason', () 
   expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
 })
 
-test('the cache folder of the user comes first, then the one for temporary files', () => {
+test("the user's cache folder is tried first, then the folder for temporary files", () => {
   const temporary = join(tmpdir(), `tagwarden-${process.getuid?.()}`)
   expect(cacheFolders({ XDG_CACHE_HOME: '/cache' })).toEqual({
     folders: ['/cache/tagwarden', temporary],

@@ -14,7 +14,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const post = (orders: unknown, to = domainId) => world.call('POST', '/v1/orders', { body: { domainId: to, orders } })
 const stored = () => world.app.db.prepare('SELECT id, at, value, currency, status FROM shopOrder ORDER BY id').all()
 
-test('are stored, and replaced when they are sent again, even within one list', async () => {
+test('orders are stored, and replaced if they are sent again, even within one list', async () => {
   const at = world.clock.now()
   expect((await post([{ id: 'a', at, value: 1.5, currency: 'EUR' }])).body).toEqual({ accepted: 1, replaced: 0 })
   const again = [
@@ -29,7 +29,7 @@ test('are stored, and replaced when they are sent again, even within one list', 
   ])
 })
 
-test('set the time of the last order in the list of domains', async () => {
+test('orders set the time of the last order in the domain list', async () => {
   const at = world.clock.now()
   const add = async (name: string) => (await world.call('POST', '/v1/domains', { body: { name } })).body.id
   const [other, without] = [await add('Other'), await add('Without orders')]
@@ -44,7 +44,7 @@ test('set the time of the last order in the list of domains', async () => {
   for (const id of [other, without]) await world.call('DELETE', `/v1/domains/${id}`)
 })
 
-test('are rejected as a whole, with the position of the first invalid one', async () => {
+test('orders are rejected as a whole, with the position of the first invalid order', async () => {
   const at = world.clock.now()
   const before = stored()
   const good = { id: 'good', at }
@@ -69,7 +69,7 @@ test('are rejected as a whole, with the position of the first invalid one', asyn
   expect(stored()).toEqual(before)
 })
 
-test('are kept for 400 days, and deleted with their domain', async () => {
+test('orders are deleted after 400 days, or with their domain', async () => {
   const at = world.clock.now()
   await post([{ id: 'old', at: at - 399 * DAY_MS }])
   world.clock.set(at + 2 * DAY_MS)

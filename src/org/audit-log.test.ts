@@ -31,7 +31,7 @@ describe('the audit log', () => {
   const read = async ({ call, cast }: ReturnType<typeof setUp>, query = '') =>
     (await call('GET', `/v1/org/audit-log${query}`, { as: cast.ada.key })).body
 
-  test('is listed newest first, with the addresses of users who still exist', async () => {
+  test('is listed newest first, with the e-mail addresses of users who still exist', async () => {
     const all = setUp()
     write(all)
     const { entries, nextCursor } = await read(all)
@@ -56,7 +56,7 @@ describe('the audit log', () => {
     })
   })
 
-  test('names the object of an action by its most recent name, even after its deletion', async () => {
+  test('shows the most recent name of the object of an action, even after its deletion', async () => {
     const all = setUp()
     const { db, clock, cast } = all
     const { orgId, vera, mallory } = cast
@@ -89,7 +89,7 @@ describe('the audit log', () => {
     expect(await actsOf('?to=0')).toEqual([])
   })
 
-  test('pages list every entry once, beyond the ninth page', async () => {
+  test('contains each entry once across more than nine pages', async () => {
     const { db, clock, cast, call } = setUp()
     for (let i = 0; i < 25; i++) writeAuditEntry(db, clock, { orgId: cast.orgId, act: `act${i}` })
     const seen: string[] = []
@@ -102,7 +102,7 @@ describe('the audit log', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `act${24 - i}`))
   })
 
-  test('has the changes made, and no refused calls or reads', async () => {
+  test('records changes, but not rejected calls or reads', async () => {
     const all = setUp()
     const { call, cast } = all
     const { body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'New' }, address: '192.0.2.7' })
@@ -118,7 +118,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(entries)).not.toContain(secret.body.webhookSecret)
   })
 
-  test('deletes entries older than the retention time', async () => {
+  test('removes entries older than the retention time', async () => {
     const all = setUp()
     write(all)
     removeOldAuditEntries(all.db, all.clock.now() + RECORD_RETENTION_MS - 1000)
@@ -128,14 +128,14 @@ describe('the audit log', () => {
     expect((await read(all)).entries).toEqual([])
   })
 
-  test('gets no entries for a deleted organization', () => {
+  test('accepts no entries for a deleted organization', () => {
     const { db, clock } = setUp()
     writeAuditEntry(db, clock, { orgId: 'org_gone', act: 'signIn' })
     expect(db.prepare('SELECT count(*) AS n FROM auditEntry').get()).toEqual({ n: 0 })
   })
 
   test.each(['from=x', 'from=-1', 'to=1.5', 'act=', `userId=${'u'.repeat(101)}`, 'limit=0', 'cursor=x', 'who=me'])(
-    'refuses ?%s',
+    'rejects ?%s',
     async (query) => {
       const { call, cast } = setUp()
       expect((await call('GET', `/v1/org/audit-log?${query}`, { as: cast.ada.key })).status).toBe(400)
@@ -143,7 +143,7 @@ describe('the audit log', () => {
   )
 })
 
-test('changes of a key are in the log of its organization, and in no other', async () => {
+test('changes to a key are recorded only in the audit log of its organization', async () => {
   const { db, clock, cast } = setUp()
   const { bob, mallory, ada } = cast
   addMember(db, clock, { orgId: mallory.orgId, userId: bob.userId, role: 'viewer' })

@@ -48,7 +48,7 @@ function inhabited(options: { perMinute?: number } = {}) {
 }
 
 describe('the sign-in methods', () => {
-  test('are public', async () => {
+  test('are available without authentication', async () => {
     const { call, secret } = setUp({ people: false })
     const methods = async () => (await call('GET', '/v1/auth/methods')).body
     expect(await methods()).toEqual({ password: true, setUp: true, oidc: null })
@@ -59,7 +59,7 @@ describe('the sign-in methods', () => {
     expect((await call('GET', '/v1/whoami', { as: answer.body.token })).body).toMatchObject({ role: 'owner' })
   })
 
-  test("include the company's provider with its name", async () => {
+  test("include the company's identity provider with its name", async () => {
     const { db, clock } = setUp({ people: false })
     const parts = {
       db,
@@ -77,7 +77,7 @@ describe('the sign-in methods', () => {
 })
 
 describe('signing in', () => {
-  test('returns a working session, whose token appears nowhere else', async () => {
+  test('returns a valid session, whose token is not exposed elsewhere', async () => {
     const { call, login, people, db } = inhabited()
     const { status, body } = await login('bob@example.com')
     expect(status).toBe(200)
@@ -88,7 +88,7 @@ describe('signing in', () => {
     expect(stored).not.toContain(body.token)
   })
 
-  test('is refused with 401, with the same message for all reasons', async () => {
+  test('fails with 401 and the same message for any reason', async () => {
     const { login } = inhabited()
     const answers = [await login('bob@example.com', 'wrong'), await login('nobody@example.com')]
     for (const { status, body } of answers) {
@@ -96,7 +96,7 @@ describe('signing in', () => {
     }
   })
 
-  test('is limited by address and by account, with `retry-after`', async () => {
+  test('is rate-limited by IP address and by account, with `retry-after`', async () => {
     const { clock, login } = inhabited({ perMinute: 3 })
     for (const name of ['a', 'b', 'c']) expect((await login(`${name}@example.com`)).status).toBe(401)
     const limited = await login('bob@example.com')
@@ -114,19 +114,19 @@ describe('signing in', () => {
     [{ email: 'b', password: 'x'.repeat(1001) }, 'password: must have at most 1000 characters'],
     [{ email: 'b', password: 'x', remember: true }, 'remember: there is no such field'],
   ]
-  test.each(wrong)('%j is refused by name', async (body, error) => {
+  test.each(wrong)('%j is rejected with an error that names the field', async (body, error) => {
     const { call } = inhabited()
     expect(await call('POST', '/v1/auth/login', { body })).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('accepts the longest address and password', async () => {
+  test('accepts the longest e-mail address and password', async () => {
     const { login } = inhabited()
     expect((await login('b'.repeat(254), 'x'.repeat(1000))).status).toBe(401)
   })
 })
 
 describe('signing out', () => {
-  test('ends this session and no other, with one audit log entry in each organization', async () => {
+  test('ends only the current session, and adds one audit log entry to each organization', async () => {
     const { call, people, entries } = inhabited()
     people.twice()
     const [token, other] = [people.token(people.bob), people.token(people.bob)]
@@ -141,7 +141,7 @@ describe('signing out', () => {
     expect(written).toEqual(orgIds.map((orgId) => ({ ...entry, orgId })))
   })
 
-  test('is possible for viewers, and not for API keys', async () => {
+  test('is allowed for viewers, but not for API keys', async () => {
     const { call, people } = inhabited()
     expect((await call('POST', '/v1/auth/logout', { as: people.token(people.vera) })).status).toBe(200)
     const byKey = await call('POST', '/v1/auth/logout', { as: people.bob.key })
@@ -154,7 +154,7 @@ describe('signing out', () => {
 describe('the sessions of a user', () => {
   const PATH = '/v1/auth/sessions'
 
-  test('are listed without their tokens and ended one by one, and nobody else sees them', async () => {
+  test('are listed without tokens, can be ended individually, and are hidden from other users', async () => {
     const { call, people } = inhabited()
     const { token, bob, alice } = people
     const [mine, other, hers] = [token(bob), token(bob), token(alice)]
@@ -183,7 +183,7 @@ describe('a new password', () => {
   })
   const PATH = '/v1/auth/password'
 
-  test('replaces the old one, and ends all other sessions of the user', async () => {
+  test('replaces the old password, and ends all other sessions of the user', async () => {
     const { call, login, people, entries } = inhabited()
     people.twice()
     const { token, bob, alice, mallory } = people
@@ -201,7 +201,7 @@ describe('a new password', () => {
     expect((await login('bob@example.com', 'another horse')).status).toBe(200)
   })
 
-  test('requires the current one, and must be valid', async () => {
+  test('requires the current password, and must be valid', async () => {
     const { call, login, people, entries } = inhabited()
     const mine = people.token(people.vera)
     const cases = [
@@ -216,7 +216,7 @@ describe('a new password', () => {
     expect((await login('vera@example.com')).status).toBe(200)
   })
 
-  test('cannot be set by API keys, nor by users without one', async () => {
+  test("can't be set with an API key or by a user without a password", async () => {
     const { call, people } = inhabited()
     const answers = [
       await call('PUT', PATH, { as: people.bob.key, ...change(PASSWORD) }),
@@ -229,7 +229,7 @@ describe('a new password', () => {
     expect((await call('PUT', PATH, { as: people.vera.key, ...change(PASSWORD) })).status).toBe(403)
   })
 
-  test('shares the limit of the account with sign-ins', async () => {
+  test('shares the rate limit of the account with sign-ins', async () => {
     const { call, login, people } = inhabited()
     const mine = people.token(people.bob)
     for (let n = 0; n < 5; n++) expect((await login('bob@example.com', 'wrong')).status).toBe(401)
@@ -240,7 +240,7 @@ describe('a new password', () => {
     expect((await login('bob@example.com')).status).toBe(429)
   })
 
-  test('when two are set at once, one is saved', async () => {
+  test('only one of two concurrent changes is saved', async () => {
     const { call, login, people } = inhabited()
     const news = ['first horse', 'second horse']
     const sessions = news.map(() => people.token(people.bob))
@@ -254,7 +254,7 @@ describe('a new password', () => {
   })
 })
 
-test('a session follows its user: changes and removal of the role apply from the next request', async () => {
+test('role changes and removals of a user apply to open sessions from the next request', async () => {
   const { db, clock, call, login, people } = inhabited()
   const { token } = (await login('bob@example.com')).body
   const whoami = () => call('GET', '/v1/whoami', { as: token })
@@ -265,7 +265,7 @@ test('a session follows its user: changes and removal of the role apply from the
   expect((await whoami()).status).toBe(401)
 })
 
-test('any input is answered with a refusal, never an internal error', async () => {
+test('any input is rejected with a client error, never an internal error', async () => {
   const { call, people, secret } = inhabited({ perMinute: 1_000_000 })
   const mine = people.token(people.bob)
   const targets = [

@@ -26,15 +26,15 @@ function setUp() {
   return { db, clock, cast: people, authenticate, as, setRole, session, invite }
 }
 
-test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('%s is authenticated by the key', (name) => {
+test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('%s is authenticated by API key', (name) => {
   const { cast, as } = setUp()
   const { userId, orgId, role, keyId, key } = cast[name]
   expect(as(key)).toEqual({ via: 'key', userId, orgId, role, keyId, sessionId: null, readOnly: role === 'viewer' })
 })
 
-describe('a credential is refused', () => {
+describe('rejected credentials', () => {
   const none: (string | null)[] = [null, '', 'Bearer', 'Bearer ', 'Basic YWxpY2U6eA==', 'ak_x', 'Bearer a b']
-  test.each(none)('as missing: %j', (authorization) => {
+  test.each(none)('are reported as missing: %j', (authorization) => {
     const { authenticate } = setUp()
     const headers = new Headers(authorization === null ? {} : { authorization })
     expect(() => authenticate(headers)).toThrow('no credential')
@@ -68,14 +68,14 @@ describe('a credential is refused', () => {
     ['in another case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
-  test.each(refused)('with the same message: %s', (_name, credential) => {
+  test.each(refused)('have the same error message: %s', (_name, credential) => {
     const known = setUp()
     expect(() => known.as(credential(known))).toThrow(
       expect.objectContaining({ code: 'unauthorized', message: 'unknown, expired or revoked credential' }),
     )
   })
 
-  test('from its expiry on', () => {
+  test('include a key from the moment it expires', () => {
     const { db, clock, cast, as } = setUp()
     const { secret } = createKey(db, clock, { ...ownerOf(cast.bob), name: 'week', expiresInDays: 7 })
     clock.advance(7 * DAY_MS - 1)
@@ -84,7 +84,7 @@ describe('a credential is refused', () => {
     expect(() => as(secret)).toThrow('expired')
   })
 
-  test('from the request after its revocation on', () => {
+  test('include a key from the first request after it is revoked', () => {
     const { db, clock, cast, as } = setUp()
     expect(as(cast.bob.key).keyId).toBe(cast.bob.keyId)
     revokeKey(db, clock, ownerOf(cast.bob), cast.bob.keyId)
@@ -92,25 +92,25 @@ describe('a credential is refused', () => {
   })
 })
 
-test('the scheme is read in any case', () => {
+test('the authorization scheme is case-insensitive', () => {
   const { cast, authenticate } = setUp()
   expect(authenticate(new Headers({ authorization: `bEARER ${cast.bob.key}` })).userId).toBe(cast.bob.userId)
 })
 
-describe('a key follows its creator', () => {
+describe('an API key', () => {
   const roles = ['viewer', 'member', 'admin', 'owner'] as const
-  test.each(roles)('changes to the role %s', (role) => {
+  test.each(roles)('gets the new role %s of its creator', (role) => {
     const { cast, as, setRole } = setUp()
     setRole(cast.bob.userId, role)
     expect(as(cast.bob.key)).toMatchObject({ role, readOnly: role === 'viewer' })
   })
 
-  test('and a read-only key stays read-only', () => {
+  test('stays read-only regardless of the role of its creator', () => {
     const { cast, as } = setUp()
     expect(as(cast.keys.readOnly)).toMatchObject({ role: 'owner', readOnly: true })
   })
 
-  test('and ends with the membership', () => {
+  test('is rejected when the membership of its creator ends', () => {
     const { db, cast, as } = setUp()
     db.prepare('DELETE FROM member WHERE userId = ?').run(cast.bob.userId)
     expect(() => as(cast.bob.key)).toThrow(expect.objectContaining({ code: 'forbidden' }))
@@ -118,13 +118,16 @@ describe('a key follows its creator', () => {
 })
 
 describe('a session', () => {
-  test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('acts as %s, and is never read-only', (name) => {
-    const { cast, as, session } = setUp()
-    const { userId, orgId, role } = cast[name]
-    const token = session(userId)
-    const sessionId = sessionIdOf(token)
-    expect(as(token)).toEqual({ via: 'session', userId, orgId, role, readOnly: false, keyId: null, sessionId })
-  })
+  test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)(
+    'has the permissions of %s, and is never read-only',
+    (name) => {
+      const { cast, as, session } = setUp()
+      const { userId, orgId, role } = cast[name]
+      const token = session(userId)
+      const sessionId = sessionIdOf(token)
+      expect(as(token)).toEqual({ via: 'session', userId, orgId, role, readOnly: false, keyId: null, sessionId })
+    },
+  )
 
   test('has the current role of its user', () => {
     const { cast, as, session, setRole } = setUp()
@@ -135,7 +138,7 @@ describe('a session', () => {
     }
   })
 
-  test('lasts while it is used, and ends 12 hours after its last use', () => {
+  test('expires 12 hours after its last use', () => {
     const { clock, cast, as, session } = setUp()
     const token = session(cast.bob.userId)
     for (let n = 0; n < 5; n++) {
@@ -146,7 +149,7 @@ describe('a session', () => {
     expect(() => as(token)).toThrow('unknown, expired or revoked credential')
   })
 
-  test('is written at most once a minute', () => {
+  test('is updated in the database at most once a minute', () => {
     const { db, clock, cast, as, session } = setUp()
     const token = session(cast.bob.userId)
     const start = clock.now()
@@ -166,7 +169,7 @@ describe('a session', () => {
     }
   })
 
-  test('is not extended by a refused request', () => {
+  test('is not extended by a rejected request', () => {
     const { db, clock, cast, as, session } = setUp()
     const token = session(cast.bob.userId)
     const before = db.prepare('SELECT * FROM session').all()
@@ -175,7 +178,7 @@ describe('a session', () => {
     expect(db.prepare('SELECT * FROM session').all()).toEqual(before)
   })
 
-  test('ends with all sessions of its user except a given one, and with the user', () => {
+  test('ends with all sessions of its user unless it is excluded, and when the user is deleted', () => {
     const { db, clock, cast, as, session } = setUp()
     const { bob, alice } = cast
     const [one, two, hers] = [session(bob.userId), session(bob.userId), session(alice.userId)]
@@ -190,7 +193,7 @@ describe('a session', () => {
   })
 })
 
-describe('an invitation that was not accepted', () => {
+describe('a pending invitation', () => {
   test('gives no access', () => {
     const { cast, as, session, invite } = setUp()
     invite(cast.mallory.userId, cast.orgId)
@@ -211,13 +214,13 @@ describe('an invitation that was not accepted', () => {
 })
 
 describe('X-Org-Id', () => {
-  test('with the only organization changes nothing; an empty value is ignored', () => {
+  test('has no effect for a user of one organization, and an empty value is ignored', () => {
     const { cast, as } = setUp()
     expect(as(cast.bob.key, cast.orgId)).toEqual(as(cast.bob.key))
     expect(as(cast.bob.key, '')).toEqual(as(cast.bob.key))
   })
 
-  test('with another organization of its user is refused for a key, which acts only in its own', () => {
+  test('is rejected for a key unless it names the organization of the key', () => {
     const { db, clock, cast, as } = setUp()
     addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'admin' })
     const own = { orgId: cast.orgId, role: 'member' } as const
@@ -247,7 +250,7 @@ describe('X-Org-Id', () => {
     expect(() => as(token, cast.mallory.orgId, true)).toThrow('not a member of this organization')
   })
 
-  test('with an organization of others is refused like an unknown one', () => {
+  test('is rejected for an organization of other users, as for an unknown one', () => {
     const { cast, as, session } = setUp()
     const message = 'X-Org-Id: the user is not a member of this organization'
     for (const orgId of [cast.mallory.orgId, 'org_none']) {
@@ -256,7 +259,7 @@ describe('X-Org-Id', () => {
   })
 })
 
-test('the last use is recorded, at most once a minute, and never for a refused credential', () => {
+test('the last use is recorded at most once a minute, and never for a rejected credential', () => {
   const { db, clock, cast, as } = setUp()
   const lastUsedAt = (key: string) =>
     db
@@ -277,7 +280,7 @@ test('the last use is recorded, at most once a minute, and never for a refused c
   expect(db.prepare(`SELECT lastUsedAt FROM apiKey WHERE name = 'revoked'`).pluck().get()).toBeNull()
 })
 
-test('a credential is looked up only by indexes, for any number of members', () => {
+test('credentials are looked up only by index, regardless of the number of members', () => {
   const db = memoryDb()
   const asked: string[] = []
   const prepare = db.prepare.bind(db)
@@ -302,7 +305,7 @@ test('a credential is looked up only by indexes, for any number of members', () 
   ])
 })
 
-describe('a caller of a long request is still valid', () => {
+describe('a long request is still authorized', () => {
   type Known = ReturnType<typeof setUp>
   const present = ({ db, clock }: Known, principal: Parameters<typeof isInForce>[1]) =>
     isInForce({ db, clock }, principal)
@@ -355,7 +358,7 @@ describe('a caller of a long request is still valid', () => {
     expect(present(known, principal)).toBe(expected)
   })
 
-  test('until the key runs out', () => {
+  test('until the key expires', () => {
     const known = setUp()
     const { secret } = createKey(known.db, known.clock, { ...ownerOf(known.cast.bob), name: 'soon', expiresInDays: 7 })
     const principal = known.as(secret)
@@ -365,7 +368,7 @@ describe('a caller of a long request is still valid', () => {
     expect(present(known, principal)).toBe(false)
   })
 
-  test('and the check is not recorded as a use of the credential', () => {
+  test('and checking this is not recorded as a use of the credential', () => {
     const known = setUp()
     const principal = known.as(known.session(known.cast.bob.userId))
     for (let hour = 0; hour < 11; hour++) {

@@ -27,7 +27,7 @@ const entry = (orgId: string, fields: { act: string; keyId?: string; target?: st
   `INSERT INTO auditEntry (orgId, at, act, keyId, target, note)
    VALUES ('${orgId}', 1, '${fields.act}', '${fields.keyId ?? ''}', '${fields.target ?? ''}', '{}')`
 
-test('keys from before they belonged to an organization get the one that the migration chooses', () => {
+test('the migration assigns each existing key to an organization', () => {
   const db = openDatabase(
     before('0037_keys_of_organizations', [
       ...['org_a', 'org_b', 'org_c'].map(org),

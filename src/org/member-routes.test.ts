@@ -98,8 +98,8 @@ describe('permissions', () => {
   })
 })
 
-describe('the list', () => {
-  test('shows addresses and invited users to admins only', async () => {
+describe('the member list', () => {
+  test('shows e-mail addresses and invited users only to admins', async () => {
     const { call, cast, invite, clock } = setUp()
     await invite('new@example.com', 'viewer')
     const seen = async (as: string) => (await call('GET', '/v1/org/members', { as })).body.members
@@ -120,7 +120,7 @@ describe('the list', () => {
     expect(await seen(cast.mallory.key)).toMatchObject([{ id: cast.mallory.userId }])
   })
 
-  test('pages list each member once', async () => {
+  test('contains each member once across pages', async () => {
     const { call, cast } = setUp()
     const { members } = (await call('GET', '/v1/org/members', { as: cast.ada.key })).body
     expect(members).toHaveLength(4)
@@ -132,7 +132,7 @@ describe('the list', () => {
 })
 
 describe('an invitation', () => {
-  test('creates a member once, who has access only after accepting', async () => {
+  test('creates one member, who has access only after accepting', async () => {
     const { call, cast, accept, clock, passwordHashOf, db } = setUp()
     const body = { email: 'Ann@example.com', role: 'admin' }
     const made = await call('POST', '/v1/org/members', { as: cast.ada.key, body })
@@ -157,7 +157,7 @@ describe('an invitation', () => {
     expect((await accept(token, PASSWORD)).status).toBe(401)
   })
 
-  test('is refused when it is unknown, replaced, withdrawn or expired', async () => {
+  test('is rejected if it is unknown, replaced, withdrawn or expired', async () => {
     const { call, cast, invite, accept, clock, db } = setUp()
     expect((await accept('in_none', PASSWORD)).status).toBe(401)
     const replaced = await invite('ann@example.com')
@@ -172,7 +172,7 @@ describe('an invitation', () => {
     expect(db.prepare('SELECT count(*) AS n FROM session').get()).toEqual({ n: 0 })
   })
 
-  test('of a user with a password needs that password, and does not change it', async () => {
+  test('for a user with a password requires that password, and does not change it', async () => {
     const { db, call, cast, invite, accept, setPassword, passwordHashOf, acts } = setUp()
     await setPassword(cast.bob.userId, PASSWORD)
     const before = passwordHashOf('bob@example.com')
@@ -192,7 +192,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(db.prepare('SELECT * FROM auditEntry').all())).not.toContain(token)
   })
 
-  test('does not set a password for a user who has access elsewhere without one: they join while signed in', async () => {
+  test('does not set a password for an existing user without one, who must be signed in to join', async () => {
     const { db, clock, call, cast, invite, accept, passwordHashOf, acts } = setUp()
     const token = await invite('bob@example.com', 'viewer', cast.mallory.key)
     expect((await accept(token, PASSWORD)).status).toBe(409)
@@ -212,7 +212,7 @@ describe('an invitation', () => {
     expect((await call('POST', '/v1/orgs/join', again)).status).toBe(401)
   })
 
-  test('that is not accepted gives no access to data', async () => {
+  test('gives no access to data before it is accepted', async () => {
     const { call, cast, invite } = setUp()
     await invite('bob@example.com', 'owner', cast.mallory.key)
     const keys = (await call('GET', '/v1/keys', { as: cast.mallory.key })).body.keys
@@ -228,7 +228,7 @@ describe('an invitation', () => {
     expect(demoted.status).toBe(409)
   })
 
-  test('accepted twice at once makes one session, with the password of the request that won', async () => {
+  test('accepted twice concurrently creates one session, with the password of the successful request', async () => {
     const { db, invite, accept, passwordHashOf } = setUp()
     const token = await invite('ann@example.com')
     const passwords = ['the first password', 'the second password']
@@ -240,7 +240,7 @@ describe('an invitation', () => {
     expect(db.prepare('SELECT count(*) AS n FROM session').get()).toEqual({ n: 1 })
   })
 
-  test('is limited by address before it is looked up', async () => {
+  test('is rate-limited by IP address before it is looked up', async () => {
     const { call, accept } = setUp({ addressPerMinute: 3 })
     const statuses: number[] = []
     const body = { token: 'in_none', password: PASSWORD }
@@ -264,10 +264,10 @@ describe('an invitation', () => {
   })
 })
 
-describe('the mail', () => {
+describe('the invitation e-mail', () => {
   const body = { email: 'ann@example.com', role: 'member' }
 
-  test('is sent after the commit: not for a refusal, a dry run or a rollback', async () => {
+  test('is sent only after the commit, and not for a rejected call, a dry run or a rollback', async () => {
     const { db, call, cast, mails, routes, audit } = setUp()
     await call('POST', '/v1/org/members', { as: cast.ada.key, body: { ...body, email: 'bob@example.com' } })
     const inviteMember = routes.find(({ id }) => id === 'inviteMember')
@@ -305,7 +305,7 @@ describe('the mail', () => {
     expect(mails).toEqual([])
   })
 
-  test('keeps the name of the organization in one line', async () => {
+  test('contains the name of the organization on one line', async () => {
     const { call, cast, mails } = setUp()
     const name = 'Acme\r\nBcc: all@example.com\u202e'
     expect((await call('PATCH', '/v1/org', { as: cast.alice.key, body: { name } })).status).toBe(200)
@@ -314,7 +314,7 @@ describe('the mail', () => {
   })
 })
 
-test('a change of role and a removal apply from the next request on', async () => {
+test('role changes and removals apply from the next request', async () => {
   const { call, cast } = setUp()
   const { alice, bob } = cast
   const bobs = `/v1/org/members/${bob.userId}`
@@ -325,7 +325,7 @@ test('a change of role and a removal apply from the next request on', async () =
   expect((await call('DELETE', bobs, { as: bob.key })).status).toBe(409)
 })
 
-test('a user who is removed from one of two organizations keeps access to the other', async () => {
+test('a user removed from one of two organizations retains access to the other', async () => {
   const { db, clock, call, cast } = setUp()
   const { id } = createOrg(db, testBox, clock, { name: 'Second' })
   addMember(db, clock, { orgId: id, userId: cast.bob.userId, role: 'viewer' })
@@ -335,7 +335,7 @@ test('a user who is removed from one of two organizations keeps access to the ot
   expect((await call('GET', '/v1/whoami', { as })).body).toMatchObject({ orgId: id, role: 'viewer' })
 })
 
-test('the audit log has invitations, changes and removals with both users, and no token', async () => {
+test('the audit log records invitations, role changes and removals with both users, but no token', async () => {
   const { db, call, cast, invite, acts } = setUp()
   const token = await invite('ann@example.com', 'viewer', cast.ada.key)
   const find = db.prepare<[], { id: string }>(`SELECT id FROM user WHERE email = 'ann@example.com'`)

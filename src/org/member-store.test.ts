@@ -71,7 +71,7 @@ function expected(model: Model, step: { kind: string; email: string; role?: Role
   return null
 }
 
-test('after any sequence of changes, members match a simple model, and one owner remains', () => {
+test('after any sequence of changes, members match a simple model, and at least one owner remains', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (steps) => {
       const { db, clock, orgId, join } = setUp()
@@ -102,7 +102,7 @@ test('after any sequence of changes, members match a simple model, and one owner
 describe('invitations', () => {
   const invitation = { email: 'ann@example.com', role: 'member' } as const
 
-  test('only the SHA-256 of the token is stored', () => {
+  test('are stored with only the SHA-256 hash of their token', () => {
     const { db, clock, orgId } = setUp()
     const { token } = invite(db, clock, { orgId, ...invitation })
     expect(token).toMatch(/^in_[\w-]{43}$/)
@@ -124,7 +124,7 @@ describe('invitations', () => {
     expect(findMember(db, { orgId, id: member.id }).status).toBe(works ? 'active' : 'invited')
   })
 
-  test('the second one replaces token, role and expiry of the first', () => {
+  test('sent again replace the token, role and expiry of the first invitation', () => {
     const { db, clock, orgId, join } = setUp()
     const first = invite(db, clock, { orgId, ...invitation })
     clock.advance(INVITATION_MS - 1)
@@ -136,7 +136,7 @@ describe('invitations', () => {
     expect(join(second.token)).toBe(false)
   })
 
-  test('a password that was set in the meantime is not replaced', () => {
+  test('do not replace a password that was set in the meantime', () => {
     const { db, clock, orgId } = setUp()
     const { token, member } = invite(db, clock, { orgId, ...invitation })
     const invited = findInvited(db, token, clock.now())
@@ -150,7 +150,7 @@ describe('invitations', () => {
     })
   })
 
-  test('a user of another organization is invited without a trace there, and the name stays hidden', () => {
+  test('for a user of another organization are not visible there, and do not reveal the name', () => {
     const { db, clock, orgId, owner } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
@@ -160,7 +160,7 @@ describe('invitations', () => {
     expect(findUser(db, owner.id)).not.toBeNull()
   })
 
-  test.each(['ann', '', 'ann@', 'a b@example.com'])('%j is not an address', (email) => {
+  test.each(['ann', '', 'ann@', 'a b@example.com'])('to the invalid e-mail address %j are rejected', (email) => {
     const { db, clock, orgId, count } = setUp()
     expect(() => invite(db, clock, { orgId, email, role: 'viewer' })).toThrow('email: is not an e-mail address')
     expect(count('user')).toBe(1)
@@ -168,7 +168,7 @@ describe('invitations', () => {
 })
 
 describe('removal', () => {
-  test('ends sessions and keys with the last membership, and not before', () => {
+  test('ends sessions and keys only with the last membership', () => {
     const { db, clock, orgId, count, join } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { token, member } = invite(db, clock, { orgId, email: 'ann@example.com', role: 'owner' })
@@ -186,7 +186,7 @@ describe('removal', () => {
     expect(findUser(db, id)).not.toBeNull()
   })
 
-  test('an open invitation elsewhere does not keep a session alive', () => {
+  test('ends sessions despite a pending invitation to another organization', () => {
     const { db, clock, orgId, count, join } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { token, member } = invite(db, clock, { orgId, email: 'ann@example.com', role: 'viewer' })
@@ -197,7 +197,7 @@ describe('removal', () => {
     expect(count('session')).toBe(0)
   })
 
-  test('of the last invitation deletes a user who never accepted one', () => {
+  test('of the last pending invitation deletes a user who never accepted one', () => {
     const { db, clock, orgId, count } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const [one, two] = [orgId, elsewhere].map(

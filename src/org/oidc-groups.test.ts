@@ -61,7 +61,7 @@ const answering = ({ all }: { all: SetUp }, ...answers: (Response | (() => Respo
 }
 
 describe('groups listed by Microsoft Graph', () => {
-  test('count like those of the token, over all pages', async () => {
+  test('are treated like groups from the token, across all pages', async () => {
     const set = await setUpOverage()
     await using all = set.all
     const next = 'https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x'
@@ -83,7 +83,7 @@ describe('groups listed by Microsoft Graph', () => {
     ['hasgroups', { ...groupless, hasgroups: true, ...overage(GRAPH) }],
     ['the claim itself', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
     ['an empty list', { ...overage(GRAPH), groups: [] }],
-  ])('are requested when they are omitted by %s', async (_, claims) => {
+  ])('are requested when the token omits them, indicated by %s', async (_, claims) => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(ADMINS)] }))
@@ -91,7 +91,7 @@ describe('groups listed by Microsoft Graph', () => {
     expect(roleIn(all, set.user.id)).toBe('admin')
   })
 
-  test('without a role end the membership, like those of the token', async () => {
+  test('end the membership if none has a role, like groups from the token', async () => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
@@ -105,7 +105,7 @@ describe('groups listed by Microsoft Graph', () => {
     ['https://graph.microsoft.us/v1.0/users/x/getMemberObjects', 'graph.microsoft.us'],
     ['https://dod-graph.microsoft.us/v1.0/users/x/getMemberObjects', 'dod-graph.microsoft.us'],
     ['https://graph.chinacloudapi.cn/tenant/users/x/getMemberObjects', 'microsoftgraph.chinacloudapi.cn'],
-  ])('are requested from the Graph of the cloud of %s', async (endpoint, host) => {
+  ])('are requested from the Microsoft Graph host for the endpoint %s', async (endpoint, host) => {
     const set = await setUpOverage(endpoint)
     await using all = set.all
     const asked = answering(set, Response.json({ value: [entry(STAFF)] }))
@@ -119,7 +119,7 @@ test.each([
   ['https://sts.windows.net/tenant/', 'graph.microsoft.com'],
   ['https://login.microsoftonline.us/tenant/v2.0', 'graph.microsoft.us'],
   ['https://login.partner.microsoftonline.cn/tenant/v2.0', 'microsoftgraph.chinacloudapi.cn'],
-])('without an endpoint, are requested from the Graph of the issuer %s', async (iss, host) => {
+])('groups without an endpoint are requested from the Microsoft Graph host for the issuer %s', async (iss, host) => {
   const asked: string[] = []
   const request = async (url: string) => {
     asked.push(new URL(url).host)
@@ -133,7 +133,7 @@ test.each([
   expect(asked).toEqual([host, host, host])
 })
 
-describe('unknown groups do not count as no groups', () => {
+describe('unknown groups cause the sign-in to fail without changes', () => {
   test.each<unknown>([
     null,
     7,
@@ -146,7 +146,7 @@ describe('unknown groups do not count as no groups', () => {
     'https://evil.example/graph.microsoft.com',
     'https://127.0.0.1/v1.0/me',
     'file:///etc/passwd',
-  ])('and only Microsoft Graph is requested: %j', async (endpoint) => {
+  ])('if the endpoint is not Microsoft Graph, which is then not requested: %j', async (endpoint) => {
     const set = await setUpOverage(endpoint)
     await using all = set.all
     const asked = answering(set, Response.json({ value: [entry(STAFF)] }))
@@ -155,14 +155,14 @@ describe('unknown groups do not count as no groups', () => {
     expect(all.warnings.join()).toContain('the token names no Microsoft Graph')
   })
 
-  test('without any source', async () => {
+  test('if the token names no source of groups', async () => {
     const set = await setUpOverage()
     await using all = set.all
     all.behaviour.claims = { ...groupless, hasgroups: true }
     await refusedWithoutChange(set)
   })
 
-  test.each([401, 403])('when Graph answers %d, and the message names the permission', async (status) => {
+  test.each([401, 403])('if Graph responds with %d, and the message names the missing permission', async (status) => {
     const set = await setUpOverage()
     await using _all = set.all
     answering(set, Response.json({ error: { code: 'x', message: 'Call 555' } }, { status }))
@@ -187,7 +187,7 @@ describe('unknown groups do not count as no groups', () => {
     ['a next page that is not a URL', page('/v1.0/me')],
     ['a next page that is not a string', page(7)],
     ['pages without an end', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
-  ])('when Graph answers %s', async (_, answer) => {
+  ])('if Graph responds with %s', async (_, answer) => {
     const set = await setUpOverage()
     await using _all = set.all
     const asked = answering(set, answer)
@@ -197,13 +197,13 @@ describe('unknown groups do not count as no groups', () => {
     expect(asked.length).toBeLessThanOrEqual(20)
   })
 
-  test('when Graph cannot be reached', async () => {
+  test('if Graph is unreachable', async () => {
     const set = await setUpOverage()
     await using _all = set.all
     expect(await refusedWithoutChange(set)).toContain('could not list them')
   })
 
-  test('when the setting has names of groups, which Graph lists by id', async () => {
+  test('if the setting lists groups by name, because Graph returns only ids', async () => {
     const set = await setUpOverage(GRAPH, [
       { group: 'staff', role: 'viewer' },
       { group: ADMINS, role: 'admin' },
@@ -217,14 +217,14 @@ describe('unknown groups do not count as no groups', () => {
     expect(roleIn(all, set.user.id)).toBe('admin')
   })
 
-  test('of a user who never signed in: no user is created', async () => {
+  test('for a new user, who is not created', async () => {
     await using all = await setUp()
     all.behaviour.claims = overage('https://evil.example')
     expect(await refusalOf(all)).toContain('groups overage')
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
 
-  test('of a user with a session by password, which continues', async () => {
+  test('for a user with a password session, which remains valid', async () => {
     await using all = await setUp()
     const { bob } = all.cast
     const session = openSession(all.db, all.clock, bob.userId, 'password')

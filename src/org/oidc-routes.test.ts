@@ -19,7 +19,7 @@ import {
 } from './oidc-flow.fixture.ts'
 
 describe('the redirect to the provider', () => {
-  test('has PKCE, state and nonce, and sets a sealed cookie', async () => {
+  test('uses PKCE, state and nonce, and sets an encrypted cookie', async () => {
     await using all = await setUp()
     const response = await all.get(START)
     expect(response.status).toBe(302)
@@ -47,7 +47,7 @@ describe('the redirect to the provider', () => {
     expect(another.get('code_challenge')).not.toBe(code_challenge)
   })
 
-  test('requests the scope of the groups claim if the provider has one', async () => {
+  test('requests the scope for the groups claim if the provider supports it', async () => {
     await using all = await setUp()
     all.behaviour.metadata = { scopes_supported: ['openid', 'groups'] }
     const { searchParams } = new URL((await all.get(START)).headers.get('location') ?? '')
@@ -57,7 +57,7 @@ describe('the redirect to the provider', () => {
   test.each([
     ['http://127.0.0.1:8787', '/v1/auth/oidc', false],
     ['https://example.com/tags', '/tags/v1/auth/oidc', true],
-  ])('the cookie below %s', async (publicUrl, path, secure) => {
+  ])('sets the cookie path for the public URL %s', async (publicUrl, path, secure) => {
     await using all = await setUp({ publicUrl })
     const response = await all.get(START)
     const cookie = response.headers.get('set-cookie') ?? ''
@@ -68,7 +68,7 @@ describe('the redirect to the provider', () => {
     expect(cleared).toStartWith(`tagwarden_oidc=; Path=${path}; Max-Age=0; HttpOnly; SameSite=Lax`)
   })
 
-  test('discovery is cached for an hour, and its failures are not', async () => {
+  test('discovery is cached for an hour, but failures are not cached', async () => {
     await using all = await setUp()
     const asked = () => all.provider.requests.filter(({ path }) => path.startsWith('/.well-known/')).length
     all.behaviour.instead = () => new Response('down', { status: 503 })
@@ -89,7 +89,7 @@ describe('the redirect to the provider', () => {
     ['client_secret_post', CLIENT_SECRET, 'client_secret'],
     ['client_secret_basic', CLIENT_SECRET, 'authorization'],
     ['none', '', 'client_id'],
-  ])('the client authenticates by %s', async (method, secret, where) => {
+  ])('the client authenticates with %s', async (method, secret, where) => {
     await using all = await setUp({ secret })
     all.behaviour.metadata = { token_endpoint_auth_methods_supported: [method] }
     await signInAs(all, zoe)
@@ -99,7 +99,7 @@ describe('the redirect to the provider', () => {
     expect(ways.includes('client_secret') && ways.includes('authorization')).toBe(false)
   })
 
-  test('a refused client secret is not reported as a bug, and the reason is logged', async () => {
+  test('a rejected client secret is logged with the reason, but not reported as a bug', async () => {
     await using all = await setUp({ settings: { clientSecret: 'wrong-secret' } })
     expect(await refusalOf(all)).toBe('Acme ID did not confirm the sign-in (invalid_client); start again')
     expect(all.warnings.join()).toContain('invalid_client')
@@ -124,7 +124,7 @@ describe('the callback', () => {
     ['an invalid cookie', (all) => forge(all, Buffer.from('x'))],
     ['a cookie with other content', (all) => forge(all, testBox.seal('{"state":"x"}'))],
     ['the cookie of another sign-in', async ({ browser }) => browser.follow(PUBLIC_URL + START)],
-  ])('with %s is refused without a request to the provider', async (_, change) => {
+  ])('with %s is rejected without a request to the provider', async (_, change) => {
     await using all = await setUp()
     const back = await backOf(all)
     await change(all, back)
@@ -138,13 +138,13 @@ describe('the callback', () => {
   const forge = ({ browser }: SetUp, sealed: Buffer) =>
     browser.jar.set('tagwarden_oidc', { value: sealed.toString('base64url'), path: '/v1/auth/oidc' })
 
-  test.each(['', '?', '?sid=x'])('after a sign-out leads to the start page: %j', async (search) => {
+  test.each(['', '?', '?sid=x'])('after a sign-out redirects to the start page: %j', async (search) => {
     await using all = await setUp()
     const response = await all.get(CALLBACK + search)
     expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/`])
   })
 
-  test.each(['?state=x', '?code=y', '?error=access_denied'])('with only %s is refused', async (search) => {
+  test.each(['?state=x', '?code=y', '?error=access_denied'])('with only %s is rejected', async (search) => {
     await using all = await setUp()
     const response = await all.get(CALLBACK + search)
     expect(response.status).toBe(303)
@@ -154,7 +154,7 @@ describe('the callback', () => {
   })
 
   test.each(['%', '%E0%A4%A', '=', ';;', 'tagwarden_oidc=', 'tagwarden_oidc=%00', 'x=1; tagwarden_oidc=a=b; y'])(
-    'with the cookies %p is refused',
+    'with the cookies %p is rejected',
     async (cookie) => {
       await using all = await setUp()
       const { headers } = await all.get(`${CALLBACK}?state=x&code=y`, { cookie })
@@ -162,7 +162,7 @@ describe('the callback', () => {
     },
   )
 
-  test('with a used code, in the same browser or in another, is refused', async () => {
+  test('with a used code is rejected, in the same browser or another one', async () => {
     await using all = await setUp()
     const back = await backOf(all)
     const cookie = new Map(all.browser.jar)
@@ -176,7 +176,7 @@ describe('the callback', () => {
     })
   })
 
-  test('with the code of another sign-in is refused', async () => {
+  test('with the code of another sign-in is rejected', async () => {
     await using all = await setUp()
     const [victim, attacker] = [all.newBrowser(), all.newBrowser()]
     const mine = await backOf({ ...all, browser: attacker })
@@ -224,7 +224,7 @@ describe('the callback', () => {
     ['neither code nor error', {}, "what the sign-in of Acme ID answers can not be trusted; the server's log says why"],
     ['the issuer of another', { code: 'x', iss: 'https://evil.example' }, 'can not be trusted'],
     ['a token in the address', { code: 'x', id_token: 'x' }, 'can not be trusted'],
-  ])('with %s shows a message', async (_, refusal, message) => {
+  ])('with %s shows an error message', async (_, refusal, message) => {
     await using all = await setUp()
     all.behaviour.refusal = refusal
     const shown = await refusalOf(all)
@@ -233,7 +233,7 @@ describe('the callback', () => {
     expect(all.warnings).toEqual([expect.stringMatching(/^\P{C}+$/u)])
   })
 
-  test('with a duplicate parameter is refused', async () => {
+  test('with a duplicate parameter is rejected', async () => {
     await using all = await setUp()
     for (const name of ['code', 'state', 'error']) {
       const back = await backOf(all)
@@ -243,7 +243,7 @@ describe('the callback', () => {
   })
 })
 
-describe('the one-time code of the page', () => {
+describe('the one-time sign-in code', () => {
   const redeem = (all: SetUp, code: string) => all.call('POST', '/v1/auth/oidc/session', { body: { code } })
 
   async function codeOf(all: SetUp): Promise<string> {
@@ -259,7 +259,7 @@ describe('the one-time code of the page', () => {
     expect(countOf(all, 'session')).toBe(1)
   })
 
-  test('works for a minute', async () => {
+  test('expires after a minute', async () => {
     await using all = await setUp()
     const [early, late] = [await codeOf(all), await codeOf(all)]
     all.clock.advance(MINUTE_MS - 1)
@@ -269,13 +269,13 @@ describe('the one-time code of the page', () => {
     expect([answer.status, answer.body.error]).toEqual([401, 'code: is unknown, used or expired; sign in again'])
   })
 
-  test.each(['x', '', 'x'.repeat(201)])('is not %j', async (code) => {
+  test.each(['x', '', 'x'.repeat(201)])("can't be %j", async (code) => {
     await using all = await setUp()
     await codeOf(all)
     expect((await redeem(all, code)).status).toBe(code === 'x' ? 401 : 400)
   })
 
-  test('ends with the membership', async () => {
+  test('is rejected after the membership ends', async () => {
     await using all = await setUp()
     const code = await codeOf(all)
     all.behaviour.claims = { ...zoe, groups: [] }
@@ -285,7 +285,7 @@ describe('the one-time code of the page', () => {
   })
 })
 
-test('too many attempts from one address are refused, at each step', async () => {
+test('too many attempts from one IP address are rejected at each step', async () => {
   await using all = await setUp({ perMinute: 3 })
   const outcome = await walk(all)
   expect(outcome).toHaveProperty('code')
@@ -299,7 +299,7 @@ test('too many attempts from one address are refused, at each step', async () =>
   expect((await all.get(START)).status).toBe(302)
 })
 
-test('without a configured provider the routes do not exist', async () => {
+test('the routes do not exist without a configured provider', async () => {
   await using all = await setUp({ off: true })
   for (const path of [START, CALLBACK, `${CALLBACK}?code=x&state=y`]) {
     const answer = await all.get(path)

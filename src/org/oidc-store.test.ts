@@ -7,8 +7,8 @@ import { ADDRESS, countOf, principalOf, refusalOf, roleIn, START, setUp, signInA
 import { openSession } from './session.ts'
 import { addMember, createUser } from './store.ts'
 
-describe('a user of the company', () => {
-  test('is signed in, and is a new user of the organization', async () => {
+describe('a user who signs in through the company', () => {
+  test('gets a session, and becomes a new member of the organization', async () => {
     await using all = await setUp()
     const { token, expiresAt, user, orgs } = await signInAs(all, zoe)
     expect(expiresAt).toBe(all.clock.now() + 12 * HOUR_MS)
@@ -20,7 +20,7 @@ describe('a user of the company', () => {
     expect(all.browser.jar.size).toBe(0)
   })
 
-  test('is the same user the next time, even with another name or address', async () => {
+  test('is the same user at the next sign-in, even with a different name or e-mail address', async () => {
     await using all = await setUp()
     const first = await signInAs(all, zoe)
     const again = await signInAs(all, { ...zoe, email: 'zoe.new@example.com', email_verified: false, name: 'Z' })
@@ -30,7 +30,7 @@ describe('a user of the company', () => {
     expect(countOf(all, 'identity')).toBe(1)
   })
 
-  test('is the existing user with their address, when the company confirms it', async () => {
+  test('is matched to an existing user if the company has verified the e-mail address', async () => {
     await using all = await setUp()
     const { bob } = all.cast
     const { user } = await signInAs(all, { ...zoe, email: 'BOB@example.com', groups: ['Web Analytics/Editors'] })
@@ -38,7 +38,7 @@ describe('a user of the company', () => {
     expect(roleIn(all, bob.userId)).toBe('member')
   })
 
-  test('takes over a user that another organization made, whose password, keys and sessions end', async () => {
+  test('takes over a user created by another organization, whose password, keys and sessions are removed', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })
@@ -60,7 +60,7 @@ describe('a user of the company', () => {
     expect(principalOf(all, again.token, cast.orgId)).toMatchObject({ userId: planted.id, role: 'viewer' })
   })
 
-  test('accepts an invitation by signing in, and gets a name', async () => {
+  test('accepts a pending invitation by signing in, and gets a name', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const { member } = invite(db, clock, { orgId: cast.orgId, email: zoe.email, role: 'admin' })
@@ -71,21 +71,21 @@ describe('a user of the company', () => {
     expect(all.entries.map(({ act }) => act)).toEqual(['acceptInvitation', 'signIn'])
   })
 
-  test('is a member of the only organization when none is named', async () => {
+  test('joins the only organization when none is configured', async () => {
     await using all = await setUp({ settings: { orgId: null } })
     expect((await all.get(START)).status).toBe(409)
     all.db.prepare('DELETE FROM org WHERE id = ?').run(all.cast.mallory.orgId)
     expect((await signInAs(all, zoe)).orgs).toEqual([{ id: all.cast.orgId, name: 'Acme', role: 'viewer' }])
   })
 
-  test('does not join an organization that does not exist', async () => {
+  test("can't join an organization that does not exist", async () => {
     await using all = await setUp({ settings: { orgId: 'org_gone' } })
     expect((await all.get(START)).status).toBe(409)
     expect(all.provider.requests).toEqual([])
   })
 })
 
-describe('the groups determine the role', () => {
+describe('roles from groups', () => {
   test.each<[unknown, string]>([
     [['staff'], 'viewer'],
     ['staff', 'viewer'],
@@ -116,7 +116,7 @@ describe('the groups determine the role', () => {
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
 
-  test('the role is updated at every sign-in, up and down, with an entry in the audit log', async () => {
+  test('the role is updated at every sign-in, up or down, with an entry in the audit log', async () => {
     await using all = await setUp()
     const { id } = (await signInAs(all, zoe)).user
     for (const [group, role] of [
@@ -140,7 +140,7 @@ describe('the groups determine the role', () => {
     expect(signIns[0]).toMatchObject({ orgId: all.cast.orgId, userId: id, address: ADDRESS, note: { via: 'oidc' } })
   })
 
-  test('the last owner stays one', async () => {
+  test('the last owner is not demoted', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const alice = { sub: 'u-alice', email: cast.alice.email, email_verified: true }
@@ -155,7 +155,7 @@ describe('the groups determine the role', () => {
     expect(roleIn(all, cast.alice.userId)).toBe('viewer')
   })
 
-  test('removal: a user whose groups lost their role loses sessions and membership', async () => {
+  test('a user whose groups no longer have a role loses all sessions and the membership', async () => {
     await using all = await setUp()
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
@@ -173,7 +173,7 @@ describe('the groups determine the role', () => {
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
   })
 
-  test('removal: the last owner stays one, without a session', async () => {
+  test('the last owner is not removed, but loses all sessions', async () => {
     await using all = await setUp()
     const alice = { sub: 'u-alice', email: all.cast.alice.email, email_verified: true }
     const { token } = await signInAs(all, { ...alice, groups: ['board'] })
@@ -192,7 +192,7 @@ describe('the groups determine the role', () => {
     expect(principalOf(all, session.token).role).toBe('member')
   })
 
-  test('nothing changes when userinfo, which has the groups, fails', async () => {
+  test('nothing changes if the userinfo request for the groups fails', async () => {
     await using all = await setUp()
     const { token } = await signInAs(all, zoe)
     const { groups: _, ...groupless } = zoe
@@ -203,7 +203,7 @@ describe('the groups determine the role', () => {
   })
 })
 
-describe('an address', () => {
+describe('an e-mail address', () => {
   test.each<[string, JWTPayload, string]>([
     ['missing', { email: undefined }, 'the company did not tell your e-mail address'],
     ['empty', { email: ' ' }, 'the company did not tell your e-mail address'],
@@ -217,7 +217,7 @@ describe('an address', () => {
       'does not confirm',
     ],
     ['used, and confirmed by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
-  ])('that is %s is refused', async (_, claims, message) => {
+  ])('that is %s is rejected', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')
     all.behaviour.claims = { ...zoe, ...claims }
@@ -225,12 +225,12 @@ describe('an address', () => {
     expect([countOf(all, 'user'), countOf(all, 'identity'), countOf(all, 'session')]).toEqual([users, 0, 0])
   })
 
-  test('that is unknown creates a new user, verified or not', async () => {
+  test('that is unknown creates a new user, whether it is verified or not', async () => {
     await using all = await setUp()
     expect((await signInAs(all, { ...zoe, email_verified: false })).user.email).toBe(zoe.email)
   })
 
-  test('of a user linked to one company account is refused for a second account', async () => {
+  test('of a user linked to one company account is rejected for a second account', async () => {
     await using all = await setUp()
     await signInAs(all, { ...zoe, email_verified: false })
     all.behaviour.claims = { ...zoe, sub: 'u-second' }

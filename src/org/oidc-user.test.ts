@@ -6,7 +6,7 @@ import { roleOf, userOf } from './oidc-user.ts'
 const aGroup = fc.constantFrom('a', 'b', 'c', 'A', '')
 const someRoles = fc.array(fc.record({ group: aGroup, role: fc.constantFrom(...ROLES) }))
 
-test('the highest role of all groups counts', () => {
+test('the highest role among all groups applies', () => {
   fc.assert(
     fc.property(fc.array(aGroup), someRoles, (groups, roles) => {
       const ranks = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => ROLES.indexOf(role))
@@ -15,7 +15,7 @@ test('the highest role of all groups counts', () => {
   )
 })
 
-test('for any claims, the returned user can be stored', () => {
+test('any claims result in a user that can be stored', () => {
   const odd = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constantFrom(undefined, ' ', 'a\0b', '\ud800'))
   const claims = fc.record({ email: odd, email_verified: odd, name: odd, groups: odd })
   fc.assert(
@@ -35,9 +35,12 @@ test('for any claims, the returned user can be stored', () => {
   )
 })
 
-test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])('the subject %j is refused', (sub) => {
-  expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
-})
+test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])(
+  'the subject %j is rejected',
+  (sub) => {
+    expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
+  },
+)
 
 const ELSEWHERE = {
   _claim_names: { groups: 'src1' },
@@ -64,11 +67,11 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
   ['an odd marker', { _claim_names: ['groups'], _claim_sources: 7, hasgroups: 1 }, {}, []],
   ['no marker', { _claim_names: { groups: null } }, {}, []],
   ['a group named as an inherited member', { groups: 'toString', _claim_sources: {} }, {}, ['toString']],
-])('groups that are %s', (_, idToken, userinfo, groups) => {
+])('group claims: %s', (_, idToken, userinfo, groups) => {
   expect(userOf({ iss: 'https://acme.example', sub: 'u-1', ...idToken }, userinfo, 'groups').groups).toEqual(groups)
 })
 
-test('a claim of another name is not affected by the claims about groups', () => {
+test('a groups claim with a different name is not affected by claims about `groups`', () => {
   const claims = { iss: 'https://acme.example', sub: 'u-1', hasgroups: true, ...ELSEWHERE }
   expect(userOf(claims, {}, 'roles').groups).toEqual([])
   expect(userOf({ ...claims, _claim_names: { roles: 'src1' } }, {}, 'roles').groups).toBeNull()

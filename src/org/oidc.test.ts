@@ -13,7 +13,7 @@ describe('claims missing from the ID token', () => {
     expect((await signInAs(all, { sub })).user).toMatchObject({ email: 'zoe@example.com', name: 'Zoe' })
   })
 
-  test('userinfo of another subject is ignored', async () => {
+  test('userinfo with a different subject is ignored', async () => {
     await using all = await setUp()
     const { groups: _, ...claims } = zoe
     all.behaviour.claims = claims
@@ -21,7 +21,7 @@ describe('claims missing from the ID token', () => {
     expect(await refusalOf(all)).toContain('can not be trusted')
   })
 
-  test('userinfo is not requested when nothing is missing, or the provider has none', async () => {
+  test('userinfo is not requested when no claim is missing or the provider has no such endpoint', async () => {
     await using all = await setUp()
     await signInAs(all, zoe)
     expect(all.provider.requests.map(({ path }) => path)).not.toContain('/userinfo')
@@ -31,7 +31,7 @@ describe('claims missing from the ID token', () => {
     expect(await refusalOf(without)).toContain('none of your groups')
   })
 
-  test('an address of the ID token is not verified by userinfo with another address', async () => {
+  test('an e-mail address in the ID token is not verified by userinfo with a different address', async () => {
     await using all = await setUp()
     all.behaviour.claims = { sub: 'u-9', email: all.cast.bob.email }
     all.behaviour.userinfo = { email: 'mine@example.com', email_verified: true, groups: ['staff'] }
@@ -41,15 +41,15 @@ describe('claims missing from the ID token', () => {
   test.each<[string, string]>([
     ['cn', 'cn'],
     ['https://acme.example/groups', 'https://acme.example/groups'],
-  ])('groups are in the claim %s', async (groupsClaim, claim) => {
+  ])('groups are read from the claim %s', async (groupsClaim, claim) => {
     await using all = await setUp({ settings: { groupsClaim } })
     const { user } = await signInAs(all, { ...zoe, groups: ['board'], [claim]: ['admins'] })
     expect(roleIn(all, user.id)).toBe('admin')
   })
 })
 
-describe('a provider with an invalid answer', () => {
-  test('that is down: 502 at the start, a message in the callback', async () => {
+describe('a failing provider', () => {
+  test('that is unreachable causes a 502 at the start of sign-in and an error message in the callback', async () => {
     const all = await setUp()
     const toProvider = await all.browser.follow(PUBLIC_URL + START)
     const back = await all.browser.follow(toProvider)
@@ -95,7 +95,7 @@ describe('a provider with an invalid answer', () => {
     ['another issuer', () => Response.json({ issuer: 'https://evil.example' })],
     ['a redirect', () => Response.redirect('https://evil.example', 302)],
     ['404', () => new Response('no', { status: 404 })],
-  ])('discovery that answers %s: 502', async (_, answer) => {
+  ])('a discovery response with %s causes a 502', async (_, answer) => {
     await using all = await setUp()
     all.behaviour.instead = answer
     const response = await all.get(START)
@@ -107,7 +107,7 @@ describe('a provider with an invalid answer', () => {
     ['without a place to send people', { authorization_endpoint: undefined }],
     ['with one that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
     ['with one that is not a string', { authorization_endpoint: { toString: 1 } }],
-  ])('discovery %s: 502', async (_, metadata) => {
+  ])('a discovery document %s causes a 502', async (_, metadata) => {
     await using all = await setUp()
     all.behaviour.metadata = metadata
     expect((await all.get(START)).status).toBe(502)
@@ -124,7 +124,7 @@ describe('a provider with an invalid answer', () => {
     ['/jwks', 'no keys', () => Response.json({ keys: [] })],
     ['/jwks', 'junk', () => Response.json({ keys: [{ kty: 'EC', kid: 'first', crv: 'P-256', x: '!', y: 7 }] })],
     ['/jwks', '404', () => new Response('no', { status: 404 })],
-  ])('%s answers %s: a message', async (where, _, answer) => {
+  ])('%s responds with %s, and the user sees an error message', async (where, _, answer) => {
     await using all = await setUp()
     all.behaviour.instead = (path) => (path === where ? answer() : null)
     expect(await refusalOf(all)).toMatch(/^(?:what the sign-in of )?Acme ID [\w ';(),-]+$/)
@@ -169,7 +169,7 @@ describe('an ID token', () => {
     ['that never expires', /"exp"/, { claims: { ...zoe, exp: undefined } }],
     ['without a subject', /"sub"/, { claims: { ...zoe, sub: undefined } }],
     ['with a long subject', /no usable text/, { claims: { ...zoe, sub: 's'.repeat(256) } }],
-  ] as [string, RegExp, Partial<ProviderBehaviour>][])('%s is not believed', async (_, reason, behaviour) => {
+  ] as [string, RegExp, Partial<ProviderBehaviour>][])('%s is rejected', async (_, reason, behaviour) => {
     await using all = await setUp()
     Object.assign(all.behaviour, behaviour)
     expect(await refusalOf(all)).toBe(
@@ -182,7 +182,7 @@ describe('an ID token', () => {
     await signInAs(all, zoe)
   })
 
-  test('is checked by the server clock', async () => {
+  test('is validated against the server clock', async () => {
     await using all = await setUp()
     all.clock.advance(1000 * HOUR_MS)
     await signInAs(all, zoe)

@@ -57,8 +57,8 @@ describe('permissions', () => {
   })
 })
 
-describe('another organization', () => {
-  test('belongs only to the user who created it', async () => {
+describe('an additional organization', () => {
+  test('is accessible only to the user who created it', async () => {
     const { call, cast, clock, db } = setUp()
     const { status, body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' Acme Europe ' } })
     expect(status).toBe(201)
@@ -84,7 +84,7 @@ describe('another organization', () => {
     expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': cast.orgId } })).status).toBe(201)
   })
 
-  test('is refused to an owner of ten', async () => {
+  test("can't be created by an owner of ten organizations", async () => {
     const { call, cast } = setUp()
     const make = () => call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'More' } })
     for (let owned = 1; owned < 10; owned++) expect((await make()).status).toBe(201)
@@ -96,7 +96,7 @@ describe('another organization', () => {
     ['n'.repeat(201), 400],
     ['', 400],
     [' \t', 400],
-  ])('named %j: %i', async (name, status) => {
+  ])('with the name %j returns %i', async (name, status) => {
     const { call, cast } = setUp()
     const answer = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name } })
     expect(answer.status).toBe(status)
@@ -104,8 +104,8 @@ describe('another organization', () => {
   })
 })
 
-describe('settings', () => {
-  test('that are omitted stay unchanged, and rules are recompiled', async () => {
+describe('organization settings', () => {
+  test('that are omitted remain unchanged, and every change recompiles the rules', async () => {
     const { call, cast, told } = setUp()
     const patch = (body: unknown) => call('PATCH', '/v1/org', { as: cast.ada.key, body })
     expect((await patch({ phoneRegions: ['DE', 'US', 'DE'] })).body).toMatchObject({
@@ -141,14 +141,14 @@ describe('settings', () => {
     [{ name: null }, 'name'],
     [{ customerSalt: 'x' }, 'customerSalt'],
     [[], 'body'],
-  ])('%j is refused and names %s', async (body, field) => {
+  ])('%j is rejected with an error that names %s', async (body, field) => {
     const { call, cast, told } = setUp()
     const answer = await call('PATCH', '/v1/org', { as: cast.ada.key, body })
     expect([answer.status, answer.body.error.split(': ')[0]]).toEqual([400, field])
     expect(told).toEqual([])
   })
 
-  test('the webhook secret is replaced only in this organization', async () => {
+  test('the webhook secret is replaced only in the current organization', async () => {
     const { db, call, cast } = setUp()
     const before = openWebhookSecret(db, testBox, cast.orgId)
     const other = openWebhookSecret(db, testBox, cast.mallory.orgId)
@@ -246,7 +246,7 @@ function rowsOf(db: Db, orgId: string): Record<string, number> {
 }
 
 describe('deleting an organization', () => {
-  test('leaves only rows that jobs remove later, and does not change other organizations', async () => {
+  test('leaves only rows that jobs remove later, and does not affect other organizations', async () => {
     const { db, call, cast, told } = setUp()
     const { orgId, mallory } = cast
     for (const id of [orgId, mallory.orgId]) fill(db, id)
@@ -265,7 +265,7 @@ describe('deleting an organization', () => {
     expect(told).toEqual([`deleted ${orgId}`])
   })
 
-  test('ends the access of users who were in no other organization', async () => {
+  test('ends the access of users who belong to no other organization', async () => {
     const { db, clock, call, cast } = setUp()
     addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'viewer' })
     const sessions = [cast.vera, cast.bob].map(({ userId }) => openSession(db, clock, userId, 'password').token)
@@ -278,14 +278,14 @@ describe('deleting an organization', () => {
     expect(statuses).toEqual([401, 401, 401, 200, 200])
   })
 
-  test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('requires its exact name, not %j', async (name) => {
+  test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('requires the exact name and rejects %j', async (name) => {
     const { call, cast, told } = setUp()
     const answer = await call('DELETE', `/v1/org?name=${encodeURIComponent(name)}`, { as: cast.alice.key })
     expect([answer.status, answer.body.error.split(': ')[0]]).toEqual([400, 'query.name'])
     expect(told).toEqual([])
   })
 
-  test('is refused for the only organization', async () => {
+  test('is rejected for the only organization', async () => {
     const { call, cast } = setUp()
     expect((await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })).status).toBe(200)
     const last = await call('DELETE', '/v1/org?name=Mallory%20and%20Sons', { as: cast.mallory.key })
@@ -294,7 +294,7 @@ describe('deleting an organization', () => {
   })
 })
 
-test('a read-only key of an owner does not see the webhook secret', async () => {
+test('the webhook secret is hidden from a read-only key of an owner', async () => {
   const { call, cast } = setUp()
   const secretFor = async (as: string) => (await call('GET', '/v1/org', { as })).body.webhookSecret
   expect(await secretFor(cast.alice.key)).toMatch(/^whsec_/)

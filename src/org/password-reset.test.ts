@@ -53,7 +53,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
 }
 
 describe('a forgotten password', () => {
-  test('is reset by a mailed link, which ends all sessions and opens a new one', async () => {
+  test('is reset with an e-mailed link, which ends all sessions and opens a new one', async () => {
     const world = setUp()
     const { people, call } = world
     const [old, hers] = [world.session(people.bob), world.session(people.alice)]
@@ -92,7 +92,7 @@ describe('a forgotten password', () => {
         await call('PUT', '/v1/auth/password', { as: session(people.bob), body })
       },
     ],
-  ])('a link does not work when it is %s', async (_, happen) => {
+  ])("can't be reset with a link that is %s", async (_, happen) => {
     const world = setUp()
     await world.forgot('bob@example.com')
     const [token = ''] = world.tokens()
@@ -101,7 +101,7 @@ describe('a forgotten password', () => {
     expect((await world.login('bob@example.com', 'fourth horse')).status).toBe(401)
   })
 
-  test('an earlier link stays valid, and three are mailed within an hour', async () => {
+  test('earlier links remain valid, and at most three are e-mailed within an hour', async () => {
     const { forgot, tokens, reset, clock } = setUp()
     for (let n = 0; n < 5; n++) {
       await forgot('bob@example.com')
@@ -117,7 +117,7 @@ describe('a forgotten password', () => {
     expect(tokens()).toHaveLength(4)
   })
 
-  test('a link works for an hour, even after an invalid password', async () => {
+  test('a link is valid for an hour, even after an invalid password', async () => {
     const { forgot, tokens, reset, clock } = setUp()
     await forgot('bob@example.com')
     const [token = ''] = tokens()
@@ -129,7 +129,7 @@ describe('a forgotten password', () => {
     expect((await reset(token)).status).toBe(200)
   })
 
-  test('a link used twice at once works once', async () => {
+  test('a link used twice concurrently works only once', async () => {
     const { forgot, tokens, reset } = setUp()
     await forgot('bob@example.com')
     const [token = ''] = tokens()
@@ -162,7 +162,7 @@ describe('a forgotten password', () => {
         endAccess(db, clock, [bob.userId])
       },
     ],
-  ])('gets the same answer for %s, and nothing is mailed', async (_, email, happen) => {
+  ])('a request gets the same response for %s, and no e-mail is sent', async (_, email, happen) => {
     const world = setUp()
     happen(world)
     expect(await world.forgot(email)).toMatchObject({ status: 200, body: { ok: true } })
@@ -170,19 +170,19 @@ describe('a forgotten password', () => {
     expect(world.db.prepare('SELECT * FROM passwordReset').all()).toEqual([])
   })
 
-  test('the owner of the server who never had a password gets one', async () => {
+  test('can also be set by a user who never had one', async () => {
     const { forgot, tokens, reset } = setUp()
     await forgot('ada@example.com')
     expect((await reset(tokens()[0] ?? '')).status).toBe(200)
   })
 
-  test('without a mail server no link is created, and the answer is the same', async () => {
+  test('without a mail server, no link is created, and the response is the same', async () => {
     const { forgot, db } = setUp({ hasMail: false })
     expect(await forgot('bob@example.com')).toMatchObject({ status: 200, body: { ok: true } })
     expect(db.prepare('SELECT * FROM passwordReset').all()).toEqual([])
   })
 
-  test('a user who was removed in the meantime gets no access', async () => {
+  test('a user who was removed in the meantime does not get access', async () => {
     const { forgot, tokens, reset, db, people, login } = setUp()
     await forgot('bob@example.com')
     db.prepare('DELETE FROM member WHERE userId = ?').run(people.bob.userId)
@@ -191,7 +191,7 @@ describe('a forgotten password', () => {
     expect((await login('bob@example.com', NEW)).status).toBe(401)
   })
 
-  test('has the limits of sign-ins, by address and by account, known or not', async () => {
+  test('requests have the rate limits of sign-ins, by IP address and by account, known or not', async () => {
     for (const email of ['bob@example.com', 'nobody@example.com']) {
       const { forgot, login } = setUp()
       for (let n = 0; n < 10; n++) expect((await forgot(email)).status).toBe(200)

@@ -78,7 +78,7 @@ describe('permissions', () => {
   })
 })
 
-test('whoami answers with the user of the request', async () => {
+test('whoami returns the user of the request', async () => {
   const { call, cast, signedIn } = setUp()
   const { userId, orgId, email, keyId } = cast.vera
   const vera = {
@@ -97,7 +97,7 @@ test('whoami answers with the user of the request', async () => {
   expect(session.body).toEqual({ ...vera, readOnly: false, via: 'session', keyId: null })
 })
 
-test('a user of several organizations must name one', async () => {
+test('a user with several organizations must specify one', async () => {
   const { db, clock, call, cast } = setUp()
   const second = createOrg(db, testBox, clock, { name: 'Second' }).id
   addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
@@ -175,8 +175,8 @@ test('only admins see the webhook secret', async () => {
   expect(await seen(cast.vera)).toEqual({ ...org, webhookSecret: null })
 })
 
-describe('keys', () => {
-  test('the secret is shown at creation and never again; it works until it is revoked', async () => {
+describe('API keys', () => {
+  test('show their secret only at creation, and work until they are revoked', async () => {
     const { clock, call, cast } = setUp()
     const { body: key } = await call('POST', '/v1/keys', { as: cast.bob.key, body: newKey })
     expect(key).toEqual({
@@ -196,7 +196,7 @@ describe('keys', () => {
     expect((await call('DELETE', `/v1/keys/${key.id}`, { as: cast.bob.key })).status).toBe(404)
   })
 
-  test('a viewer with a session creates read-only keys, which stay read-only', async () => {
+  test('created by a viewer with a session are read-only, and remain read-only', async () => {
     const { db, call, cast, signedIn } = setUp()
     const { body } = await signedIn(cast.vera)('POST', '/v1/keys', { body: { ...newKey, readOnly: false } })
     expect(body.readOnly).toBe(true)
@@ -204,7 +204,7 @@ describe('keys', () => {
     expect((await call('POST', '/v1/keys', { as: body.secret, body: newKey })).status).toBe(403)
   })
 
-  test('a member sees and revokes only their own keys; an admin, those of all members', async () => {
+  test('can be seen and revoked by their owner and by admins, but not by other members', async () => {
     const { call, cast } = setUp()
     const owners = async ({ key }: Person) => {
       const { body } = await call('GET', '/v1/keys', { as: key })
@@ -220,7 +220,7 @@ describe('keys', () => {
     expect((await call('GET', '/v1/keys', { as: vera.key })).status).toBe(401)
   })
 
-  test('pages list each key once', async () => {
+  test('are listed once each across pages', async () => {
     const { call, cast } = setUp()
     const all = (await call('GET', '/v1/keys', { as: cast.ada.key })).body.keys
     const walked: unknown[] = []
@@ -235,7 +235,7 @@ describe('keys', () => {
   })
 })
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const bodies: [unknown, string][] = [
     [{}, 'name'],
     [{ name: '', expiresInDays: 30 }, 'name'],
@@ -254,7 +254,7 @@ describe('bad input', () => {
     ['null', 'body'],
     ['[]', 'body'],
   ]
-  test.each(bodies)('POST /v1/keys %j: 400 names %s', async (body, field) => {
+  test.each(bodies)('POST /v1/keys with %j returns 400 and names %s', async (body, field) => {
     const { call, cast } = setUp()
     const answer = await call('POST', '/v1/keys', { as: cast.bob.key, body })
     expect(answer.status).toBe(400)
@@ -262,12 +262,15 @@ describe('bad input', () => {
   })
 
   const queries = ['limit=0', 'limit=201', 'limit=1.5', 'limit=x', 'cursor=x', 'cursor=W10', 'cursor=bnVsbA', 'page=2']
-  test.each(queries.flatMap((query) => [`/v1/keys?${query}`, `/v1/orgs?${query}`]))('GET %s: 400', async (path) => {
-    const { call, cast } = setUp()
-    expect((await call('GET', path, { as: cast.bob.key })).status).toBe(400)
-  })
+  test.each(queries.flatMap((query) => [`/v1/keys?${query}`, `/v1/orgs?${query}`]))(
+    'GET %s returns 400',
+    async (path) => {
+      const { call, cast } = setUp()
+      expect((await call('GET', path, { as: cast.bob.key })).status).toBe(400)
+    },
+  )
 
-  test('the shortest and the longest lifetime of a key are accepted, and no expiry', async () => {
+  test('a key can have the shortest or longest lifetime, or no expiry', async () => {
     const { call, cast } = setUp()
     for (const expiresInDays of [7, 365, null]) {
       const { status } = await call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays } })
@@ -275,7 +278,7 @@ describe('bad input', () => {
     }
   })
 
-  test('any input is answered with 4xx, never an internal error', async () => {
+  test('any input returns 4xx, never an internal error', async () => {
     const { call, cast } = setUp()
     const key = fc.record(
       {

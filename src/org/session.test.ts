@@ -15,7 +15,7 @@ function setUp() {
 }
 
 test.each(['password', 'setup', 'invite', 'oidc'] as const)(
-  'a session by %s stores only the hash of its token',
+  'a session opened by %s stores only the hash of its token',
   (via) => {
     const { db, clock, cast } = setUp()
     const { userId } = cast.bob
@@ -29,7 +29,7 @@ test.each(['password', 'setup', 'invite', 'oidc'] as const)(
   },
 )
 
-test('opening a session removes expired sessions only', () => {
+test('opening a session removes only expired sessions', () => {
   const { db, clock, cast, hashes } = setUp()
   const open = () => secretHash(openSession(db, clock, cast.bob.userId, 'password').token)
   open()
@@ -41,7 +41,7 @@ test('opening a session removes expired sessions only', () => {
   expect(hashes()).toEqual([second, third])
 })
 
-test('ending a session leaves others unchanged; ending an unknown one does nothing', () => {
+test('ending a session does not affect others, and ending an unknown session does nothing', () => {
   const { db, clock, cast, hashes } = setUp()
   const [one, two] = [0, 1].map(() => openSession(db, clock, cast.bob.userId, 'password').token) as [string, string]
   endSession(db, sessionIdOf(one))
@@ -50,7 +50,7 @@ test('ending a session leaves others unchanged; ending an unknown one does nothi
   expect(hashes()).toEqual([secretHash(two)])
 })
 
-test('the answer to a sign-in has the organizations, but no invitations', () => {
+test('the sign-in response contains organizations, but no pending invitations', () => {
   const { db, clock, cast } = setUp()
   const { userId, email } = cast.bob
   clock.advance(1)

@@ -35,8 +35,8 @@ function world(perMinute = 60) {
   return { db, clock, token, parts, entries, run, rows }
 }
 
-describe('with the token', () => {
-  test('the first owner is created and signed in, without an API key', async () => {
+describe('a valid setup token', () => {
+  test('creates the first owner and signs them in, without an API key', async () => {
     const { db, clock, parts, entries, run, rows } = world()
     expect([canSetUp(parts), hasOwner(db)]).toEqual([true, false])
     const { token, user, orgs } = await run({ name: ' Alice ' })
@@ -54,7 +54,7 @@ describe('with the token', () => {
     expect(again.user).toEqual(user)
   })
 
-  test('it works once', async () => {
+  test('works once', async () => {
     const { db, token, parts, run } = world()
     await run()
     await expect(run({ email: 'bob@example.com' })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('with the token', () => {
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  test('two requests at once create one owner', async () => {
+  test('creates one owner for two concurrent requests', async () => {
     const { run, rows } = world()
     const outcomes = await Promise.allSettled([run(), run({ email: 'bob@example.com' })])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -75,7 +75,7 @@ describe('with the token', () => {
     expect(rows()).toEqual([1, 1, 1, 1, 0])
   })
 
-  test('nothing is created when another owner was created in the meantime', async () => {
+  test('creates nothing if another owner was created in the meantime', async () => {
     const { db, clock, parts, run, rows } = world()
     const running = run()
     await initialize(db, testBox, clock, { orgName: 'First', email: 'first@example.com', password: null })
@@ -89,7 +89,7 @@ describe('with the token', () => {
     [{ email: 'alice' }, 'email: is not an e-mail address'],
     [{ password: 'short' }, 'password: must have at least 10 characters'],
     [{ name: '\t' }, 'name: must not be blank'],
-  ])('%j is refused by name, leaves nothing behind, and can be corrected', async (change, message) => {
+  ])('remains valid after %j is rejected with the field name, and nothing is created', async (change, message) => {
     const { parts, entries, run, rows } = world()
     await expect(run(change)).rejects.toMatchObject({ code: 'invalid', message })
     expect(rows()).toEqual([0, 0, 0, 0, 0])
@@ -99,7 +99,7 @@ describe('with the token', () => {
   })
 })
 
-describe('without the token nothing is created', () => {
+describe('an invalid setup token creates nothing', () => {
   const cases: [string, (token: string) => string][] = [
     ['another', () => newSetupToken().secret],
     ['cut short', (token) => token.slice(0, -1)],
@@ -113,7 +113,7 @@ describe('without the token nothing is created', () => {
     expect(canSetUp(parts)).toBe(true)
   })
 
-  test('when no token is valid', async () => {
+  test('if no setup token is valid', async () => {
     const { token, parts, rows } = world()
     const none: SetUpParts = { ...parts, setupToken: null }
     expect(canSetUp(none)).toBe(false)
@@ -123,7 +123,7 @@ describe('without the token nothing is created', () => {
   })
 })
 
-test('guesses share the limit by address with sign-ins', async () => {
+test('setup attempts share the rate limit per IP address with sign-ins', async () => {
   const { parts, run } = world(2)
   await expect(run({ token: 'su_guess' })).rejects.toMatchObject({ code: 'unauthorized' })
   parts.limits.byAddress(origin)

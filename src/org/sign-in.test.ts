@@ -58,7 +58,7 @@ describe('a correct password', () => {
     expect(entries).toEqual([{ orgId, act: 'signIn', userId, address: '192.0.2.1', note }])
   })
 
-  test('is in the audit log of each organization of the user, without those of open invitations', async () => {
+  test('sign-in is recorded in the audit log of each organization of the user, except pending ones', async () => {
     const { db, clock, cast, entries, enter } = setUp()
     const { userId, orgId } = cast.bob
     addMember(db, clock, { orgId: cast.mallory.orgId, userId, role: 'viewer' })
@@ -74,7 +74,7 @@ describe('a correct password', () => {
     expect(entries.map(({ orgId }) => orgId)).toEqual([orgId])
   })
 
-  test('of a user without an organization is refused, without a session', async () => {
+  test('of a user without an organization is rejected, and no session is created', async () => {
     const { db, clock, enter } = setUp()
     createUser(db, clock, { email: 'lone@example.com', passwordHash })
     await expect(enter('lone@example.com', PASSWORD)).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('a wrong password', () => {
     ['a wrong password', 'bob@example.com', 'correct horse'],
     ['the hash', 'bob@example.com', passwordHash],
   ]
-  test.each(cases)('is refused with the same message after one verification: %s', async (_name, email, password) => {
+  test.each(cases)('is rejected with the same message after one verification: %s', async (_name, email, password) => {
     const { db, enter } = setUp()
     using verify = spyOn(Bun.password, 'verify')
     await expect(enter(email, password)).rejects.toMatchObject(REFUSED)
@@ -103,14 +103,14 @@ describe('a wrong password', () => {
     expect(db.prepare('SELECT * FROM session').all()).toEqual([])
   })
 
-  test('costs as many verifications as a correct one', async () => {
+  test('requires as many verifications as a correct one', async () => {
     const { enter } = setUp()
     using verify = spyOn(Bun.password, 'verify')
     await enter('bob@example.com', PASSWORD)
     expect(verify).toHaveBeenCalledTimes(1)
   })
 
-  test('is in the audit logs of the organizations of the user, after the response', async () => {
+  test("is recorded in the audit logs of the user's organizations after the response", async () => {
     const { cast, entries, enter } = setUp()
     await expect(enter('nobody@example.com', PASSWORD)).rejects.toMatchObject(REFUSED)
     await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
@@ -129,7 +129,7 @@ describe('a wrong password', () => {
     ])
   })
 
-  test('does not fail when the audit log cannot be written, which is reported', async () => {
+  test("returns the same error if the audit log can't be written, which is reported", async () => {
     const { db, reported, enter } = setUp()
     db.exec('DROP TABLE auditEntry')
     await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
@@ -138,14 +138,14 @@ describe('a wrong password', () => {
   })
 })
 
-test('a session and its audit log entry are created together, or not at all', async () => {
+test('a session and its audit log entry are created together or not at all', async () => {
   const { db, enter } = setUp()
   db.exec('DROP TABLE auditEntry')
   await expect(enter('bob@example.com', PASSWORD)).rejects.toThrow('auditEntry')
   expect(db.prepare('SELECT * FROM session').all()).toEqual([])
 })
 
-test('a password that is changed while it is verified opens no session', async () => {
+test('a password that changes during its verification opens no session', async () => {
   const { db, cast, setPassword, enter } = setUp()
   const entering = enter('bob@example.com', PASSWORD)
   setPassword(cast.bob.userId, anotherHash)
@@ -164,8 +164,8 @@ function waitOf(take: () => void): number {
   }
 }
 
-describe('attempts are limited', () => {
-  test.each([1, 60, 123, 507])('by address: of %i a minute exactly the next one is refused', (perMinute) => {
+describe('sign-in attempts are limited', () => {
+  test.each([1, 60, 123, 507])('by IP address: after %i in a minute, the next one is rejected', (perMinute) => {
     const clock = testClock()
     const { byAddress } = signInLimits(clock, perMinute)
     const take = (address: string | null) => waitOf(() => byAddress({ address }))
@@ -177,7 +177,7 @@ describe('attempts are limited', () => {
     expect(take('192.0.2.1')).toBe(0)
   })
 
-  test('by account: 10 a minute from one address, ignoring case and white space, known or not', () => {
+  test('by account: 10 a minute from one IP address, ignoring case and white space, known or not', () => {
     const clock = testClock()
     const { byAccount } = signInLimits(clock, 60)
     for (const name of ['bob@example.com', 'nobody@example.com']) {
@@ -190,7 +190,7 @@ describe('attempts are limited', () => {
     }
   })
 
-  test('by account: 100 a minute from everywhere, so that one address can’t lock its user out', () => {
+  test('by account: 100 a minute in total, so that one IP address can’t lock out the user', () => {
     const { byAccount } = signInLimits(testClock(), 60)
     const take = (address: string, email = 'bob@example.com') => waitOf(() => byAccount(email, { address }))
     for (let n = 0; n < 10; n++) expect(take('192.0.2.1')).toBe(0)
@@ -200,7 +200,7 @@ describe('attempts are limited', () => {
     expect(take('192.0.2.1', 'ann@example.com')).toBe(0)
   })
 
-  test('before any verification, by address first', async () => {
+  test('before any verification, and first by IP address', async () => {
     const { clock, enter } = setUp({ perMinute: 12 })
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
@@ -223,7 +223,7 @@ describe('attempts are limited', () => {
   })
 })
 
-describe('an address is identified', () => {
+describe('an IP address is identified', () => {
   const cases: [string | null, string][] = [
     [null, 'unknown'],
     ['192.0.2.1', '192.0.2.1'],
@@ -245,7 +245,7 @@ describe('an address is identified', () => {
     expect(networkOf(address)).toBe(name)
   })
 
-  test('by the first half of an IPv6 address only', () => {
+  test('by only the first half of an IPv6 address', () => {
     const group = fc.nat(0xffff)
     const text = (groups: number[]) => groups.map((n) => n.toString(16)).join(':')
     const half = fc.array(group, { minLength: 4, maxLength: 4 })

@@ -19,7 +19,7 @@ function signOut({ db, clock, parts }: SetUp, token: string, box = parts.box) {
 
 const storedUrls = ({ db }: SetUp) => db.prepare('SELECT endSessionUrl FROM session').pluck().all() as (Buffer | null)[]
 
-test('redirects to the provider, with the ID token and the callback', async () => {
+test('a sign-out redirects to the provider, with the ID token and the callback', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: `${LOGOUT}?tenant=1` }
   const { token } = await signInAs(all, zoe)
@@ -45,14 +45,14 @@ test.each<[string, unknown]>([
   ['an empty text', ''],
   ['a number', 7],
   ['an object', { toString: 1 }],
-])('ends only its own session when the provider offers %s', async (_, endpoint) => {
+])('a sign-out ends only its own session when the provider offers %s', async (_, endpoint) => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: endpoint }
   const { token } = await signInAs(all, zoe)
   expect(await signOut(all, token)).toMatchObject({ status: 200, body: { ok: true, endSessionUrl: null } })
 })
 
-test('omits an ID token that is too long for a URL', async () => {
+test('a sign-out omits an ID token that is too long for a URL', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: LOGOUT }
   const groups = ['staff', ...Array.from({ length: 200 }, (_, index) => `${index}`.padStart(36, '0'))]
@@ -61,7 +61,7 @@ test('omits an ID token that is too long for a URL', async () => {
   expect([...searchParams.keys()].sort()).toEqual(['client_id', 'post_logout_redirect_uri'])
 })
 
-test('of a session by password ends only that session', async () => {
+test('a sign-out from a password session ends only that session', async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: LOGOUT }
   const { user } = await signInAs(all, zoe)
@@ -70,7 +70,7 @@ test('of a session by password ends only that session', async () => {
   expect(storedUrls(all)).toHaveLength(1)
 })
 
-test('works when the address can no longer be decrypted', async () => {
+test("a sign-out works even if the stored URL can't be decrypted", async () => {
   await using all = await setUp()
   all.behaviour.metadata = { end_session_endpoint: LOGOUT }
   const { token } = await signInAs(all, zoe)

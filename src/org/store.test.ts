@@ -44,7 +44,7 @@ describe('organizations', () => {
     expect(openWebhookSecret(db, testBox, two.id)).not.toBe(secret)
   })
 
-  test('the webhook secret is stored sealed: another key does not open it', () => {
+  test("the webhook secret is stored encrypted, and can't be decrypted with another key", () => {
     const { db, cast } = setUp()
     const other = secretBox(Buffer.alloc(32, 8))
     expect(() => openWebhookSecret(db, other, cast.orgId)).toThrow()
@@ -52,7 +52,7 @@ describe('organizations', () => {
     expect(webhookSecret.includes('whsec_')).toBe(false)
   })
 
-  test.each(['', '  ', '\t\n'])('the name %j is refused', (name) => {
+  test.each(['', '  ', '\t\n'])('the name %j is rejected', (name) => {
     const { db, clock } = setUp()
     expect(() => createOrg(db, testBox, clock, { name })).toThrow('orgName: must not be blank')
   })
@@ -63,7 +63,7 @@ describe('organizations', () => {
     expect(() => createOrg(db, testBox, clock, { name: 'n'.repeat(201) })).toThrow('orgName: is longer than 200')
   })
 
-  test('an unknown organization is null, and its secret is not found', () => {
+  test('an unknown organization is returned as null, and its secret is not found', () => {
     const { db } = setUp()
     expect(findOrg(db, 'org_none')).toBeNull()
     expect(() => openWebhookSecret(db, testBox, 'org_none')).toThrow('no such organization')
@@ -83,14 +83,14 @@ describe('organizations', () => {
 })
 
 describe('users', () => {
-  test('addresses are unique ignoring case', () => {
+  test('e-mail addresses are unique, ignoring case', () => {
     const { db, clock } = setUp()
     expect(() => createUser(db, clock, { email: 'ALICE@example.com' })).toThrow(
       'email: a user with this address exists',
     )
   })
 
-  test('an owner is created as user and member, or not at all', () => {
+  test('an owner is created as a user and a member, or not at all', () => {
     const { db, clock, cast } = setUp()
     const owner = createOwner(db, clock, { orgId: cast.orgId, email: 'olga@example.com', name: 'Olga' })
     expect(findUser(db, owner.id)).toEqual({ id: owner.id, email: 'olga@example.com', name: 'Olga' })
@@ -99,13 +99,13 @@ describe('users', () => {
     expect(db.prepare(`SELECT * FROM user WHERE email = 'oleg@example.com'`).get()).toBeUndefined()
   })
 
-  test('an unknown user is null', () => {
+  test('an unknown user is returned as null', () => {
     expect(findUser(memoryDb(), 'usr_none')).toBeNull()
   })
 })
 
 describe('keys', () => {
-  test('only the SHA-256 of the secret is stored, and its last four characters', () => {
+  test('are stored with only the SHA-256 hash and the last four characters of their secret', () => {
     const { db, clock, cast } = setUp()
     const { secret, id } = createKey(db, clock, { ...ownerOf(cast.bob), name: ' CI ', expiresInDays: 30 })
     const row = db.prepare('SELECT * FROM apiKey WHERE id = ?').get(id)
@@ -116,14 +116,14 @@ describe('keys', () => {
   test.each([
     [7, 7 * DAY_MS],
     [365, 365 * DAY_MS],
-  ])('%i days are counted from creation', (expiresInDays, ms) => {
+  ])('expire %i days after creation', (expiresInDays, ms) => {
     const { db, clock, cast } = setUp()
     const { expiresAt, createdAt } = createKey(db, clock, { ...ownerOf(cast.bob), name: 'CI', expiresInDays })
     expect(createdAt).toBe(clock.now())
     expect(expiresAt).toBe(clock.now() + ms)
   })
 
-  test('are listed newest first, for a user or for all members of an organization, without revoked ones', () => {
+  test('are listed newest first, by user or by organization, without revoked keys', () => {
     const { db, clock, cast } = setUp()
     clock.advance(1)
     const own = createKey(db, clock, { ...ownerOf(cast.bob), name: 'newer', expiresInDays: null, readOnly: true })
@@ -160,7 +160,7 @@ describe('keys', () => {
 })
 
 describe('recreated organizations', () => {
-  test('belong to the first owner, and the oldest one gets the given name', async () => {
+  test('belong to the first owner, and the oldest one gets the specified name', async () => {
     const [db, clock] = [memoryDb(), testClock()]
     for (const [id, createdAt] of [['org_b', 2] as const, ['org_a', 5] as const]) {
       expect(recoverOrg(db, testBox, { id, createdAt })).toBe(true)
@@ -177,7 +177,7 @@ describe('recreated organizations', () => {
     expect(openWebhookSecret(db, testBox, 'org_a')).toStartWith('whsec_')
   })
 
-  test('do not include deleted ones', () => {
+  test('do not include deleted organizations', () => {
     const { db, clock, cast } = setUp()
     deleteOrg(db, clock, cast.orgId)
     expect(recoverOrg(db, testBox, { id: cast.orgId, createdAt: 1 })).toBe(false)
@@ -188,7 +188,7 @@ describe('recreated organizations', () => {
 describe('initialize', () => {
   const initial = { orgName: 'Acme', email: 'alice@example.com', password: 'correct horse' }
 
-  test('creates an organization, its owner with a password, and a full key', async () => {
+  test('creates an organization, its owner with a password, and an API key with full access', async () => {
     const db = memoryDb()
     const { orgId, userId, apiKey } = await initialize(db, testBox, testClock(), initial)
     expect(apiKey).toMatch(/^ak_/)
@@ -198,7 +198,7 @@ describe('initialize', () => {
     expect(await Bun.password.verify('correct horse', passwordHash)).toBe(true)
   })
 
-  test('refuses a second owner, even when two run at once', async () => {
+  test('rejects a second owner, even for concurrent calls', async () => {
     const db = memoryDb()
     const clock = testClock()
     const outcomes = await Promise.allSettled([
@@ -216,7 +216,7 @@ describe('initialize', () => {
     [{ orgName: ' ' }, 'orgName: must not be blank'],
     [{ email: 'alice' }, 'email: is not an e-mail address'],
     [{ password: 'short' }, 'password: must have at least 10 characters'],
-  ])('leaves nothing behind when %j is invalid', async (change, message) => {
+  ])('creates nothing if %j is invalid', async (change, message) => {
     const db = memoryDb()
     await expect(initialize(db, testBox, testClock(), { ...initial, ...change })).rejects.toThrow(message)
     for (const table of ['org', 'user', 'member', 'apiKey']) {

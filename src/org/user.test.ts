@@ -35,11 +35,11 @@ describe('checkEmail', () => {
     `alice@${'a'.repeat(64)}.example`,
     `${'a'.repeat(243)}@example.com`,
   ]
-  test.each(bad)('%j is refused by name', (text) => {
+  test.each(bad)('rejects %j with an error that names the field', (text) => {
     expect(() => checkEmail(text)).toThrow('email: is not an e-mail address')
   })
 
-  test('the longest valid address is accepted', () => {
+  test('accepts the longest valid address', () => {
     const longest = `${'a'.repeat(242)}@example.com`
     expect(checkEmail(longest)).toBe(longest)
   })
@@ -53,7 +53,7 @@ describe('hashPassword', () => {
     expect(await Bun.password.verify('correct horsf', hash)).toBe(false)
   })
 
-  test('treats both Unicode spellings of one text as one password', async () => {
+  test('treats different Unicode forms of the same password as equal', async () => {
     const hash = await hashPassword('pass phrase e\u0301')
     expect(await Bun.password.verify('pass phrase \u00e9', hash)).toBe(true)
   })
@@ -64,24 +64,24 @@ describe('hashPassword', () => {
     ['', 0, 'at least 10'],
     ['a'.repeat(1001), 1001, 'at most 1000'],
   ]
-  test.each(lengths)('refuses %j (%i characters)', async (password, _length, message) => {
+  test.each(lengths)('rejects %j (%i characters)', async (password, _length, message) => {
     await expect(hashPassword(password)).rejects.toThrow(`password: must have ${message} characters`)
   })
 
-  test('requires 10 characters, counted as a person counts them', async () => {
+  test('requires 10 user-perceived characters', async () => {
     expect(await hashPassword('😀'.repeat(10))).toStartWith('$argon2id$')
   })
 })
 
 describe('verifyPassword', () => {
-  test('accepts only the same password, in any Unicode spelling', async () => {
+  test('accepts only the same password, in any Unicode form', async () => {
     const hash = await hashPassword('pass phrase e\u0301')
     expect(await verifyPassword('pass phrase \u00e9', hash)).toBe(true)
     expect(await verifyPassword('pass phrase e\u0301', hash)).toBe(true)
     expect(await verifyPassword('pass phrase e', hash)).toBe(false)
   })
 
-  test('returns false after equal work without a hash', async () => {
+  test('returns false without a hash, after the same amount of work', async () => {
     using verify = spyOn(Bun.password, 'verify')
     const cost = (hash: string) => hash.replace(/\$[^$]+\$[^$]+$/, '')
     const hash = await hashPassword('correct horse')
@@ -95,7 +95,7 @@ describe('verifyPassword', () => {
   })
 })
 
-test('at most two passwords are hashed at once', async () => {
+test('at most two passwords are hashed concurrently', async () => {
   let running = 0
   let most = 0
   const counted =

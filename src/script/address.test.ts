@@ -54,7 +54,7 @@ describe('captured requests', () => {
     ['blob:https://vendor.example/1', null],
     ['wss://vendor.example/', null],
     ['https://', null],
-  ])('%s: %p', (address, url) => {
+  ])('%s is captured as %p', (address, url) => {
     const { wanted, learn } = filter()
     learn({
       hosts: [],
@@ -63,7 +63,7 @@ describe('captured requests', () => {
     expect(wanted(address)?.url ?? null).toBe(url)
   })
 
-  test('are only listed ones when other sites are excluded', () => {
+  test('are limited to listed vendors when other sites are excluded', () => {
     const { wanted, learn } = filter({ crossSite: false })
     learn({
       hosts: ['vendor.example'],
@@ -75,7 +75,7 @@ describe('captured requests', () => {
   })
 })
 
-test('bodies are captured for vendors, whose hosts are unknown at first', () => {
+test('bodies are captured for vendor hosts once the host list is loaded', () => {
   const { wanted, learn } = filter()
   const withBody = () =>
     [
@@ -114,7 +114,7 @@ describe('requests recognised by more than their path', () => {
     // Requests to hosts of other sites are captured without their bodies.
     ['https://dataplane.example/v1/track', '{"password":"x"}', false, true],
     ['https://ph.vendor.example/', '{"writeKey":"k"}', false, true],
-  ])('%s with %p: a vendor’s %p, captured %p', (address, body, isVendors, isSure) => {
+  ])('%s with the body %p: vendor request %p, certain %p', (address, body, isVendors, isSure) => {
     const { wanted, learn } = filter()
     learn({ hosts: [], marks: MARKS })
     expect(wanted(address, () => body)).toMatchObject({ isVendors, isSure })
@@ -127,13 +127,13 @@ describe('requests recognised by more than their path', () => {
     ['/login', '{"writeKey":"k"}'],
     ['/lib.js.map', ''],
     ['/v1/track.gif', ''],
-  ])('%s of the site itself with %p is not captured', (address, body) => {
+  ])('%s on the site itself with the body %p is not captured', (address, body) => {
     const { wanted, learn } = filter()
     learn({ hosts: [], marks: MARKS })
     expect(wanted(address, () => body)).toBeNull()
   })
 
-  test('are not captured before the lists are loaded, nor are their bodies read', () => {
+  test('are not captured, and their bodies are not read, before the lists are loaded', () => {
     const { wanted } = filter()
     const read = () => {
       throw new Error('read')
@@ -143,7 +143,7 @@ describe('requests recognised by more than their path', () => {
   })
 })
 
-test('hosts of other sites are distinguished from the site’s own and the collector', () => {
+test('hosts on other sites are distinguished from hosts of the site and the collector', () => {
   const { foreignHost } = filter()
   const addresses = [
     'https://a.vendor.example/x.jpg',

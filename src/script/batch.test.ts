@@ -5,7 +5,7 @@ import { frameOf, hitOf } from './collector.fixture.ts'
 const contents = (items: readonly Item[]) =>
   batchesOf(items, MAX_LENGTH).map(({ content }) => JSON.parse(JSON.stringify(content)))
 
-test('an item has only the known fields of its call', () => {
+test('an item contains only the known fields of its call', () => {
   const known = hitOf({ method: 'POST', type: 'fetch', content: 'en=purchase', outcome: 204, bytes: 90 }, 'a.1')
   const unknown = hitOf({ outcome: undefined, durMs: undefined }, 'a.2')
   const shared = { ts: 1_767_614_400_000, url: 'https://vendor.example/p' }
@@ -15,7 +15,7 @@ test('an item has only the known fields of its call', () => {
   expect(contents([unknown])[0].hits).toEqual([{ ...shared, id: 'a.2', method: 'GET', type: 'img' }])
 })
 
-test('all kinds of items share a batch, with their shared values', () => {
+test('items of all kinds are combined into one batch with their common values', () => {
   const frame = frameOf('/cart', { declared: { env: 'dev', version: 12, customerId: 'c-7' }, sampleRate: 0.5 })
   const [content, ...others] = contents([
     { list: 'events', frame, content: { id: '1', ts: 1, vendor: 'Tagwarden', event: 'snippet_ran' } },
@@ -37,8 +37,8 @@ test('all kinds of items share a batch, with their shared values', () => {
   })
 })
 
-describe('a new batch begins', () => {
-  test('when the page, the session or declared values change', () => {
+describe('a new batch starts', () => {
+  test('when the page, the session or the declared values change', () => {
     const [a, b] = [frameOf('/a'), frameOf('/b')]
     const items = [hitOf({ frame: a }), hitOf({ frame: a }), hitOf({ frame: b }), hitOf({ frame: a })]
     expect(contents(items).map(({ page, hits }) => [new URL(page.url).pathname, hits.length])).toEqual([
@@ -48,7 +48,7 @@ describe('a new batch begins', () => {
     ])
   })
 
-  test('after 30 kB', () => {
+  test('after 30 kB of content', () => {
     const frame = frameOf('/')
     const large = Array.from({ length: 5 }, () => hitOf({ frame, content: 'x'.repeat(MAX_LENGTH / 2 - 400) }))
     expect(contents(large).map(({ hits }) => hits.length)).toEqual([2, 2, 1])
@@ -56,7 +56,7 @@ describe('a new batch begins', () => {
   })
 })
 
-test('values for which the collector would refuse the whole batch are truncated; the collector refuses a URL that is too long', () => {
+test('oversized values are truncated so that the collector does not reject the whole batch', () => {
   const page = { url: 'https://shop.example/', referrer: '', title: 't'.repeat(5000) }
   const [content] = contents([
     hitOf({ frame: frameOf('/', { page }), url: `https://vendor.example/${'x'.repeat(20_000)}` }),
@@ -71,7 +71,7 @@ test.each<[string, boolean, Item]>([
   ['whose answer is not examined yet', false, hitOf({ outcome: undefined, look() {} })],
   ['whose body is being read', false, hitOf({ isReading: true })],
   ['under way', false, hitOf({ outcome: undefined, isTimed: false })],
-])('a call %s is ready: %p, and any call after ten seconds', (_what, ready, item) => {
+])('a call %s is ready to send: %p; any call is ready after ten seconds', (_what, ready, item) => {
   expect(isReady(item, 100)).toBe(ready)
   expect(isReady(item, OUTCOME_TIMEOUT_MS + 1)).toBe(true)
 })

@@ -9,7 +9,7 @@ async function read(body: unknown) {
   return typeof snapshot === 'function' ? snapshot() : snapshot
 }
 
-describe('a body when its call is made', () => {
+describe('a body snapshot', () => {
   const form = new FormData()
   form.append('en', 'purchase')
   form.append('file', new File(['secret'], 'letter.txt'))
@@ -35,7 +35,7 @@ describe('a body when its call is made', () => {
     expect(await read(body)).toEqual(expected)
   })
 
-  test('does not change when the page changes it later', () => {
+  test('does not change when the page later changes the body', () => {
     const fields = new URLSearchParams('a=1')
     const buffer = new Uint8Array([1, 2])
     const taken = [snapshotOf(fields), snapshotOf(buffer)]
@@ -44,7 +44,7 @@ describe('a body when its call is made', () => {
     expect(taken).toEqual(['a=1', new Uint8Array([1, 2])])
   })
 
-  test('of a stream is left to the page', async () => {
+  test('does not consume a stream', async () => {
     const stream = new Response('text').body
     snapshotOf(stream)
     expect(await new Response(stream).text()).toBe('text')
@@ -58,19 +58,19 @@ describe('a request', () => {
     return typeof snapshot === 'function' ? snapshot() : snapshot
   }
 
-  test('can still be used by the page', async () => {
+  test('remains usable by the page after its body is captured', async () => {
     const given = request('text')
     expect(await of(given)).toEqual(new TextEncoder().encode('text'))
     expect([given.bodyUsed, await given.text()]).toEqual([false, 'text'])
   })
 
-  test('with a form has its fields', async () => {
+  test('with a form has its fields as the captured body', async () => {
     const form = new FormData()
     form.append('en', 'purchase')
     expect(await of(request(form))).toBe('en=purchase')
   })
 
-  test('without a body, already read or too long has none', async () => {
+  test('whose body is missing, already read or too long has no captured body', async () => {
     const used = request('text')
     await used.text()
     expect([await of(request(null)), await of(request(null, 'GET')), await of(used)]).toEqual([null, null, null])
@@ -78,7 +78,7 @@ describe('a request', () => {
   })
 })
 
-describe('the sent content', () => {
+describe('the encoded body', () => {
   const packed = gzipSync('text')
   const deflated = deflateSync('text')
 

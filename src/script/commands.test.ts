@@ -37,7 +37,7 @@ describe('configure', () => {
     [{ sessionId: 's-1' }, [['session', 's-1'], ['mode', 'customer'], {}]],
     [{ sessionId: 's-1', sessionMode: 'memory' }, [['mode', 'memory'], ['session', 's-1'], {}]],
     [{ sessionMode: 'cookie' }, [{}]],
-  ])('%j', (given, expected) => {
+  ])('declares only the valid values of %j', (given, expected) => {
     const { run, declared } = setUp()
     run('configure', given)
     expect(declared).toEqual(expected)
@@ -50,7 +50,7 @@ describe('configure', () => {
   })
 })
 
-test('only `granted` allows storage', () => {
+test('only the consent value `granted` allows storage', () => {
   const { run, declared } = setUp()
   for (const word of ['granted', 'denied', true, undefined]) run('consent', word)
   expect(declared).toEqual([true, false, false, false].map((isAllowed) => ['storage', isAllowed]))
@@ -64,7 +64,7 @@ test('a container is reported once', () => {
   )
 })
 
-test('tags are reported as they ran; entries without a tag are omitted', () => {
+test('tags are reported with their results, and entries without a tag are omitted', () => {
   const { run, items } = setUp()
   run('tags', 'GTM-1', 'purchase', [
     { id: 7, name: 'Purchase', status: 'success', executionTime: 3 },
@@ -81,7 +81,7 @@ test('tags are reported as they ran; entries without a tag are omitted', () => {
   ])
 })
 
-test('further details of a tag are reported, within limits', () => {
+test('additional fields of a tag are reported, within limits', () => {
   const { run, items } = setUp()
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`key ${n}`, n]))
   run('tags', 'GTM-1', 'purchase', [

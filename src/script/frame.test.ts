@@ -25,11 +25,11 @@ test.each([
   ['https://shop.example/#/cart', 'https://shop.example/'],
   ['about:srcdoc', ''],
   ['', ''],
-])('%p is sent as %p', (href, address) => {
+])('the page URL %p is sent as %p', (href, address) => {
   expect(pageAddress(href)).toBe(address)
 })
 
-test('a frame lasts until one of its values changes', () => {
+test('a frame is reused until one of its values changes', () => {
   const { frames, pass, location, config, state } = setUp()
   const first = frames.current()
   expect(first).toMatchObject({
@@ -65,7 +65,7 @@ test('a frame lasts until one of its values changes', () => {
   expect(state.left).toEqual([])
 })
 
-test('another URL is another page view, and late entries belong to the page view of their time', () => {
+test('a new URL starts a new page view, and late entries belong to the page view at their time', () => {
   const { frames, pass, location, document, state } = setUp()
   const first = frames.current()
   pass(1000)
@@ -77,7 +77,7 @@ test('another URL is another page view, and late entries belong to the page view
   expect([frames.at(0), frames.at(999.9), frames.at(1000), frames.at(5000)]).toEqual([first, first, second, second])
 })
 
-test('the most recent of many page views are kept', () => {
+test('only the most recent page views are stored', () => {
   const { frames, pass, location } = setUp()
   for (let n = 0; n < 50; n++) {
     location.href = `https://shop.example/${n}`

@@ -26,14 +26,14 @@ describe('errors', () => {
     expect(guard.run(() => 7)).toBeUndefined()
   })
 
-  test('stopping is final', () => {
+  test("a stopped script can't be restarted", () => {
     const { guard } = setUp()
     guard.stop()
     expect(guard.run(() => 7)).toBeUndefined()
   })
 })
 
-test('the budget is five milliseconds of a second, counted once for nested calls', () => {
+test('the time budget is 5 ms per second, and nested calls are counted once', () => {
   const { guard, pass } = setUp()
   pass(2000)
   guard.run(() => guard.run(() => pass(4)))

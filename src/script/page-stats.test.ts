@@ -9,7 +9,7 @@ const timing = (duration: number, transferSize?: number) => ({
   ...(transferSize === undefined ? {} : { transferSize, requestStart: 1 }),
 })
 
-test('requests count by host; sizes only when they are visible', () => {
+test('requests are counted by host, and sizes are added only when they are available', () => {
   const stats = makeStatsKeeper(true)
   stats.request(page, 'a.example', timing(10.4, 900))
   stats.request(page, 'a.example', timing(20, 0))
@@ -24,7 +24,7 @@ test('requests count by host; sizes only when they are visible', () => {
   })
 })
 
-test('blocking time is divided by the duration of each script', () => {
+test('blocking time is split by the duration of each script', () => {
   const stats = makeStatsKeeper(true)
   const scripts = [
     { sourceURL: 'https://a.example/tag.js', duration: 75 },
@@ -50,7 +50,7 @@ test('a page view is reported once, even without requests, and later entries are
   expect(stats.take(next, 9)?.vendors).toHaveLength(1)
 })
 
-test('hosts and durations are limited', () => {
+test('the number of hosts and durations is limited', () => {
   const stats = makeStatsKeeper(true)
   for (let n = 0; n < 80; n++) {
     stats.request(page, `${n}.example`, timing(1))

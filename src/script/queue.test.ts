@@ -19,7 +19,7 @@ function setUp() {
 }
 
 describe('ready items are sent', () => {
-  test('five seconds after the first one', () => {
+  test('five seconds after the first item was added', () => {
     const { queue, pass, sent } = setUp()
     queue.add(hitOf())
     pass(FLUSH_MS - 1)
@@ -34,7 +34,7 @@ describe('ready items are sent', () => {
   test.each([
     ['20 items', 20, ''],
     ['30 kB', 3, 'x'.repeat(10_000)],
-  ])('at once when it is %s', (_what, count, content) => {
+  ])('immediately when they reach %s', (_what, count, content) => {
     const { queue, pass, sent } = setUp()
     const under = Array.from({ length: count }, () => hitOf({ content, outcome: undefined, isTimed: false }))
     for (const item of under) queue.add(item)
@@ -47,7 +47,7 @@ describe('ready items are sent', () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
   })
 
-  test('without an outcome only after another check of how they ended', () => {
+  test('without an outcome only after their outcome is checked again', () => {
     const { queue, pass, sent } = setUp()
     let looks = 0
     const look = () => void looks++
@@ -58,7 +58,7 @@ describe('ready items are sent', () => {
     expect({ sent, looks }).toEqual({ sent: [1, 1], looks: 1 })
   })
 
-  test('later, when the time budget is used up', () => {
+  test('later if the time budget is exhausted', () => {
     const { queue, pass, sent, state } = setUp()
     state.isSpent = true
     queue.add(hitOf())
@@ -74,25 +74,28 @@ test.each([
   ['ready', 1],
   ['hidden', 2],
   ['end', 3],
-] as const)('until %s %p of three calls are sent, the others when they are ready', (until, count) => {
-  const { queue, pass, sent } = setUp()
-  queue.add(hitOf())
-  queue.add(hitOf({ outcome: undefined, isTimed: false }))
-  queue.add(hitOf({ outcome: undefined, isTimed: false, isReading: true }))
-  queue.flush(until)
-  expect(sent).toEqual([count])
-  pass(30_000)
-  expect(sent.reduce((sum, one) => sum + one, 0)).toBe(3)
-})
+] as const)(
+  'a flush in mode %s sends %p of three calls immediately, and the others when they are ready',
+  (until, count) => {
+    const { queue, pass, sent } = setUp()
+    queue.add(hitOf())
+    queue.add(hitOf({ outcome: undefined, isTimed: false }))
+    queue.add(hitOf({ outcome: undefined, isTimed: false, isReading: true }))
+    queue.flush(until)
+    expect(sent).toEqual([count])
+    pass(30_000)
+    expect(sent.reduce((sum, one) => sum + one, 0)).toBe(3)
+  },
+)
 
-test('of more than 500 waiting items the oldest are dropped', () => {
+test('the oldest items are dropped when more than 500 are waiting', () => {
   const { queue, sent } = setUp()
   for (let n = 0; n < 700; n++) queue.add(hitOf({ outcome: undefined, isTimed: false }))
   queue.flush('end')
   expect(sent.reduce((sum, one) => sum + one, 0)).toBe(500)
 })
 
-test('`closing` is called only before batches are made', () => {
+test('`closing` is called only if there are items to send', () => {
   const { queue, state } = setUp()
   queue.flush('end')
   expect(state.closed).toBe(0)

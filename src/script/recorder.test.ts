@@ -51,14 +51,14 @@ function setUp({ isVendors = true, isSampled = true }: { isVendors?: boolean | n
 }
 
 describe('a call', () => {
-  test('has its method, type, time and page', () => {
+  test('contains its method, type, time and page', () => {
     const { see, pass, calls } = setUp()
     pass(500)
     see(URL_A, { body: () => 'en=purchase' })
     expect(calls()).toMatchObject([{ url: URL_A, method: 'POST', content: 'en=purchase', at: 500, ts: 1_000_500 }])
   })
 
-  test('that is not captured, or of a session outside the sample, is not recorded, nor its body read', () => {
+  test('outside the filter or the sample is not recorded, and bodies for non-vendors are not read', () => {
     let reads = 0
     const body = () => String(reads++)
     const sighting = { type: 'fetch', method: 'POST', body }
@@ -70,7 +70,7 @@ describe('a call', () => {
     expect([reads, calls()[0]?.content]).toEqual([0, undefined])
   })
 
-  test('that may never be made waits for evidence', () => {
+  test('that may never be sent is recorded only after its resource timing entry', () => {
     const { see, recorder, timingOf, calls } = setUp()
     see(URL_A, { isConfirmed: false })
     expect(calls()).toEqual([])
@@ -79,13 +79,13 @@ describe('a call', () => {
   })
 })
 
-describe('its body', () => {
+describe('the body of a call', () => {
   const later = () => {
     const read = Promise.withResolvers<Uint8Array | null>()
     return { read, body: () => () => read.promise }
   }
 
-  test('may be read later', async () => {
+  test('may be read asynchronously', async () => {
     const { see } = setUp()
     const { read, body } = later()
     const call = see(URL_A, { body })
@@ -95,7 +95,7 @@ describe('its body', () => {
     expect(call).toMatchObject({ isReading: false, content: new Uint8Array([1]) })
   })
 
-  test('that cannot be read is omitted', async () => {
+  test("is omitted if it can't be read", async () => {
     const { see } = setUp()
     const { read, body } = later()
     const call = see(URL_A, { body })
@@ -107,7 +107,7 @@ describe('its body', () => {
   test.each([
     [true, 'en=purchase'],
     [false, undefined],
-  ])('is held until it is known whether the host is a vendor: %p', (isVendor, content) => {
+  ])('is held until the host is known to be a vendor or not: %p', (isVendor, content) => {
     const { see, recorder, state } = setUp({ isVendors: null })
     const call = see(URL_A, { body: () => 'en=purchase' })
     expect([call.isReading, call.content]).toEqual([true, undefined])
@@ -117,7 +117,7 @@ describe('its body', () => {
   })
 })
 
-describe('a request to a host of the site, which may be a vendor’s', () => {
+describe('a request to a host on the site that may belong to a vendor', () => {
   const OWN = 'https://own.shop.example/v1/track'
   const BYTES = new TextEncoder().encode('of a vendor')
   const sighting = (body: () => Snapshot) => ({ address: OWN, type: 'fetch', method: 'POST', body })
@@ -126,7 +126,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     ['text', 'of a vendor', 'of a vendor'],
     ['bytes', BYTES, BYTES],
     ['bytes that are read later', async () => BYTES, BYTES],
-  ])('is captured with its body: %s', async (_what, snapshot, content) => {
+  ])('is captured with a vendor body: %s', async (_what, snapshot, content) => {
     for (const isListLate of [false, true]) {
       const { recorder, state, frames, calls, pass } = setUp({ isVendors: isListLate ? null : true })
       pass(100)
@@ -147,7 +147,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     ['none', null],
     ['bytes that are read later', async () => new TextEncoder().encode('password=x')],
     ['an unreadable body', async () => Promise.reject(new Error('gone'))],
-  ])('is not captured with another body: %s', async (_what, snapshot) => {
+  ])('is not captured with any other body: %s', async (_what, snapshot) => {
     for (const isListLate of [false, true]) {
       const { recorder, state, calls, timingOf } = setUp({ isVendors: isListLate ? null : true })
       expect(recorder.see(sighting(() => snapshot))).toBeNull()
@@ -160,7 +160,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     }
   })
 
-  test('that appears only in resource timing waits for the lists', () => {
+  test('that appears only in resource timing is not recorded until the vendor lists are loaded', () => {
     const { recorder, state, calls, timingOf } = setUp({ isVendors: null })
     const url = 'https://own.shop.example/lib.js'
     expect(recorder.timing(url, 'script', timingOf(7))).toBeNull()
@@ -170,7 +170,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
     expect(calls()).toMatchObject([{ url, type: 'script', at: 7, isTimed: true }])
   })
 
-  test('does not count as activity of the session before it is known to be a vendor’s', () => {
+  test('does not count as session activity before it is known to belong to a vendor', () => {
     const { recorder, state, frames } = setUp({ isVendors: null })
     frames.push(frameOf('/', { sessionId: 'e'.repeat(32), isSampled: false, from: 0 }))
     let reads = 0
@@ -182,7 +182,7 @@ describe('a request to a host of the site, which may be a vendor’s', () => {
 })
 
 describe('a resource timing entry', () => {
-  test('is applied to the call of the URL that began before', () => {
+  test('is matched to the earlier call with the same URL', () => {
     const { see, recorder, timingOf, pass } = setUp()
     const first = see(URL_A)
     pass(100)
@@ -193,7 +193,7 @@ describe('a resource timing entry', () => {
     expect([second.outcome, second.bytes]).toEqual([500, undefined])
   })
 
-  test('finds its call even when requests of one URL end in another order', () => {
+  test('is matched to its call even if requests to the same URL finish out of order', () => {
     const { see, recorder, timingOf, pass, calls } = setUp()
     const first = see(URL_A)
     pass(1)
@@ -208,7 +208,7 @@ describe('a resource timing entry', () => {
     expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
   })
 
-  test('adds a call when none was recorded, on the page of its time', () => {
+  test('adds a call if none was recorded, on the page at its time', () => {
     const { recorder, timingOf, frames, calls } = setUp()
     frames.push(frameOf('/next', { from: 1000 }))
     recorder.timing(URL_A, 'img', timingOf(900))
@@ -218,7 +218,7 @@ describe('a resource timing entry', () => {
     expect(recorder.timing('https://shop.example/app.js', 'script', timingOf(1))).toBeNull()
   })
 
-  test('delays the examination of a promise to a later task', () => {
+  test('defers checking the result of a call to a later task', () => {
     const { see, recorder, timingOf, pass } = setUp()
     let looks = 0
     const [first, second] = [see(URL_A), see(URL_A)]
@@ -243,7 +243,7 @@ describe('the outcome', () => {
     ['unclearly, possibly with an empty answer', null, {}, true, undefined],
     ['unclearly and immediately', null, REFUSED, true, 'blocked'],
     ['well, from the cache', 'ok', REFUSED, true, 'ok'],
-  ])('%s', (_what, outcome, timing, isOnline, expected) => {
+  ])('of a call that ends %s', (_what, outcome, timing, isOnline, expected) => {
     for (const isTimedFirst of [true, false]) {
       const { see, recorder, timingOf, state } = setUp()
       state.isOnline = isOnline
@@ -255,7 +255,7 @@ describe('the outcome', () => {
     }
   })
 
-  test('is reported by URL for requests that were not observed, which gives one call in any order of reports', () => {
+  test('is reported by URL for unobserved requests, and results in one call in any order of reports', () => {
     for (const isTimedFirst of [true, false]) {
       const { recorder, timingOf, calls } = setUp()
       const timing = () => recorder.timing(URL_A, 'script', timingOf(5))
@@ -267,7 +267,7 @@ describe('the outcome', () => {
     }
   })
 
-  test('blocked by the page’s policy replaces a failure, and a duplicate report makes no second call', () => {
+  test('`blocked` by the page’s policy replaces a failure, and a duplicate report adds no second call', () => {
     const { recorder, timingOf, calls } = setUp()
     recorder.endOf(URL_A, 'img', null)
     recorder.endOf(URL_A, 'img', 'blocked')

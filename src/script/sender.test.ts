@@ -49,7 +49,7 @@ const batch = (batchId: string, length = 100): Batch => ({
   content: { hits: [{ url: 'x'.repeat(length) }] },
 })
 
-test('batches are sent one after another', async () => {
+test('batches are sent one at a time', async () => {
   const { sender, tries, ids } = setUp()
   sender.send([batch('a'), batch('b')])
   expect(ids()).toEqual(['a'])
@@ -62,7 +62,7 @@ test('batches are sent one after another', async () => {
 
 describe('a batch that was not accepted', () => {
   test.each([0, 429, 500, 503])(
-    'for %p is retried at growing intervals, with the same id and the time of the attempt',
+    'with status %p is retried at increasing intervals, with the same id and a new send time',
     async (status) => {
       const { sender, tries, pass, ids } = setUp()
       sender.send([batch('a')])
@@ -79,7 +79,7 @@ describe('a batch that was not accepted', () => {
     },
   )
 
-  test('waits for the time in `retry-after`, or at most a minute without it', async () => {
+  test('is retried after the `retry-after` time, or within a minute without it', async () => {
     const { sender, tries, pass, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(503, { 'retry-after': '30' })
@@ -93,7 +93,7 @@ describe('a batch that was not accepted', () => {
     }
   })
 
-  test('is retried at once when the page is online again', async () => {
+  test('is retried immediately when the page is online again', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(0)
@@ -101,14 +101,14 @@ describe('a batch that was not accepted', () => {
     expect(ids()).toEqual(['a', 'a'])
   })
 
-  test.each([400, 403, 404, 413])('with %p is dropped', async (status) => {
+  test.each([400, 403, 404, 413])('with status %p is dropped', async (status) => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     await tries[0]?.answer(status)
     expect(ids()).toEqual(['a', 'b'])
   })
 
-  test('with an unknown token stops all sending', async () => {
+  test('because of an unknown token stops all sending', async () => {
     const { sender, tries, guard, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     await tries[0]?.answer(401)
@@ -117,7 +117,7 @@ describe('a batch that was not accepted', () => {
     expect([ids(), guard.isOff()]).toEqual([['a'], true])
   })
 
-  test('is dropped when thirty more wait', async () => {
+  test('is dropped when thirty more batches are waiting', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(0)
@@ -127,8 +127,8 @@ describe('a batch that was not accepted', () => {
   })
 })
 
-describe('when the page may end', () => {
-  test('waiting and in-flight batches are sent once, in a way that survives it', async () => {
+describe('when the page may close', () => {
+  test('waiting and in-flight batches are sent once, with requests that outlive the page', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     sender.sendLast()
@@ -140,7 +140,7 @@ describe('when the page may end', () => {
     expect(ids()).toHaveLength(3)
   })
 
-  test('at most 40 kB are sent, because vendors also send last requests; the rest follows if the page stays', async () => {
+  test('at most 40 kB are sent, to leave room for vendors, and the rest is sent if the page stays open', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a', 25_000), batch('b', 25_000), batch('c', 10_000)])
     sender.sendLast()
@@ -161,7 +161,7 @@ describe('when the page may end', () => {
   })
 })
 
-test('without any function to send, nothing fails', async () => {
+test('nothing fails if no function for sending is available', async () => {
   const { sender, pass } = setUp({ fetch: undefined, beacon: undefined })
   sender.send([batch('a')])
   sender.sendLast()

@@ -27,7 +27,7 @@ function setUp(sessionMode: 'memory' | 'sessionStorage' | 'customer', storage = 
   return { storage, session: makeSession({ sessionMode }, FIRST, () => storage as unknown as Storage) }
 }
 
-test('ends after half an hour without requests', () => {
+test('a session ends after half an hour without requests', () => {
   const { session } = setUp('memory')
   expect(session.idAt(NOW)).toBe(FIRST)
   expect(session.idAt(NOW + SESSION_IDLE_MS - 1)).toBe(FIRST)
@@ -45,7 +45,7 @@ describe('storage', () => {
     expect(storage.kept).toEqual({})
   })
 
-  test('is used when it is allowed, once a second, and cleared when it is not', () => {
+  test('is written at most once a second if allowed, and cleared if not', () => {
     const { storage, session } = setUp('sessionStorage')
     session.idAt(NOW)
     expect(storage.writes).toBe(0)
@@ -70,7 +70,7 @@ describe('storage', () => {
   })
 })
 
-test('a change of mode deletes what was stored, and the page’s own setting overrides it', () => {
+test('a change of mode deletes the stored session, and the page’s own setting takes precedence', () => {
   const storage = memory()
   const config: { sessionMode: 'memory' | 'sessionStorage' | 'customer' } = { sessionMode: 'sessionStorage' }
   const session = makeSession(config, FIRST, () => storage as unknown as Storage)
@@ -91,7 +91,7 @@ test('a change of mode deletes what was stored, and the page’s own setting ove
   expect(keptIn('sessionStorage', 3)).toEqual([])
 })
 
-test('only the hash of a session id set by the page is used', () => {
+test('a session id set by the page is used only as a hash', () => {
   const { session } = setUp('customer')
   expect(session.idAt(NOW)).toBe(FIRST)
   session.setCustomerSession('PHPSESSID')
@@ -101,7 +101,7 @@ test('only the hash of a session id set by the page is used', () => {
 })
 
 describe('sampling', () => {
-  test('captures about the given share, and adds sessions when it grows', () => {
+  test('captures about the configured share of sessions, and only adds sessions when the share grows', () => {
     const ids = Array.from({ length: 5000 }, randomId)
     const taken = ids.filter((id) => isSampled(id, 0.25))
     // Five standard deviations of a random sample.
@@ -109,7 +109,7 @@ describe('sampling', () => {
     expect(taken.every((id) => isSampled(id, 0.3))).toBe(true)
   })
 
-  test('captures everything or nothing at the extremes', () => {
+  test('captures all sessions or none at the extremes', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }), (id) => {
         expect([isSampled(id, 0), isSampled(id, 1)]).toEqual([false, true])

@@ -49,7 +49,7 @@ function stand() {
   }
 }
 
-test('finds everything by name, with its type and page', async () => {
+test('search finds all kinds of objects by name, with their type and page', async () => {
   const world = stand()
   const { find, people } = world
   const shop = world.domain('Zebra shop', ['https://shop.example/'])
@@ -109,7 +109,7 @@ test('finds everything by name, with its type and page', async () => {
   expect(byTitle.size).toBe(0)
 })
 
-test('the best match comes first: the whole name, its start, the start of a word, any part, a related text', async () => {
+test('results are ranked by match: whole name, prefix, word prefix, substring, related text', async () => {
   const { find, domain, alert } = stand()
   const names = ['Dispatch carts', 'cart', 'My cart', 'Cart of gold', 'Discarted']
   for (const name of names) domain(name)
@@ -122,7 +122,7 @@ test('the best match comes first: the whole name, its start, the start of a word
   expect((await find('cart', { limit: 2 })).map(({ title }) => title)).toEqual(['Cart', 'cart'])
 })
 
-test('an id finds its object, a note and a ticket key find their issue, and open issues come first', async () => {
+test('ids find their object, notes and ticket keys find their issue, and open issues are listed first', async () => {
   const { find, issue, domain } = stand()
   const shop = domain('Shop')
   issue('iss_old', 'Views fell', { status: 'resolved', severity: 'critical', domainId: shop })
@@ -143,7 +143,7 @@ test('only admins find and see e-mail addresses', async () => {
   expect(await find('bob', { as: people.vera.key })).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'member' }])
 })
 
-test('a name with personal data is not shown', async () => {
+test('names with personal data are not shown', async () => {
   const { find, domain, names, change } = stand()
   const shop = domain('Shop')
   names(shop, 'ann@example.com', 'buy')
@@ -167,7 +167,7 @@ test('no query finds data of another organization', async () => {
   expect((await find('secret')).length).toBe(6)
 })
 
-test('any text is matched literally, without special characters', async () => {
+test('special characters in a query are matched literally', async () => {
   const { find, domain } = stand()
   const seen = new Set<string>()
   const text = fc.string({
@@ -194,7 +194,7 @@ test.each([
   [`q=${'a'.repeat(101)}`, 'query.q: must have at most 100 characters'],
   ['q=ab&limit=51', 'query.limit: must be at most 50'],
   ['', 'query.q: is missing'],
-])('%s is refused', async (query, error) => {
+])('the query string "%s" is rejected', async (query, error) => {
   const { call, people } = stand()
   expect(await call('GET', `/v1/search?${query}`, { as: people.alice.key })).toMatchObject({
     status: 400,

@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { DomainDropDetector } from './domain-drop.ts'
 import type { Outcome } from './verdict-row.ts'
 
-describe('a domain', () => {
+describe('the domain drop detector', () => {
   const outcome = (hour: number, values: Partial<Outcome> = {}): Outcome => {
     const row = { observed: 60, expected: 60, low: 30, high: 120 }
     return {
@@ -78,14 +78,14 @@ describe('a domain', () => {
     ['stays so', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
     ['is so again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
     ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
-  ])('that %s', (_, whole, signals, expected) => {
+  ])('a domain that %s', (_, whole, signals, expected) => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 
   const marksOf = (guard: DomainDropDetector, outcomes: readonly Outcome[]) =>
     guard.explain(outcomes).map(({ explained = false, alarm }) => `${explained ? 'explained' : ''}${alarm ? '!' : ''}`)
 
-  test('explains drops while it is down; a drop that lasts two hours longer is reported once', () => {
+  test('explains signal drops while the domain is down; a drop that lasts two hours longer is reported once', () => {
     const guard = guardOf([low(1, few), low(2, few)], [rows(60, 20, 20)])
     const lows = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => low(hour, { alarm: hour < 3 }))
     expect(marksOf(guard, lows)).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])

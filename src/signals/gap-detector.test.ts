@@ -47,7 +47,7 @@ function stand() {
 }
 
 describe('a gap', () => {
-  test('is not detected while the program runs, nor at the first start', () => {
+  test('is not detected while the program runs, nor at its first start', () => {
     const world = stand()
     world.until(10)
     world.stored()
@@ -141,7 +141,7 @@ describe('a gap', () => {
     expect(world.reported).toEqual([])
   })
 
-  test('in progress ends now, whatever was stored', () => {
+  test('in progress ends at the current time, regardless of what was stored', () => {
     const world = stand()
     world.until(10)
     world.refused()
@@ -154,7 +154,7 @@ describe('a gap', () => {
     expect(world.watch.gapsOf(world.clock.now(), world.clock.now() + HOUR_MS)).toEqual([])
   })
 
-  test('that can not be written is known, and stored when the disk has room', () => {
+  test("that can't be written is kept in memory, and stored once the disk has space", () => {
     const world = stand()
     world.until(10)
     world.db.pragma('query_only = ON')
@@ -175,7 +175,7 @@ describe('a gap', () => {
     expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, gaps, 2])
   })
 
-  test('that was never written is detected at the next start by missing heartbeats', () => {
+  test('that was never written is detected at the next start from missing heartbeats', () => {
     const world = stand()
     world.until(10)
     world.db.pragma('query_only = ON')
@@ -186,7 +186,7 @@ describe('a gap', () => {
     expect(world.kept()).toEqual(['down 10–21'])
   })
 
-  test('is not caused by a clock that is set back', () => {
+  test('is not caused by setting the clock back', () => {
     const world = stand()
     world.until(10)
     world.killedUntil(5)
@@ -198,7 +198,7 @@ describe('a gap', () => {
 
 type Step = { kind: 'run' | 'kill' | 'stop' | 'refuse' | 'store'; seconds: number }
 
-test('gaps are separate, in order, reported once each, and cover all time without storage', () => {
+test('gaps are separate, ordered, reported once each, and cover all time without storage', () => {
   const step = fc.record({
     kind: fc.constantFrom<Step['kind']>('run', 'kill', 'stop', 'refuse', 'store'),
     seconds: fc.integer({ min: 1, max: 400 }),
@@ -240,7 +240,7 @@ test('gaps are separate, in order, reported once each, and cover all time withou
   )
 })
 
-test('the start of a storage failure is known while it lasts', () => {
+test('the start of a storage failure is available while the failure lasts', () => {
   const world = stand()
   world.until(5)
   expect(world.watch.refusingSince).toBeNull()

@@ -15,7 +15,7 @@ import {
 const AT = Date.UTC(2026, 0, 5, 12)
 const gap = (fromAt: Instant, toAt: Instant, cause: Gap['cause'] = 'down'): Gap => ({ fromAt, toAt, cause })
 
-describe('two gaps', () => {
+describe('merging two gaps', () => {
   test.each<[string, Gap, Gap, Gap | null]>([
     ['that overlap', gap(0, 100), gap(50, 200), gap(0, 200)],
     ['that touch', gap(0, 100), gap(100, 200), gap(0, 200)],
@@ -51,7 +51,7 @@ test('subtracting time spans leaves the uncovered parts', () => {
   )
 })
 
-describe('the age of data is measured from', () => {
+describe('the current time used for retention is what', () => {
   const jump = (from: number, to: number) => ({ fromAt: AT + from * DAY_MS, toAt: AT + to * DAY_MS })
   test.each<[string, { fromAt: Instant; toAt: Instant }[], number, number]>([
     ['the clock says', [], 10, 10],
@@ -66,7 +66,7 @@ describe('the age of data is measured from', () => {
   })
 })
 
-describe('a window', () => {
+describe('the gap coverage limit', () => {
   const hour = { from: AT, to: AT + HOUR_MS }
   test.each<[string, Gap[], boolean]>([
     ['without a gap', [], false],
@@ -75,11 +75,11 @@ describe('a window', () => {
     ['of which a gap covers 5 %', [gap(AT - HOUR_MS, AT + 3 * MINUTE_MS)], true],
     ['of which gaps cover 5 % together', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
     ['inside a gap', [gap(0, AT + 9 * HOUR_MS)], true],
-  ])('%s', (_, gaps, expected) => {
+  ])('applied to a window %s', (_, gaps, expected) => {
     expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)
   })
 
-  test('that exceeds the limit still does with further gaps', () => {
+  test('exceeded by a window remains exceeded with additional gaps', () => {
     const some = fc.array(fc.tuple(fc.nat({ max: 119 }), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })
     fc.assert(
       fc.property(some, fc.nat({ max: 3 }), (pieces, drop) => {
@@ -94,7 +94,7 @@ describe('a window', () => {
   })
 })
 
-test('the notice states the time and the cause', () => {
+test('the notice contains the time and the cause', () => {
   expect(gapNotice(gap(AT, AT + HOUR_MS)).subject).toBe(
     'nothing was collected from 2026-01-05T12:00:00.000Z to 2026-01-05T13:00:00.000Z',
   )

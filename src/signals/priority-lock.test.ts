@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { PriorityLock } from './priority-lock.ts'
 
-test('one caller works at a time; foreground callers go first, and a failure releases the lock', async () => {
+test('one caller runs at a time; foreground callers go first, and a failure releases the lock', async () => {
   const lock = new PriorityLock()
   const done: string[] = []
   let underWay = 0

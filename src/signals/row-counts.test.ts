@@ -30,7 +30,7 @@ const traffic = fc.array(
   { minLength: 3, maxLength: 14 },
 )
 
-test('the rows of many series have the counts of their events', async () => {
+test('the rows of several series contain the counts of the series’ events', async () => {
   await fc.assert(
     fc.asyncProperty(
       traffic,

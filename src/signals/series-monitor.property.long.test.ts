@@ -9,7 +9,7 @@ import type { VerdictRow } from './verdict-row.ts'
 const every = scope({ vendor: ALL_SIGNALS, event: null })
 const END = MONDAY + 70 * DAY_MS
 
-test('verdicts depend on the counts alone: not on when the monitor began, nor on earlier queries', async () => {
+test('verdicts depend only on counts, not on when monitoring started or on earlier queries', async () => {
   const fault = fc.record({
     // Some faults begin so early that their alarm is still within its rest period.
     from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),

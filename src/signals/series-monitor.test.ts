@@ -24,11 +24,11 @@ const NOON = START + 63 * DAY_MS + hours(12)
 const alarmsOf = (rows: readonly VerdictRow[][]) =>
   alarms(rows).map(({ state, at }) => `${state} ${new Date(at).toISOString().slice(5, 16)}`)
 
-describe('a dead tag', () => {
+describe('an outage of a tag', () => {
   const deadAt = NOON + 7 * MINUTE_MS
   const dead: Traffic = { ...view, faults: [{ from: deadAt, to: deadAt + hours(9), factor: 0 }] }
 
-  test('of 60 events an hour is reported once within half an hour, and is over two rows after recovery', async () => {
+  test('with 60 events an hour is reported once within 30 minutes, and ends within two rows of recovery', async () => {
     await using stand = await CountsStand.with(dead)
     const rows = await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
     const [named, ...again] = alarms(rows)
@@ -43,7 +43,7 @@ describe('a dead tag', () => {
     expect(rows.flat().at(-1)).toMatchObject({ state: 'normal', open: false })
   })
 
-  test('raises an alarm again after half a day', async () => {
+  test('is reported again after half a day', async () => {
     const [one] = dead.faults ?? []
     await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
     const rows = await stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
@@ -57,7 +57,7 @@ describe('a dead tag', () => {
     expect(rows[0]?.[0]).toMatchObject({ open: true, alarm: true, state: 'silent' })
   })
 
-  test('is reported when the counting hours begin', async () => {
+  test('is reported when the counted hours begin', async () => {
     await using stand = await CountsStand.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
@@ -67,7 +67,7 @@ describe('a dead tag', () => {
   })
 })
 
-describe('nothing is reported', () => {
+describe('no alarm is raised', () => {
   const quiet = async (traffic: Traffic, values: Partial<SeriesScope> = {}, gaps: readonly Gap[] = []) => {
     await using stand = await CountsStand.with(traffic)
     const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
@@ -78,13 +78,13 @@ describe('nothing is reported', () => {
     return { rows: await seriesMonitor.verdicts([one], ticks(lastDays)), chart }
   }
 
-  test('for a tag that sends as usual', async () => {
+  test('for a tag with normal traffic', async () => {
     const { rows, chart } = await quiet(view)
     expect(alarmsOf(rows)).toEqual([])
     expect(chart.state).toBe('normal')
   })
 
-  test('when sampling begins: stored events are counted, not their weight', async () => {
+  test('when sampling begins, because stored events are counted without their weight', async () => {
     const { chart, rows } = await quiet({ ...view, sampled: { from: START, weight: 4 } })
     expect(alarmsOf(rows)).toEqual([])
     // Outcomes use weighted events.
@@ -106,7 +106,7 @@ describe('nothing is reported', () => {
         [130, 140],
       ],
     ],
-  ] as const)('while nothing could be collected: %s', async (_, minutes) => {
+  ] as const)('during a collection gap: %s', async (_, minutes) => {
     const gaps = minutes.map(([from, to]): Gap => {
       return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }
     })
@@ -122,7 +122,7 @@ describe('nothing is reported', () => {
       expect(alarmsOf((await quiet({ ...view, faults })).rows)).not.toEqual([])
   })
 
-  test('while a series is learning, with the estimated end', async () => {
+  test('while a series is learning, and the chart has the estimated end', async () => {
     const from = NOON - 3 * DAY_MS
     const { rows, chart } = await quiet({ ...view, from, perHour: 30 })
     expect(alarmsOf(rows)).toEqual([])
@@ -138,7 +138,7 @@ describe('nothing is reported', () => {
   })
 })
 
-test('a deviation continues across a gap', async () => {
+test('a deviation continues after a gap', async () => {
   const deadAt = NOON
   const gap: Gap = { fromAt: NOON + hours(3), toAt: NOON + hours(5), cause: 'down' }
   await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
@@ -166,7 +166,7 @@ describe('signals', () => {
   const after = [{ from: NOON, to: NOON + hours(2) }]
   const of = { orgId: 'org_1', domainId: 'dom_1', sensitivity: 5, timezone: 'UTC' }
 
-  test('are events with enough traffic or a setting', async () => {
+  test('are listed if they have enough traffic or a setting', async () => {
     await using stand = await world()
     const [plain = []] = await stand.seriesMonitor().signals([of], NOON + hours(3))
     expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
@@ -193,7 +193,7 @@ describe('signals', () => {
     expect(set[0]).toMatchObject({ observed: null, expected: null, silentSince: null })
   })
 
-  test('have a row when they are open, in addition to the domain', async () => {
+  test('have their own row when they deviate, in addition to the row of the domain', async () => {
     await using stand = await world()
     const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
@@ -204,7 +204,7 @@ describe('signals', () => {
   test.each<[string, Partial<SignalSetting>, string[], boolean]>([
     ['muted is followed', { mode: 'muted' }, ['null null', 'Shop view'], true],
     ['off is not', { mode: 'off' }, ['null null'], false],
-  ])('one that is %s', async (_, values, names, muted) => {
+  ])('a signal that is %s', async (_, values, names, muted) => {
     await using stand = await world()
     const [rows = []] = await stand.seriesMonitor({ settingsOf: () => [setting(values)] }).verdicts([every], after)
     expect(namesOf(rows)).toEqual(names)
@@ -221,7 +221,7 @@ describe('signals', () => {
     ])
   })
 
-  test('are judged at several sensitivities in one pass, except those with their own', async () => {
+  test('are evaluated at several sensitivities in one pass, unless they have their own sensitivity', async () => {
     await using stand = await world()
     const settings = [setting({ sensitivity: 8 })]
     const kinds = [2, 5, 8]
@@ -240,7 +240,7 @@ describe('signals', () => {
 })
 
 describe('a chart', () => {
-  test('has every row across blocks, and the current one', async () => {
+  test('contains every row across blocks, including the current one', async () => {
     await using stand = await CountsStand.with(view)
     const range = { from: END - 31 * DAY_MS, to: END }
     const now = END - hours(2) + 17 * MINUTE_MS + 3
@@ -258,7 +258,7 @@ describe('a chart', () => {
     expect(state).toBe('normal')
   })
 
-  test('of the future is empty; without vendor and event it counts all events', async () => {
+  test('is empty for the future, and counts all events if it has no vendor and event', async () => {
     await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
     const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
     expect(await stand.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
@@ -274,7 +274,7 @@ describe('a chart', () => {
   })
 })
 
-test('memory is limited: trackers that do not fit are relearned with the same results', async () => {
+test('memory is limited: evicted trackers are rebuilt with the same results', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
   const span = { from: NOON, to: NOON + hours(1) }
@@ -314,7 +314,7 @@ test('memory is limited: trackers that do not fit are relearned with the same re
   }
 })
 
-test('queries of the present do not wait for queries of history, which have the same results', async () => {
+test('current queries do not wait for historical queries, which return the correct results', async () => {
   await using stand = await CountsStand.with(view)
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -340,7 +340,7 @@ test('queries of the present do not wait for queries of history, which have the 
   expect(await asked).toEqual(await stand.seriesMonitor().signals([every], at))
 })
 
-test('after a failed query, a repeated one has the same result', async () => {
+test('retrying after a failed query gives the same result', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
   const expected = await follow(stand.seriesMonitor(), [scope()], span)
@@ -371,10 +371,10 @@ test('after a failed query, a repeated one has the same result', async () => {
   expect(rows).toEqual(expected)
 })
 
-describe('a chart that is queried again', () => {
+describe('a repeated chart query', () => {
   const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
 
-  test.each([0, 1, 5])('%i hours later agrees with a new one, and reads only later rows', async (later) => {
+  test.each([0, 1, 5])('%i hours later equals a new chart, and reads only later rows', async (later) => {
     await using stand = await CountsStand.with({ ...view, faults: [gone] })
     const windows: Query['window'][] = []
     const { warehouse } = stand.stand
@@ -394,7 +394,7 @@ describe('a chart that is queried again', () => {
   })
 })
 
-test('an aborted call goes no further', async () => {
+test('an aborted call is rejected with the abort reason', async () => {
   await using stand = await CountsStand.with(view)
   const verdicts = stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
     stopping: AbortSignal.abort(new Error('the end')),

@@ -25,7 +25,7 @@ test.each([
   ['3h', 180, 60],
   ['1d', 1440, 60],
   ['4w', 4 * 7 * 1440, 60],
-])('windows of %s have rows of whole minutes', (_, minutes, expected) => {
+])('windows of %s are divided into rows of whole minutes', (_, minutes, expected) => {
   expect(stepMsFor(minutes * MINUTE_MS)).toBe(expected * MINUTE_MS)
 })
 
@@ -40,7 +40,7 @@ const aSeries: fc.Arbitrary<Series> = fc.record({
 })
 const anInstant = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2030, 0) })
 
-test('every instant lies in exactly one block, with enough history before it', () => {
+test('every instant is in exactly one block, with enough history before it', () => {
   fc.assert(
     fc.property(aSeries, anInstant, (one, instant) => {
       const block = blockAt(one, instant)
@@ -59,7 +59,7 @@ test('every instant lies in exactly one block, with enough history before it', (
   )
 })
 
-test('blocks of a span are adjacent and cover it', () => {
+test('the blocks of a time span are adjacent and cover it', () => {
   fc.assert(
     fc.property(aSeries, anInstant, fc.nat({ max: 100 * DAY_MS }), (one, from, lengthMs) => {
       const blocks = blocksOf(one, { from, to: from + lengthMs })
@@ -113,12 +113,12 @@ describe('collection gaps', () => {
     [100, 70],
     [200, 200],
     [299, 240],
-  ])('end before minute %i at %p', (minutes, expected) => {
+  ])('before minute %i end at minute %p', (minutes, expected) => {
     expect(rows.endBefore(at(minutes))).toBe(expected === null ? null : at(expected))
   })
 })
 
-describe('signals of a day', () => {
+describe('active signals of a day', () => {
   const DAY = 20_000
   const daily = (event: string, counts: Record<number, number>): DailyEvents => ({
     ...{ domainId: 'dom_1', vendor: 'Shop', event },
@@ -140,7 +140,7 @@ describe('signals of a day', () => {
     expect(activeSignalsOn(DAY, [daily('view', counts)])).toEqual(expected ? [{ vendor: 'Shop', event: 'view' }] : [])
   })
 
-  test('are at most 500, those with the most traffic, in a stable order', () => {
+  test('are limited to the 500 with the most traffic, in a stable order', () => {
     const many = Array.from({ length: 700 }, (_, n) => daily(`e${n}`, { 1: 100 + (n % 350) }))
     const found = activeSignalsOn(DAY, many)
     expect(found).toHaveLength(MAX_SIGNALS)
@@ -150,7 +150,7 @@ describe('signals of a day', () => {
     expect(found.some(({ event }) => event === 'e0')).toBe(false)
   })
 
-  test('days are UTC days', () => {
+  test('days are in UTC', () => {
     expect(dayOf(Date.UTC(2026, 0, 5)) - dayOf(Date.UTC(2026, 0, 5) - 1)).toBe(1)
     expect(dayOf(Date.UTC(2026, 0, 5) + TICK_MS)).toBe(dayOf(Date.UTC(2026, 0, 5)))
   })

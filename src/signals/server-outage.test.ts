@@ -26,7 +26,7 @@ const low = (minutes: number) => stateOf('low', minutes)
 const normal = stateOf('normal', 60)
 const learning = stateOf('learning', 60)
 
-describe('an outage of the server is suspected', () => {
+describe('a server outage is suspected', () => {
   const uncertain = [normal.domainId]
   test.each<[string, DomainState[], CommonDrop | null]>([
     ['not without domains', [], null],
@@ -105,7 +105,7 @@ function stand() {
   return { world, watched, serverOutage, all }
 }
 
-test('a suspected outage is reported once, evaluated once per tick, and ends', async () => {
+test('a suspected outage is evaluated once per tick, reported once, and ends on recovery', async () => {
   const { world, serverOutage, all } = stand()
   all(normal)
   expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
@@ -133,7 +133,7 @@ test('past ticks are evaluated, but not reported', async () => {
   expect([world.arose, serverOutage.suspected]).toEqual([[], false])
 })
 
-test('concurrent calls share one evaluation; a failed one is repeated', async () => {
+test('concurrent calls share one evaluation, and a failed evaluation is retried', async () => {
   const { world, serverOutage, all } = stand()
   all(silent(20))
   world.fails = true
@@ -154,7 +154,7 @@ test('concurrent calls share one evaluation; a failed one is repeated', async ()
   }
 })
 
-test('a server outage is suspected within half an hour, from counts alone, and ends with it', async () => {
+test('a server outage is suspected from counts alone within half an hour, until it ends', async () => {
   const [from, outAt] = [MONDAY, MONDAY + 66 * DAY_MS + 12 * HOUR_MS]
   const outage = { from: outAt, to: outAt + HOUR_MS, factor: 0 }
   const rates = [240, 120, 60, 2]
@@ -185,7 +185,7 @@ test('a server outage is suspected within half an hour, from counts alone, and e
   expect(theirs).toEqual(ticks.map(() => false))
 })
 
-test('two domains are not queried', async () => {
+test('no query is made for only two domains', async () => {
   const { world, watched, serverOutage, all } = stand()
   all(silent(20))
   watched.pop()

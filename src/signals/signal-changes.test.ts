@@ -16,7 +16,7 @@ const rowOf = (event: string, more: Partial<VerdictRow> = {}): VerdictRow => ({
   ...more,
 })
 
-test('a domain is reported when one of its signals begins to deviate, deviates differently or ceases to', () => {
+test('a domain is reported when a signal starts deviating, deviates differently or stops deviating', () => {
   const moved: string[] = []
   const states = new SignalChanges((orgId, domainId) => moved.push(`${orgId} ${domainId}`))
   const ticks: [string, VerdictRow[], boolean][] = [
@@ -37,7 +37,7 @@ test('a domain is reported when one of its signals begins to deviate, deviates d
   expect(new Set(moved)).toEqual(new Set(['org_1 dom_shop']))
 })
 
-test('domains are separate, and the series of an alert on one vendor is not a signal', () => {
+test('domains are tracked separately, and the series of an alert on one vendor is not a signal', () => {
   const moved: string[] = []
   const states = new SignalChanges((_orgId, domainId) => moved.push(domainId))
   const [blog, one] = [scopeOf('dom_blog'), scopeOf('dom_shop', 'Shop')]

@@ -19,7 +19,7 @@ function setUp() {
 
 const signal = { vendor: 'Google Analytics 4', event: 'purchase' }
 
-describe('who may set how a signal is monitored', () => {
+describe('permissions for signal settings', () => {
   const members = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   test.each(CALLERS.map((caller) => [caller, members[caller as keyof typeof members] ?? 401]))(
     '%s: %i',
@@ -34,7 +34,7 @@ describe('who may set how a signal is monitored', () => {
   )
 })
 
-describe('a setting', () => {
+describe('a signal setting', () => {
   test('is created, changed, and removed when it equals the defaults', async () => {
     const { put, domainId, settings } = setUp()
     const steps: [object, object[]][] = [
@@ -53,7 +53,7 @@ describe('a setting', () => {
     }
   })
 
-  test('applies to one vendor and event of one domain; an omitted event means the empty name', async () => {
+  test('applies to one vendor and event of one domain, and an omitted event means the empty name', async () => {
     const { put, domainId, settings } = setUp()
     await put({ domainId, vendor: 'A', event: 'x', mode: 'off' })
     await put({ domainId, vendor: 'A', mode: 'muted' })
@@ -79,7 +79,7 @@ describe('a setting', () => {
     expect([settings().length, settingsOf(db, mallory.orgId).length]).toEqual([0, 1])
   })
 
-  test('is refused beyond a thousand per domain', async () => {
+  test('is rejected beyond a thousand per domain', async () => {
     const { db, clock, orgId, put, domainId } = setUp()
     for (let n = 0; n < MAX_SETTINGS; n++) {
       saveSetting(db, clock, orgId, { domainId, vendor: `v${n}`, event: '', mode: 'off' })
@@ -90,7 +90,7 @@ describe('a setting', () => {
     expect((await put({ domainId, vendor: 'one more', mode: 'off' })).status).toBe(200)
   })
 
-  test('returns after any calls the last setting of each signal', () => {
+  test('is the last one saved for its signal, after any sequence of calls', () => {
     const call = fc.record({
       vendor: fc.constantFrom('A', 'B'),
       mode: fc.constantFrom(...SIGNAL_MODES),

@@ -13,7 +13,7 @@ test.each([
   ['3,000 visits a day', shop(3000)],
   ['300 visits a day of eight long pages', { ...shop(300), pages: 8, minutesPerPage: 3 }],
   ['300 visits a day of one event', plain(300)],
-])('%s that come by chance are no fall of the whole traffic more than once in three months', (_, site) => {
+])('%s with random variation cause at most one total traffic drop in three months', (_, site) => {
   const seeds = [1, 2, 3]
   const falls = seeds.flatMap((seed) =>
     fallsIn(verdictsOn(visitsOf(site, DAYS, randomOf(seed)), { from: 0, to: DAYS })),
@@ -28,7 +28,7 @@ test.each<[number, number, number]>([
   [3000, 10, 25],
   [3000, 2, 90],
 ])(
-  'an outage of a shop with %p visits a day, from %p o’clock on, is found within %p minutes',
+  'an outage of a shop with %p visits a day, starting at %p o’clock, is detected within %p minutes',
   (visits, hour, within) => {
     const from = DAYS - 4 + (hour + 0.3) / 24
     const traffic = visitsOf(shop(visits), DAYS, randomOf(4))
@@ -37,7 +37,7 @@ test.each<[number, number, number]>([
   },
 )
 
-test('3,000 visits a day that come by chance are seldom a rise of a signal', () => {
+test('3,000 visits a day with random variation rarely cause a rise of a signal', () => {
   const rises = [4, 5, 6, 7].flatMap((seed) =>
     verdictsOn(visitsOf(shop(3000), DAYS, randomOf(seed * 77 + 3000)), { from: 7, to: DAYS })
       .flat()

@@ -13,8 +13,8 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const schemaOf = (db: Db) => db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all()
 const versionOf = (db: Db) => db.pragma('user_version', { simple: true })
 
-describe('opening', () => {
-  test('brings an empty file to the current schema, and keeps it at the next opening', () => {
+describe('opening a database', () => {
+  test('migrates an empty file to the current schema and preserves it when reopened', () => {
     const path = join(folder, 'fresh.db')
     const first = openDatabase(path)
     expect(versionOf(first)).toBe(migrations.length)
@@ -28,14 +28,14 @@ describe('opening', () => {
     expect(schemaOf(second)).toEqual(schema)
   })
 
-  test('survives a power cut: every commit is synced, behind a write-ahead log', () => {
+  test('survives a power cut: every commit is synced through a write-ahead log', () => {
     const db = openDatabase(join(folder, 'durable.db'))
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => db.pragma(name, { simple: true }))
     // 2 is FULL: https://www.sqlite.org/pragma.html#pragma_synchronous
     expect(settings).toEqual(['wal', 2, 1])
   })
 
-  test('gives other users no access to its files, whatever the mode of the folder', () => {
+  test("gives other users no access to its files, regardless of the folder's mode", () => {
     const shared = mkdtempSync(join(folder, 'shared-'))
     chmodSync(shared, 0o755)
     const unlock = lockFolder(shared)
@@ -50,7 +50,7 @@ describe('opening', () => {
     unlock()
   })
 
-  test('refuses a database that a newer version wrote, changes nothing in it and closes it', () => {
+  test('rejects a database written by a newer version without changing it, and closes it', () => {
     const path = join(folder, 'newer.db')
     const newer = openDatabase(path)
     newer.pragma(`user_version = ${migrations.length + 1}`)
@@ -64,7 +64,7 @@ describe('opening', () => {
     expect(newer.pragma('journal_mode', { simple: true })).toBe('delete')
   })
 
-  test('every table has strict types', () => {
+  test('creates only tables with strict types', () => {
     const loose = openDatabase(':memory:')
       .prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'`)
       .pluck()
@@ -110,12 +110,12 @@ describe('a transaction', () => {
   db.exec('CREATE TABLE mark (n INTEGER) STRICT')
   const marks = () => db.prepare('SELECT n FROM mark ORDER BY rowid').pluck().all()
 
-  test('returns what its work returns', () => {
+  test('returns the result of its callback', () => {
     expect(tx(db, () => 7)).toBe(7)
     expect(tx(db, () => tx(db, () => 'inside'))).toBe('inside')
   })
 
-  test('is all or nothing, with everything inside it, at any depth', () => {
+  test('is atomic, including nested transactions at any depth', () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 6 }), (steps) => {
         db.exec('DELETE FROM mark')
@@ -133,7 +133,7 @@ describe('a transaction', () => {
     )
   })
 
-  test('holds the write lock from its start, so that what it read cannot change', () => {
+  test("holds the write lock from its start, so that the data it read can't change", () => {
     const path = join(folder, 'locked.db')
     const [mine, other] = [openDatabase(path), openDatabase(path)]
     other.pragma('busy_timeout = 0')

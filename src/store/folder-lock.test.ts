@@ -23,8 +23,8 @@ async function processHolding(folder: string) {
   return { child, output: new TextDecoder().decode(value).trim() }
 }
 
-describe('a folder that another process holds', () => {
-  test('is refused while that process runs, and free once it was killed', async () => {
+describe('a folder locked by another process', () => {
+  test("can't be locked while that process runs, and can be after it is killed", async () => {
     const folder = newFolder()
     const { child, output } = await processHolding(folder)
     expect(output).toBe('held')
@@ -35,7 +35,7 @@ describe('a folder that another process holds', () => {
     lockFolder(folder)()
   })
 
-  test('is refused to the second process too', async () => {
+  test("can't be locked by a second process either", async () => {
     const folder = newFolder()
     const unlock = lockFolder(folder)
     const { child, output } = await processHolding(folder)
@@ -46,7 +46,7 @@ describe('a folder that another process holds', () => {
   })
 })
 
-test('a folder is free after its lock was released, and other folders are not affected', () => {
+test('a folder can be locked again after its lock is released, and other folders are not affected', () => {
   const [mine, other] = [newFolder(), newFolder()]
   const unlock = lockFolder(mine)
   expect(() => lockFolder(mine)).toThrow(REFUSED)
@@ -55,6 +55,6 @@ test('a folder is free after its lock was released, and other folders are not af
   lockFolder(mine)()
 })
 
-test('a missing folder is an ordinary error, not `FolderInUse`', () => {
+test('a missing folder causes an ordinary error, not `FolderInUse`', () => {
   expect(() => lockFolder(join(root, 'nowhere'))).toThrow(/^(?!another tagwarden)/)
 })

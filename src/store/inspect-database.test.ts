@@ -23,7 +23,7 @@ test.each<[string, (path: string) => void, DatabaseState]>([
     (path) => truncateSync(path, readFileSync(path).length / 2),
     { kind: 'damaged', reason: expect.stringMatching(/^[^\n]+$/) },
   ],
-])('a database %s is known as what it is, and stays so', (_, change, expected) => {
+])('a database %s is identified correctly and not modified', (_, change, expected) => {
   const path = join(root, `${Bun.hash(String(change))}.db`)
   openDatabase(path).close()
   change(path)

@@ -8,8 +8,8 @@ import { makeWholeFile } from './private-file.ts'
 const folder = mkdtempSync(join(tmpdir(), 'tagwarden-key-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('the key file', () => {
-  test('is made once, for its owner only, and read from then on', () => {
+describe('a key file', () => {
+  test('is created once, readable only by its owner, and reused from then on', () => {
     const path = join(folder, 'master.key')
     const key = masterKey(path)
     expect(key.length).toBe(32)
@@ -18,13 +18,13 @@ describe('the key file', () => {
     expect(masterKey(join(folder, 'other.key')).equals(key)).toBe(false)
   })
 
-  test.each([0, 31, 33, 64])('of %d bytes is refused', (length) => {
+  test.each([0, 31, 33, 64])('of %d bytes is rejected', (length) => {
     const path = join(folder, `${length}.key`)
     writeFileSync(path, Buffer.alloc(length))
     expect(() => masterKey(path)).toThrow(`is not a master key: it has ${length} bytes instead of 32`)
     expect(statSync(path).size).toBe(length)
   })
-  test('that another process made in the meantime stays, and no draft is left', () => {
+  test('created by another process in the meantime is preserved, and no temporary file remains', () => {
     const own = join(folder, 'raced')
     mkdirSync(own)
     const path = join(own, 'master.key')

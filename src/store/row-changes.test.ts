@@ -27,7 +27,7 @@ const change = (id: string, size: number | null, isDeleted = false) => ({
   values: { size },
 })
 
-test('inserts, updates and deletes are reported in order, after the work that made them', async () => {
+test('inserts, updates and deletes are reported in order, after the transaction that made them', async () => {
   const { db, told, pieces } = stand()
   add(db, 'a')
   db.exec(`UPDATE thing SET size = 2 WHERE id = 'a'`)
@@ -57,7 +57,7 @@ test.each<[string, string, number]>([
     1,
   ],
   ['nothing, by one that is ignored', `INSERT OR IGNORE INTO thing (id, size) VALUES ('a', 4)`, 0],
-])('a change of %s', async (_what, sql, count) => {
+])('an update of %s is reported only if a reported column changes', async (_what, sql, count) => {
   const { db, told } = stand()
   add(db, 'a')
   await settled()
@@ -66,7 +66,7 @@ test.each<[string, string, number]>([
   expect(told.length - 1).toBe(count)
 })
 
-test('the first value of a silent column is reported when requested, and no other', async () => {
+test('only the first value of a silent column is reported, and only when requested', async () => {
   const { db, told } = stand({ firsts: ['seenAt'] })
   add(db, 'a')
   await settled()
@@ -85,7 +85,7 @@ test('the first value of a silent column is reported when requested, and no othe
 test.each([
   ['changed', [change('a', 1)]],
   ['nothing', []],
-] as const)('a deletion may be reported as %s', async (deletes, expected) => {
+] as const)('a deletion is reported as configured: %s', async (deletes, expected) => {
   const { db, told } = stand({ deletes })
   add(db, 'a')
   await settled()
@@ -94,7 +94,7 @@ test.each([
   expect(told.slice(1)).toEqual([...expected])
 })
 
-test('id and organization may come from elsewhere; a row of no organization is not told', async () => {
+test('the ID and organization can be SQL expressions; a row without an organization is not reported', async () => {
   const { db, told } = stand({ id: `ROW.id || '!'`, orgId: `iif(ROW.size > 1, 'org_' || ROW.size, NULL)` })
   for (const [id, size] of [
     ['a', 1],
@@ -106,7 +106,7 @@ test('id and organization may come from elsewhere; a row of no organization is n
   expect(told).toEqual([{ ...change('b!', 2), orgId: 'org_2' }])
 })
 
-test('a column that is not there is a bug, at once', () => {
+test('a nonexistent column throws immediately', () => {
   for (const wrong of [{ columns: ['colour'] }, { silent: ['colour'] }, { firsts: ['colour'] }]) {
     expect(() => stand(wrong)).toThrow('the table thing has no columns colour')
   }
@@ -131,7 +131,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
   ),
 }))
 
-test('what is rolled back is never told, and everything else is: whatever fails at whatever depth', async () => {
+test('rolled-back changes are never reported and all others are, for failures at any depth', async () => {
   const { db, told } = stand({ silent: [] })
   let next = 0
   const carryOut = (steps: readonly Step[]) => {

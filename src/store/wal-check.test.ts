@@ -53,14 +53,14 @@ const frames = (() => {
 })()
 
 describe('a write-ahead log', () => {
-  test('has no fault as it was written, with frames of an earlier round at its end', () => {
+  test('has no errors as written, even with frames of an earlier generation at its end', () => {
     expect(frames).toBeGreaterThanOrEqual(CHANGES)
     expect(readFileSync(`${whole}-wal`).length).toBeGreaterThan(32 + frames * FRAME_BYTES)
     expect(walFault(whole)).toBeNull()
     expect(inspectDatabase(whole).kind).toBe('sound')
   })
 
-  test('is damaged when one byte changed anywhere before the last two changes', () => {
+  test('is damaged when any byte before the last two changes is modified', () => {
     const places = fc.integer({ min: 0, max: 32 + (frames - 4) * FRAME_BYTES - 1 })
     fc.assert(
       fc.property(places, (at) => {
@@ -73,17 +73,17 @@ describe('a write-ahead log', () => {
     )
   })
 
-  test('has no fault when only its last change is incomplete, as after a power cut', () => {
+  test('has no errors when only its last change is incomplete, as after a power cut', () => {
     expect(faultAfter(flip(32 + (frames - 1) * FRAME_BYTES + 100))).toBeNull()
   })
 
-  test('has no fault when it is cut off anywhere, which cannot be noticed', () => {
+  test('has no errors when truncated at any point, which is undetectable', () => {
     for (const share of [0, 0.3, 0.77]) {
       expect(faultAfter((log) => truncateSync(log, Math.floor((32 + frames * FRAME_BYTES) * share)))).toBeNull()
     }
   })
 
-  test('is missing when it is gone but its index is still there', () => {
+  test('is missing when it was deleted but its index still exists', () => {
     expect(faultAfter((log) => rmSync(log))).toBe('is missing')
     const closed = join(root, 'closed.db')
     openDatabase(closed).close()

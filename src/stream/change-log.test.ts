@@ -4,7 +4,7 @@ import { CHANGE_RETENTION_MS, ChangeLog, MAX_RETAINED } from './change-log.ts'
 
 const numbers = (log: ChangeLog, after: number, most = 100) => log.after(after, most)?.map(({ seq }) => seq) ?? null
 
-test('continues after any of its events, and rejects others', () => {
+test('resumes after any of its events, and rejects others', () => {
   const log = new ChangeLog()
   for (const kind of ['a', 'b', 'c']) log.add(kind, '{}', 1000)
   expect(log.last).toBe(3)
@@ -16,7 +16,7 @@ test('continues after any of its events, and rejects others', () => {
   for (const id of others) expect([id, log.seqOf(id, 1000)]).toEqual([id, null])
 })
 
-test('continues for five minutes after an event, and longer when there was none since', () => {
+test('resumes for five minutes after an event, or longer if no event has followed', () => {
   const log = new ChangeLog()
   log.add('a', '{}', 0)
   log.add('b', '{}', 1000)
@@ -25,7 +25,7 @@ test('continues for five minutes after an event, and longer when there was none 
   expect(log.seqOf(log.idOf(2), 1001 + CHANGE_RETENTION_MS)).toBe(2)
 })
 
-test('keeps the latest of very many, and says when some are missing', () => {
+test('retains the most recent events, and reports when some are missing', () => {
   const log = new ChangeLog()
   for (let n = 0; n < 5 * MAX_RETAINED; n++) log.add('a', '{}', 0)
   expect(numbers(log, 5 * MAX_RETAINED - MAX_RETAINED, 1)).toEqual([4 * MAX_RETAINED + 1])
@@ -33,7 +33,7 @@ test('keeps the latest of very many, and says when some are missing', () => {
   expect(log.seqOf(log.idOf(1), 0)).toBeNull()
 })
 
-test('a reader that continues gets everything once, or learns that something is missing', () => {
+test('a reader that resumes receives every event once, or a report that events are missing', () => {
   const acts = fc.array(
     fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 50 }) }),

@@ -31,7 +31,7 @@ const change = (id: string, orgId = 'org_1', more: Partial<RowChange> = {}): Row
 })
 const idsOf = (events: readonly SentEvent[]) => events.map(({ event, data }) => (event === 'reset' ? 'reset' : data.id))
 
-test('begins with a pulse, then tells what is published from now on', async () => {
+test('a stream begins with a pulse event, then sends everything published from then on', async () => {
   const { clock, streams, listen } = stand()
   streams.publish([change('before')])
   const stream = listen()
@@ -51,7 +51,7 @@ test('begins with a pulse, then tells what is published from now on', async () =
   await stream.leave()
 })
 
-test('continues after the last received event, for five minutes, also without listeners meanwhile', async () => {
+test('a stream resumes after the last received event for five minutes, even without listeners in between', async () => {
   const { clock, streams, listen } = stand()
   const first = listen()
   streams.publish([change('a'), change('b')])
@@ -78,7 +78,7 @@ test('continues after the last received event, for five minutes, also without li
   }
 })
 
-test('a place in the stream of another organization is none', async () => {
+test("an event ID from another organization's stream causes a reset", async () => {
   const { streams, listen } = stand()
   const mine = listen()
   streams.publish([change('a')])
@@ -88,7 +88,7 @@ test('a place in the stream of another organization is none', async () => {
   await Promise.all([mine.leave(), theirs.leave()])
 })
 
-test('each caller hears everything of its organization, in order, and nothing else', async () => {
+test('each caller receives every change of its organization, in order, and nothing else', async () => {
   const orgs = ['org_1', 'org_2', 'org_3']
   const publications = fc.array(fc.array(fc.constantFrom(...orgs), { maxLength: 12 }), { maxLength: 12 })
   await fc.assert(
@@ -115,7 +115,7 @@ test('each caller hears everything of its organization, in order, and nothing el
   )
 })
 
-test('a user has twenty streams at most, in all organizations together; one that is left is free', async () => {
+test('a user has at most twenty streams across all organizations, and closing one frees its slot', async () => {
   const { open, streams } = stand()
   const opened = Array.from({ length: MAX_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
   const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })
@@ -132,7 +132,7 @@ test('a user has twenty streams at most, in all organizations together; one that
   streams.close()
 })
 
-test('a caller who does not read costs nothing, and must reload when too much has passed', async () => {
+test('a caller who does not read uses no memory, and must reload after missing too many changes', async () => {
   const { streams, open } = stand()
   const reader = open().getReader()
   // Decodes the next chunk. Chunks are only created when they are read.
@@ -149,7 +149,7 @@ test('a caller who does not read costs nothing, and must reload when too much ha
   await reader.cancel()
 })
 
-test('a caller who reads slowly gets everything in pieces, in order', async () => {
+test('a caller who reads slowly receives everything in chunks, in order', async () => {
   const { streams, open } = stand()
   const reader = open().getReader()
   await reader.read()
@@ -166,7 +166,7 @@ test('a caller who reads slowly gets everything in pieces, in order', async () =
   await reader.cancel()
 })
 
-test('pulses repeat, and a stream ends with its credential without a new request', async () => {
+test('pulse events repeat, and a stream ends when its credential expires, without a new request', async () => {
   const inForce = new Set(['usr_1', 'usr_2'])
   const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), checkMs: 5 })
   const [one, two] = [listen(), listen(caller('org_1', 'usr_2'))]
@@ -179,7 +179,7 @@ test('pulses repeat, and a stream ends with its credential without a new request
   await two.leave()
 })
 
-test('the credential is looked at often enough', () => {
+test('the credential is checked every five seconds', () => {
   const looks: number[] = []
   const { streams, open } = stand({ isInForce: () => looks.push(0) > 0 })
   const set = globalThis.setInterval
@@ -195,7 +195,7 @@ test('the credential is looked at often enough', () => {
   streams.close()
 })
 
-test('what nobody came back for in five minutes is forgotten', async () => {
+test('a change log without listeners is discarded after five minutes', async () => {
   const { streams, open, listen } = stand()
   const set = globalThis.setTimeout
   const waiting: { work: () => void; ms: unknown }[] = []
@@ -221,7 +221,7 @@ test('what nobody came back for in five minutes is forgotten', async () => {
   await after.leave()
 })
 
-test('a stop ends all streams, and refuses others', async () => {
+test('stopping ends all streams and rejects new ones', async () => {
   const { streams, open, listen } = stand()
   const heard = [listen(), listen(caller('org_2', 'usr_2'))]
   const unread = open()

@@ -17,7 +17,7 @@ const inShort = ({ drops, over }: ReturnType<typeof planDrops>) => [
   ...over.map((orgId) => `${orgId} over`),
 ]
 
-describe('a share', () => {
+describe('the disk share', () => {
   test.each<[number[], number, number]>([
     [[], 10, Number.POSITIVE_INFINITY],
     [[10], 10, Number.POSITIVE_INFINITY],
@@ -26,7 +26,7 @@ describe('a share', () => {
     [[1, 20, 20], 11, 5],
     [[1, 2, 20, 20], 13, 5],
     [[4, 4], 10, Number.POSITIVE_INFINITY],
-  ])('of organizations that use %p, of a budget of %i, is %p', (uses, budget, share) => {
+  ])('for organizations that use %p with a budget of %i is %p', (uses, budget, share) => {
     expect(
       shareOf(
         uses.map((bytes) => ({ bytes })),
@@ -36,7 +36,7 @@ describe('a share', () => {
   })
 })
 
-describe('of one organization', () => {
+describe('a single organization', () => {
   const all = [
     piece({ part: 'n', from: TODAY - 200 * DAY_MS, kind: 'counts' }),
     piece({ part: 'o', from: TODAY - 2 * DAY_MS, kind: 'counts' }),
@@ -68,7 +68,7 @@ describe('of one organization', () => {
     [60, 3],
     [59, 4],
     [50, 4],
-  ])('a budget of %i takes what is oldest first, %i times, and counts last', (budget, times) => {
+  ])('with a budget of %i loses its oldest data first, %i times, and its counts last', (budget, times) => {
     expect(inShort(planDrops(all.toReversed(), budget, NOW))).toEqual(inTurn.slice(0, times))
   })
 
@@ -79,27 +79,30 @@ describe('of one organization', () => {
     [20, 5],
     [19, 6],
     [1, 6],
-  ])('a budget of %i is not enough after %i times, and counts went only where they alone are more', (budget, times) => {
-    expect(inShort(planDrops(all, budget, NOW))).toEqual([...inTurn.slice(0, times), 'org_1 over'])
-  })
+  ])(
+    'still exceeds a budget of %i after %i drops, and loses counts only where they alone exceed it',
+    (budget, times) => {
+      expect(inShort(planDrops(all, budget, NOW))).toEqual([...inTurn.slice(0, times), 'org_1 over'])
+    },
+  )
 
-  test('stays its part of a file that it shares', () => {
+  test('keeps its part of a shared file', () => {
     expect(inShort(planDrops([piece({ part: null })], 1, NOW))).toEqual(['org_1 over'])
   })
 })
 
-describe('of several organizations', () => {
+describe('several organizations', () => {
   const orgOf = (orgId: string, bytes: number[]) =>
     bytes.map((bytes, days) => piece({ orgId, bytes, from: TODAY - (days + 1) * DAY_MS, part: `${orgId} ${days}` }))
 
-  test('the one most over its share loses, until all fit', () => {
+  test('lose data in order of how far they exceed their share, until all fit', () => {
     const pieces = [...orgOf('org_1', [10, 10]), ...orgOf('org_2', [30, 30, 30]), ...orgOf('org_3', [40, 40])]
     expect(inShort(planDrops(pieces, 190, NOW))).toEqual([])
     expect(inShort(planDrops(pieces, 189, NOW))).toEqual(['org_2 day 01-02T00'])
     expect(inShort(planDrops(pieces, 150, NOW))).toEqual(['org_2 day 01-02T00', 'org_3 day 01-03T00'])
   })
 
-  test('one that can lose nothing more costs the others nothing within their shares', () => {
+  test("lose nothing within their shares when another one can't be reduced further", () => {
     const flood = piece({ orgId: 'org_1', bytes: 10_000, from: NOW, part: null })
     expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25])], 100, NOW))).toEqual(['org_1 over'])
     expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25, 1])], 100, NOW))).toEqual([
@@ -136,7 +139,7 @@ function levelOf(uses: readonly number[], budget: number): number {
   return low
 }
 
-test('nobody loses anything within a share, and every drop was needed, whatever there is', () => {
+test('no organization loses data within its share, and every drop is necessary', () => {
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
       const { drops, over } = planDrops(pieces, budget, NOW)
@@ -155,7 +158,7 @@ test('nobody loses anything within a share, and every drop was needed, whatever 
   )
 })
 
-test('it fits in the end unless what is over its share can lose nothing more, and each loses its oldest first', () => {
+test("usage fits unless the data over a share can't be dropped, and each organization loses its oldest first", () => {
   const isEarlier = (a: Drop, b: Drop) => a.what !== b.what || a.at < b.at
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
@@ -195,7 +198,7 @@ test('it fits in the end unless what is over its share can lose nothing more, an
   )
 })
 
-test('an organization that holds an equal part or less loses nothing, whatever the others do', () => {
+test('an organization that uses at most an equal share loses nothing, regardless of the others', () => {
   fc.assert(
     fc.property(somePieces, aBudget, (others, budget) => {
       const [organizations, part] = [5, Math.floor(budget / 5)]
@@ -207,7 +210,7 @@ test('an organization that holds an equal part or less loses nothing, whatever t
   )
 })
 
-test('the order of the pieces does not matter', () => {
+test('the order of the pieces does not affect the result', () => {
   const shuffled = somePieces.chain((pieces) =>
     fc.tuple(fc.constant(pieces), fc.shuffledSubarray(pieces, { minLength: pieces.length })),
   )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isolate, isolateArguments, joinIsolated } from './bidi-isolation.ts'
 
-describe('a name within a sentence', () => {
+describe('an isolated name in a sentence', () => {
   test.each([
     ['plain', 'shop.example', 'shop.example'],
     ['empty', '', ''],
@@ -14,11 +14,11 @@ describe('a name within a sentence', () => {
   ])('%s', (_kind, name, whole) => expect(isolate(name)).toBe(whole))
 })
 
-test('names in a line do not turn each other', () => {
+test("names in a line do not affect each other's text direction", () => {
   expect(joinIsolated(['\u202ea', null, undefined, '', 'b'], ' · ')).toBe('\u2068\u202ea\u2069 · b')
 })
 
-test('sentences hold the names that they are given', () => {
+test('names inserted into messages are isolated', () => {
   const words = isolateArguments({
     plain: 'Save',
     list: [(name: string) => `Edit ${name}`],

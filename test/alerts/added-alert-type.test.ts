@@ -11,7 +11,7 @@ const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
   .sort()
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-test('a new alert type takes one file and one line in the list', async () => {
+test('adding an alert type requires one file and one line in the list', async () => {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -33,7 +33,7 @@ test('a new alert type takes one file and one line in the list', async () => {
   }
 })
 
-test('issues are raised by alert types and kinds of runs, each with a unique name', () => {
+test('issues are opened by alert types and run kinds, each with a unique name', () => {
   const kinds = issueKinds.map(({ kind }) => kind)
   expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
 })

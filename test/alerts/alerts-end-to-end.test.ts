@@ -79,7 +79,7 @@ function checkSignature({ headers, body }: Received, secret: string): void {
   expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
 }
 
-test('traffic stops, the receiver fails once, the message is delivered once, traffic returns, the same receiver is notified', async () => {
+test('an alert for stopped traffic is delivered once despite a failing receiver, and so is its recovery', async () => {
   const answers = [503, 200, 200, 200]
   await using hook = receiver((_request, index) => new Response('busy', { status: answers[index] ?? 500 }))
   await using gone = receiver(() => new Response('gone', { status: 410 }))
@@ -170,7 +170,7 @@ test('traffic stops, the receiver fails once, the message is delivered once, tra
   expect(await historyOf(world, issue.id)).toEqual(['opened', 'delivery_failed', 'notified', 'resolved', 'notified'])
 })
 
-test('the life cycle of an issue of violating events, by e-mail', async () => {
+test('an issue of violating events completes its life cycle, with e-mail notifications', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, publicUrl: 'https://watch.example' })
   const { purchases } = await shop(world)
@@ -295,7 +295,7 @@ test('the life cycle of an issue of violating events, by e-mail', async () => {
   ])
 })
 
-test('after three hours of downtime each missed window is judged once, in order', async () => {
+test('each window missed in three hours of downtime is evaluated once, in order', async () => {
   await using hook = receiver()
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
   const { hits, purchases } = await shop(world)

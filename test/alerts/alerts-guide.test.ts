@@ -32,7 +32,7 @@ const examples = guide
 /** Types with example alerts in the guide. Other types only have a row in its table. */
 const SHOWN = ['data_validation', 'tag_volume_change', 'volume_threshold', 'volume_anomaly', 'journey']
 
-test('the guide has ten alerts, of every documented type, and requests for those that judge single events', () => {
+test('the guide has ten alerts covering every documented type, and requests for those that check single events', () => {
   expect(examples.map(({ title }) => title.split('.', 1)[0])).toEqual(
     Array.from({ length: 10 }, (_, at) => `${at + 1}`),
   )
@@ -55,7 +55,7 @@ test('the example of each type can be saved, except for its domain', async () =>
   }
 })
 
-describe('each alert of the guide', () => {
+describe('each alert in the guide', () => {
   test.each(examples.map((example) => [example.title, example] as const))('%s', async (_title, { alert, requests }) => {
     await using t = await testApp()
     const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })

@@ -349,7 +349,7 @@ describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what,
     }
   })
 
-  test('is refused past the limit and named', async () => {
+  test('is rejected past the limit, with the field named', async () => {
     for (const value of refused) {
       const answer = await world.call(method, path, { body: body(value) })
       expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/: \S/)])
@@ -358,19 +358,22 @@ describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what,
   })
 })
 
-describe('a list', () => {
+describe('list endpoints', () => {
   const lists = world.app.routes.filter(({ query }) => query?.properties.limit && query.properties.cursor)
 
-  test('routes exist', () => expect(lists.length).toBeGreaterThan(5))
+  test('exist', () => expect(lists.length).toBeGreaterThan(5))
 
   const auditId = storeAudit(world.app.db, world.clock.now(), { orgId: domain.orgId, name: 'Shop' })
   const idOf = (path: string) => (path.startsWith('/v1/audits/') ? auditId : domain.id)
 
-  test.each(lists.map(({ path }) => path.replace('{id}', idOf(path))))('shows 1 to 200 of %s', async (path) => {
-    for (const limit of [1, 200]) expect((await world.call('GET', `${path}?limit=${limit}`)).status).toBe(200)
-    for (const limit of [0, 201, 1.5, -1]) {
-      const answer = await world.call('GET', `${path}?limit=${limit}`)
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^query\.limit: /)])
-    }
-  })
+  test.each(lists.map(({ path }) => path.replace('{id}', idOf(path))))(
+    'accept a limit of 1 to 200 in %s',
+    async (path) => {
+      for (const limit of [1, 200]) expect((await world.call('GET', `${path}?limit=${limit}`)).status).toBe(200)
+      for (const limit of [0, 201, 1.5, -1]) {
+        const answer = await world.call('GET', `${path}?limit=${limit}`)
+        expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^query\.limit: /)])
+      }
+    },
+  )
 })

@@ -49,7 +49,7 @@ const newDomain = (name: string): Promise<{ id: string; token: string }> => v1('
 const eventsOf = async (query: Record<string, string | number>): Promise<{ id: string; seq: number }[]> =>
   (await v1('GET', `/events?${new URLSearchParams(query as Record<string, string>)}`)).events
 
-test('from a captured hit to a delivered message and the handling of the issue', async () => {
+test('a captured hit leads to a delivered message and a handled issue', async () => {
   expect(await v1('GET', '/whoami')).toMatchObject({ email: 'alice@example.com', orgName: 'Acme', role: 'owner' })
   const { id: domainId, token } = await newDomain('Shop')
   const { id: integrationId } = await v1('POST', '/integrations', {
@@ -121,7 +121,7 @@ test('from a captured hit to a delivered message and the handling of the issue',
   expect({ ok, sent: hook.requests.at(-1)?.headers['webhook-id'] }).toEqual({ ok: true, sent: testId })
 })
 
-test.concurrent('usage counts what was acknowledged, within 10 seconds, and a repeat counts once', async () => {
+test.concurrent('usage counts acknowledged events within 10 seconds, and a repeated batch once', async () => {
   const { id: domainId, token } = await newDomain('Counted')
   const events = Array.from({ length: 40 }, (_, index) => ({ vendor: 'Shop', event: 'view', id: `e${index}` }))
   const batches = [1, 2, 3].map((n) => ({ batchId: `counted-${n}`, page: { url: 'https://counted.example/' }, events }))
@@ -144,7 +144,7 @@ test.concurrent('usage counts what was acknowledged, within 10 seconds, and a re
   expect(oldestEventAt).toBeLessThanOrEqual(Date.now())
 })
 
-test.concurrent('what was refused is in the ledger, with its reason', async () => {
+test.concurrent('rejected events are listed in the ledger with a reason', async () => {
   const { id: domainId, token } = await newDomain('Ledger')
   await v1('PUT', `/domains/${domainId}/hostnames/evil.example`, { status: 'denied' })
   await collect(token, { events: [{ vendor: 'Shop' }, { vendor: '' }, { vendor: 5 }], hits: [{ url: 'nonsense' }] })
@@ -162,7 +162,7 @@ test.concurrent('what was refused is in the ledger, with its reason', async () =
 })
 
 describe('event search', () => {
-  test.concurrent('finds by every parameter', async () => {
+  test.concurrent('finds events by every parameter', async () => {
     const { id: domainId, token } = await newDomain('Searched')
     const before = Date.now()
     await collect(token, {
@@ -205,7 +205,7 @@ describe('event search', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })
 
-  test.concurrent('walked page by page shows each event once, while more come in and move to the warehouse', async () => {
+  test.concurrent('returns each event once across pages while others arrive and move to the warehouse', async () => {
     const { id: domainId, token } = await newDomain('Walked')
     let sent = 0
     const send = async (count: number) => {
@@ -237,13 +237,13 @@ describe('event search', () => {
   })
 })
 
-describe('without a credential', () => {
+describe('requests without a credential', () => {
   test.each<[string, string, RegExp]>([
     ['/healthz', 'application/json', /^\{"ok":true\}$/],
     ['/metrics', 'text/plain; version=0.0.4', /^tagwarden_events_stored_total \d+$/m],
     ['/openapi.json', 'application/json', /"openapi":"3\.1\.0"/],
     ['/', 'text/html; charset=utf-8', /<title>Tagwarden<\/title>/],
-  ])('GET %s', async (path, type, content) => {
+  ])('succeed for GET %s', async (path, type, content) => {
     const response = await fetch(server.url + path)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toStartWith(type)
@@ -262,7 +262,7 @@ describe('without a credential', () => {
     }
   })
 
-  test('metrics are valid for Prometheus', async () => {
+  test('metrics are in valid Prometheus format', async () => {
     const lines = (await (await fetch(`${server.url}/metrics`)).text()).trimEnd().split('\n')
     for (const line of lines) expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+ -?[\d.e+]+)$/)
   })
@@ -284,13 +284,13 @@ describe('without a credential', () => {
   })
 })
 
-describe('with a separate port for the collector', () => {
+describe('a server with a separate collector port', () => {
   const elsewhere = async (url: string, as: string) => {
     const answer = await call('POST', url, { as, body: {} })
     expect(answer).toMatchObject({ status: 404, body: { error: 'no such route' } })
   }
 
-  test('the API does not collect', async () => {
+  test('does not collect events on the API port', async () => {
     expect(server.url).not.toBe(server.collectUrl)
     const { token } = await newDomain('Ports')
     await elsewhere(`${server.url}/api/v1/events`, token)
@@ -298,14 +298,14 @@ describe('with a separate port for the collector', () => {
   })
 
   test.each(['/v1/alerts', '/v1/whoami', '/', '/metrics', '/openapi.json', '/healthz'])(
-    'the collector does not answer %s',
+    'does not serve %s on the collector port',
     async (path) => {
       await elsewhere(server.collectUrl + path, key)
       expect((await fetch(server.collectUrl + path)).status).toBe(404)
     },
   )
 
-  test('keys cannot send events, and tokens cannot read', async () => {
+  test('rejects keys that send events, and tokens that read', async () => {
     const { token } = await newDomain('Tokens')
     expect(await call('POST', `${server.collectUrl}/api/v1/events`, { as: key, body: {} })).toMatchObject({
       status: 401,
@@ -314,7 +314,7 @@ describe('with a separate port for the collector', () => {
   })
 })
 
-test('a body beyond every limit is refused as JSON, too', async () => {
+test('a body beyond every limit is rejected with a JSON error, too', async () => {
   const { token } = await newDomain('Large')
   for (const [url, as] of [
     [`${server.url}/v1/domains`, key],

@@ -117,28 +117,31 @@ const READ = [200, 201, 202, 400, 401, 404, 406, 409, 422]
 /** Routes whose maximum body is smaller are not tested. */
 const SMALL_BYTES = 20_000
 
-describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route reads', () => {
-  test.each(withBody.map((route) => [route.name, route] as const))('%s', async (_, route: Route) => {
-    const home = society()
-    const { ids, body } = await takenCall(route, { world, society: home }, society())
-    const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
-    for (const [shape, make] of Object.entries(SHAPES)) {
-      // Status 413: parsing a HAR may need more memory than its process is allowed.
-      await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
-    }
-    for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
-      const value = largest(schema, body?.[field], route.maxBodyBytes - SMALL_BYTES)
-      if (sizeOf(value) < SMALL_BYTES) continue
-      await expectShortTurns(field, { ...sent, body: JSON.stringify({ ...body, [field]: value }) }, READ)
-    }
-  })
+describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
+  test.each(withBody.map((route) => [route.name, route] as const))(
+    'for %s does not block other callers',
+    async (_, route: Route) => {
+      const home = society()
+      const { ids, body } = await takenCall(route, { world, society: home }, society())
+      const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
+      for (const [shape, make] of Object.entries(SHAPES)) {
+        // Status 413: parsing a HAR may need more memory than its process is allowed.
+        await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
+      }
+      for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
+        const value = largest(schema, body?.[field], route.maxBodyBytes - SMALL_BYTES)
+        if (sizeOf(value) < SMALL_BYTES) continue
+        await expectShortTurns(field, { ...sent, body: JSON.stringify({ ...body, [field]: value }) }, READ)
+      }
+    },
+  )
 
-  test.each(Object.entries(SHAPES))('MCP request with %s', async (shape, make) => {
+  test.each(Object.entries(SHAPES))('for MCP with %s does not block other callers', async (shape, make) => {
     const sent = { method: 'POST', path: '/mcp', as: world.owner.apiKey, body: make(8 * 2 ** 20) }
     await expectShortTurns(shape, sent, READ)
   })
 
-  test.each(Object.entries(SHAPES))('batch with %s', async (shape, make) => {
+  test.each(Object.entries(SHAPES))('for a batch with %s does not block other callers', async (shape, make) => {
     const { body } = await world.call('POST', '/v1/domains', { body: { name: `Collects ${shape}` } })
     const sent = { method: 'POST', path: '/api/v1/events', as: body.token, body: make(2 ** 20) }
     await expectShortTurns(shape, sent, READ)
@@ -157,13 +160,16 @@ describe.skipIf(!existsSync(CPU_TIME))('other callers are served while a route r
   })
   const LARGEST = [50, 100, 1000] as const
 
-  test.each(['equals', 'contains', 'starts_with'])('the largest rule with %s', async (op) => {
-    const { people } = society()
-    const sent = { method: 'POST', path: '/v1/alerts', as: people.owner.session }
-    await expectShortTurns(op, { ...sent, body: JSON.stringify(alertOf('Large', op, LARGEST)) }, [201])
-  })
+  test.each(['equals', 'contains', 'starts_with'])(
+    'for the largest rule with %s does not block other callers',
+    async (op) => {
+      const { people } = society()
+      const sent = { method: 'POST', path: '/v1/alerts', as: people.owner.session }
+      await expectShortTurns(op, { ...sent, body: JSON.stringify(alertOf('Large', op, LARGEST)) }, [201])
+    },
+  )
 
-  test('the maximum number of alerts in one body', async () => {
+  test('for the maximum number of alerts does not block other callers', async () => {
     const { people } = society()
     const alerts = Array.from({ length: 500 }, (_, n) => alertOf(`Rule ${n}`, 'equals', [16, 10, 90]))
     const sent = { method: 'POST', path: '/v1/alerts/bulk', as: people.owner.session }

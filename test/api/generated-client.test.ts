@@ -61,7 +61,7 @@ afterAll(async () => {
   expect(bugs).toEqual([])
 })
 
-test('the client has every operation, as a function of its name', async () => {
+test('the client has a function for every operation', async () => {
   const described = Object.values(api.paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   )
@@ -71,14 +71,14 @@ test('the client has every operation, as a function of its name', async () => {
   expect(functions.map(([name]) => name).sort()).toEqual(described.sort())
 })
 
-test('every schema is a type of its name, and no type is left open', () => {
+test('every schema has a type with its name, and no type is `any`', () => {
   const types = readFileSync(at('client/types.gen.ts'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
   const named = new Set([...types.matchAll(/^export type (\w+)/gm)].map(([, name]) => name))
   expect(Object.keys(api.components.schemas).filter((name) => !named.has(name))).toEqual([])
   expect(types.match(/[:<|&=] *any\b.*/g)).toBeNull()
 })
 
-test('the types of client and program agree and catch mistakes', async () => {
+test('the types of client and server agree and catch mistakes', async () => {
   const rules = {
     extends: join(ROOT, 'tsconfig.json'),
     // The runtime code of a generated client does not distinguish a missing field from an undefined one.
@@ -91,7 +91,7 @@ test('the types of client and program agree and catch mistakes', async () => {
   expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('it drives the whole program: domain, alert, events, issue, resolution', async () => {
+test('the client completes a full workflow: domain, alert, events, issue, resolution', async () => {
   const program = await import(at('program.ts'))
   expect(await program.whoIsIt()).toMatchObject({ email: 'alice@example.com', role: 'owner' })
   const heard: [name: string, data: object][] = []
@@ -124,7 +124,7 @@ test('it drives the whole program: domain, alert, events, issue, resolution', as
   expect([...asked]).toEqual([server.url])
 })
 
-test('refusals reach the caller as documented', async () => {
+test('errors reach the caller as documented', async () => {
   const program = await import(at('program.ts'))
   const body = { error: expect.stringContaining('alert') }
   expect(await program.refused()).toEqual({ status: 404, message: body.error, data: undefined })

@@ -61,7 +61,7 @@ const get = async (path: string) => {
   return world.call('GET', path, { headers })
 }
 
-describe('a project', () => {
+describe('a project filter', () => {
   const hits = (list: unknown[]) => list.length
   const counts: [path: string, count: (body: Record<string, unknown[]>) => number][] = [
     ['/v1/issues?', ({ issues = [] }) => hits(issues)],
@@ -100,7 +100,7 @@ describe('a project', () => {
     )
   }
 
-  test.each(counts)('filters %s', async (path, count) => {
+  test.each(counts)('applies to %s', async (path, count) => {
     const of = async (query: string) => {
       const { status, body } = await get(path + query)
       expect({ status, body }).toMatchObject({ status: 200 })
@@ -119,7 +119,7 @@ describe('a project', () => {
     }
   })
 
-  test('and a domain outside it match nothing', async () => {
+  test('with a domain outside the project matches nothing', async () => {
     for (const [path, count] of counts) {
       if (/domains\?|deliveries|usage|weekly/.test(path)) continue
       const { status, body } = await get(`${path}domainId=${blog.id}&projectId=${projects.sales}`)
@@ -127,7 +127,7 @@ describe('a project', () => {
     }
   })
 
-  test('and a domain of another organization is not found', async () => {
+  test('with a domain of another organization returns 404', async () => {
     for (const [path] of counts) {
       if (/domains\?|deliveries|usage|weekly|scores|issues|alerts/.test(path)) continue
       expect([path, (await get(`${path}domainId=dom_none`)).status]).toEqual([path, 404])
@@ -135,7 +135,7 @@ describe('a project', () => {
   })
 })
 
-describe('alerts', () => {
+describe('alert filters', () => {
   test.each<[string, string[]]>([
     ['', ['shop', 'blog', 'all']],
     ['q=of%20the', ['shop', 'blog']],
@@ -162,7 +162,7 @@ describe('alerts', () => {
     expect(body.openIssues).toEqual(Object.fromEntries(found.map((id) => [id, id === alerts.all ? 0 : 1])))
   })
 
-  test('are found by their id, page by page', async () => {
+  test('accept IDs and support pagination', async () => {
     expect((await get(`/v1/alerts?q=${alerts.blog}`)).body.alerts).toHaveLength(1)
     const first = (await get('/v1/alerts?q=of%20the&limit=1')).body
     const next = (await get(`/v1/alerts?q=of%20the&limit=1&cursor=${first.nextCursor}`)).body
@@ -177,13 +177,13 @@ test.each<[string, string[]]>([
   ['q=0%25', ['Magazine 100%']],
   ['q=%25%25', []],
   ['q=_', []],
-])('domains: %s', async (query, expected) => {
+])('domains match the query “%s”', async (query, expected) => {
   const { body } = await get(`/v1/domains?${query}`)
   expect(body.domains.map(({ name }: { name: string }) => name)).toEqual(expected)
   expect(Object.values(body.openIssues)).toEqual(expected.map(() => 1))
 })
 
-test('several values of one filter, separated by commas', async () => {
+test('several values of one filter can be separated by commas', async () => {
   const titles = async (query: string) =>
     (await get(`/v1/issues?${query}`)).body.issues.map(({ severity }: { severity: string }) => severity)
   expect(await titles('severity=low,high')).toEqual(['high', 'low'])
@@ -192,7 +192,7 @@ test('several values of one filter, separated by commas', async () => {
   expect(await titles('status=muted,resolved')).toEqual([])
 })
 
-test('an issue muted for a time reopens afterwards, even if the server was off then', async () => {
+test('an issue muted for a limited time reopens afterwards, even if the server was off at that time', async () => {
   await using own = await testApp()
   const { body: domain } = await own.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   await own.call('POST', '/v1/alerts', {

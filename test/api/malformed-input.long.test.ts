@@ -66,14 +66,14 @@ async function preyOf(route: Route): Promise<Prey> {
 const isSlow = ({ id }: Route) => TRIES.includes(id)
 const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword', 'resetPassword']
 
-describe('without a credential', () => {
+describe('requests without a credential', () => {
   let ids: Record<string, string>
   beforeAll(async () => {
     ids = await oneOf(NOUNS, { world, society: society() })
   })
 
   test.each(named(routes.filter(({ isPublic }) => !isPublic)))(
-    '%s answers 401 for every body',
+    '%s returns 401 for every body',
     async (_name, route) => {
       for (const as of [null, 'ak_nobody-made-this-key', 'st_x', '', 'a b', 'é'.repeat(3000)]) {
         for (const body of route.body ? [route.example, '{', {}] : [undefined]) {
@@ -139,7 +139,7 @@ describe('a malformed body', () => {
     if (route.bodyRequired) expect((await sendBody('')).status).toBe(400)
   })
 
-  test.each(named(withBody))('%s uses the last of duplicate fields', async (_name, route) => {
+  test.each(named(withBody))('%s uses the last of several duplicate fields', async (_name, route) => {
     const { body = {}, send } = await preyOf(route)
     const { taken, refused } = twice(route.body ?? {}, body)
     expect((await send(undefined, { body: refused })).status).toBe(400)
@@ -149,7 +149,7 @@ describe('a malformed body', () => {
 })
 
 describe('a body with one invalid field', () => {
-  test.each(named(withBody))('%s answers 400 and names the field', async (_name, route) => {
+  test.each(named(withBody))('%s returns 400 and names the field', async (_name, route) => {
     const cases = route.body && broken(route.body)
     if (!cases) throw new Error('nothing can be wrong with this body')
     const { send } = await preyOf(route)
@@ -178,8 +178,8 @@ function hasShapes({ body }: Route, field: string): boolean {
   return JSON.stringify(schemas[name] ?? {}).includes('"anyOf"')
 }
 
-describe('ids', () => {
-  test.each(named(withId))('%s answers 404 for an unknown id', async (_name, route) => {
+describe('IDs', () => {
+  test.each(named(withId))('%s returns 404 for an unknown ID', async (_name, route) => {
     const { body, path, send } = await preyOf(route)
     const [, id = ''] = /_([0-9a-z]{26})/.exec(path) ?? []
     for (const other of ['none', `${id}x`, id.toUpperCase(), '__proto__', 'null']) {
@@ -189,7 +189,7 @@ describe('ids', () => {
     }
   })
 
-  describe('in filters of lists', () => {
+  describe('in list filters', () => {
     const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
     let theirs: string[]
     let other: Society
@@ -212,7 +212,7 @@ describe('ids', () => {
     '/v1/alerts/x/y/z',
   ]
   test.each(paths.map((path) => [path.slice(0, 30), path]))(
-    '%s is no route, or the one it means',
+    'the path %s is unknown or matches its normalized route',
     async (_name, path) => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         const { status, body } = await world.call(method, path)
@@ -263,7 +263,7 @@ function fittingBodies(route: Route, { body }: Prey) {
 /** Minimum number of calls for each route. */
 const CALLS_MIN = 200
 
-describe('200 random inputs are accepted or refused as documented', () => {
+describe('200 random inputs are accepted or rejected as documented', () => {
   test.each(named(withInput))('%s', async (_name, route) => {
     const prey = await preyOf(route)
     const required = route.parameters.filter((one) => one.in === 'query' && one.required)
@@ -296,7 +296,7 @@ describe('200 random inputs are accepted or refused as documented', () => {
     expect(calls).toBeGreaterThanOrEqual(CALLS_MIN)
   })
 
-  test('accepted input does not stop the background jobs', async () => {
+  test('accepted input does not stop background jobs', async () => {
     const route = routes.find(({ id }) => id === 'createAlert')
     const { body = {}, owner } = await preyOf(route as Route)
     const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }

@@ -146,7 +146,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'personal data': (probe) => `/v1/compliance/pii?vendor=${encodeURIComponent(probe)}`,
 }
 
-test.each(Object.entries(ROUTES))('a viewer learns nothing from %s', async (_, path) => {
+test.each(Object.entries(ROUTES))("a viewer can't infer masked values from %s", async (_, path) => {
   const isName = path('').match(/(vendor|event|sessionId)=/) !== null
   for (const probe of isName ? NAMES : PROBES) {
     const [one, other] = await answers(({ world, viewer }) => world.call('GET', path(probe), { as: viewer }))
@@ -200,8 +200,8 @@ const RULES: Record<string, object[]> = {
   })),
 }
 
-describe.each(Object.entries(RULES))('a rule %s', (_, rules) => {
-  test.each(['preview', 'backtest'])('reveals nothing to a viewer by %s', async (what) => {
+describe.each(Object.entries(RULES))('a rule that matches %s', (_, rules) => {
+  test.each(['preview', 'backtest'])('reveals no masked values to a viewer in a %s', async (what) => {
     for (const rule of rules) {
       const [one, other] = await answers(({ world, viewer }) =>
         world.call('POST', `/v1/alerts/${what}`, { as: viewer, body: { rule } }),
@@ -211,7 +211,7 @@ describe.each(Object.entries(RULES))('a rule %s', (_, rules) => {
   })
 })
 
-test('search finds only what the caller may see', async () => {
+test('search matches only values visible to the caller', async () => {
   const [{ world, viewer } = sides[0] as Side] = sides
   const count = async (query: string, as?: string) => {
     const { body } = await world.call('GET', `/v1/events?limit=100&${query}`, as === undefined ? {} : { as })

@@ -72,7 +72,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect([result.valid, validator.version]).toEqual([true, '3.1'])
 })
 
-test('operations that require another credential than an API key name it', () => {
+test('operations that require a credential other than an API key name it', () => {
   const others = operations.flatMap(({ at, operation: { security = [] } }) =>
     security.flatMap((one) => Object.keys(one).map((name) => `${at}: ${name}`)),
   )
@@ -90,7 +90,7 @@ test('the document passes a linter', async () => {
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
 })
 
-test('the validator refuses an invalid document', async () => {
+test('the validator rejects an invalid document', async () => {
   const broken = { ...structuredClone(api), paths: { '/a': { get: { responses: { ok: {} } } } } }
   expect((await new Validator().validate(broken)).valid).toBe(false)
 })
@@ -124,7 +124,7 @@ describe('schemas', () => {
     expect(faults).toEqual([])
   })
 
-  test('of alerts have a description and a valid example for every field', () => {
+  test('for alerts have a description and a valid example for every field', () => {
     const errorsOf = judge()
     const faults: string[] = []
     const seen = new Set<string>()
@@ -154,7 +154,7 @@ describe('schemas', () => {
     expect(seen.size).toBeGreaterThanOrEqual(5)
   })
 
-  test('of whole bodies and answers have names', () => {
+  test('for whole bodies and responses have names', () => {
     const anonymous = [...bodies(), ...successes()].filter(({ content }) =>
       Object.values(content).some(({ schema }) => !('$ref' in schema) && schema.type !== 'string'),
     )
@@ -170,7 +170,7 @@ describe('schemas', () => {
   })
 })
 
-test('every body and every successful answer has a valid example', () => {
+test('every body and every successful response has a valid example', () => {
   const errorsOf = judge()
   const refusals = Object.entries(api.components.responses).map(([at, { content = {} }]) => ({ at, content }))
   const faults = [...bodies(), ...successes(), ...refusals].flatMap(({ at, content }) =>
@@ -182,7 +182,7 @@ test('every body and every successful answer has a valid example', () => {
   expect(faults).toEqual([])
 })
 
-test('POST /v1/alerts has an example of each type of alert', () => {
+test('POST /v1/alerts has an example for each alert type', () => {
   const content = api.paths['/v1/alerts']?.post?.requestBody?.content['application/json']
   const types = Object.values(content?.examples ?? {}).map(({ value }) => (value as { alertType: string }).alertType)
   expect(types.sort()).toEqual([...ALERT_KINDS].sort())
@@ -221,7 +221,7 @@ describe('operations', () => {
     expect([...used].filter((tag) => !explained.includes(tag))).toEqual([])
   })
 
-  test('have ids in camel case that begin with a verb', () => {
+  test('have IDs in camel case that begin with a verb', () => {
     for (const { operation } of operations) expect(operation.operationId).toMatch(/^[a-z]+(?:[A-Z][a-z]+)*$/)
   })
 

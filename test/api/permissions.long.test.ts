@@ -204,7 +204,7 @@ const calls = routes.flatMap((route) =>
   CALLERS.map((caller) => [`${route.name} by ${caller.what}`, route, caller] as const),
 )
 
-describe('permission', () => {
+describe('permissions', () => {
   test.each(calls)('%s', async (_name, route, caller) => {
     const { path, call, userId, secrets } = await callOf(route, caller)
     const answer = await world.call(route.method, path, call)
@@ -221,7 +221,7 @@ describe('permission', () => {
   })
 })
 
-test('permitted callers see the planted secrets', async () => {
+test('the planted secrets are visible to permitted callers', async () => {
   const { home, ids, secrets } = exhibit
   const looks = routes.filter(({ method }) => method === 'GET')
   for (const { what, role, readOnly, stranger, credential } of CALLERS) {
@@ -250,7 +250,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('an unknown permission and an unknown kind of resource fail', async () => {
+  test('an unknown permission or kind of resource causes an error', async () => {
     const [route] = routes as [Route]
     for (const permission of [undefined, 'none', 'constructor']) {
       expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
@@ -265,13 +265,13 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('rules beyond the matrix', () => {
+describe('rules beyond the permission matrix', () => {
   const roles = [
     ['an admin', 'admin', 403],
     ['an owner', 'owner', 200],
   ] as const
 
-  test.each(roles)('%s and owners', async (_name, role, status) => {
+  test.each(roles)('%s can change and invite owners only with the owner role', async (_name, role, status) => {
     const { people } = society()
     const as = people[role].key
     const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
@@ -285,7 +285,7 @@ describe('rules beyond the matrix', () => {
     expect(invited.status).toBe(status === 200 ? 201 : 403)
   })
 
-  test.each(roles)('%s and the removal of an owner', async (_name, role, status) => {
+  test.each(roles)('%s can remove an owner only with the owner role', async (_name, role, status) => {
     const home = society()
     const owner = home.people.owner
     if (role === 'owner') {
@@ -296,7 +296,7 @@ describe('rules beyond the matrix', () => {
     expect((await world.call('DELETE', path, { as: home.people[role].key })).status).toBe(status)
   })
 
-  test('only admins see and revoke keys of others', async () => {
+  test('only admins can list and revoke keys of other users', async () => {
     const { people } = society()
     for (const [role, status] of [
       ['viewer', 404],

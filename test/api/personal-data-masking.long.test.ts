@@ -263,7 +263,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
 }
 
 describe('personal data is masked', () => {
-  test('the planted data was stored', async () => {
+  test('the planted data is stored', async () => {
     for (const type of ['data_validation', 'volume_threshold', 'journey']) {
       const { issues } = (await api.world.call('GET', `/v1/issues?alertType=${type}`, { as: society.people.owner.key }))
         .body
@@ -286,7 +286,7 @@ describe('personal data is masked', () => {
     expect(shownIn(JSON.stringify(live.body))).toHaveLength(ALL.length)
   })
 
-  test.each(['viewer', 'owner'] as const)('in answers for the %s', async (role) => {
+  test.each(['viewer', 'owner'] as const)('in responses for the %s', async (role) => {
     const shown: object[] = []
     for (const route of reading()) {
       if (role === 'owner' && RAW.includes(route.name)) continue
@@ -302,7 +302,7 @@ describe('personal data is masked', () => {
     expect(shown.slice(0, 12)).toEqual([])
   })
 
-  test.each(['', 'developer'])('in a digest for %j', async (context) => {
+  test.each(['', 'developer'])('in a digest for the context %j', async (context) => {
     const as = society.people.viewer.key
     const { body } = await api.world.call('POST', '/v1/notifications/digest/preview', { as, body: { context } })
     expect(body).toMatchObject({ hasData: true })

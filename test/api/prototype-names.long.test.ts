@@ -103,7 +103,7 @@ function pathsOf(route: Route): string[] {
 
 const FUNCTION = /native code|\[object /
 
-test('every answer has the documented shape and contains no function', async () => {
+test('every response has the documented shape and contains no function', async () => {
   const { world, routes } = api
   const asked = routes.filter(
     (route) => route.method === 'GET' && !route.isPublic && nounsOf(route).every((noun) => noun === 'domains'),
@@ -116,7 +116,7 @@ test('every answer has the documented shape and contains no function', async () 
   }
 })
 
-test('an alert checks parameters with these names by their values', async () => {
+test('an alert evaluates parameters with these names by their values', async () => {
   const { world } = api
   const as = society.people.owner.key
   const { issues } = (await world.call('GET', '/v1/issues?alertType=data_validation&limit=200', { as })).body

@@ -41,7 +41,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
   }
 }
 
-test('every page of a site with traps is visited once, with its tags', async () => {
+test('every page of a site with crawler traps is visited once, and its tags are recorded', async () => {
   const { pages, error } = await crawled({})
   expect(error).toBeNull()
   const paths = pages.map(({ url }) => url.replace(ORIGIN, ''))
@@ -65,7 +65,7 @@ test('every page of a site with traps is visited once, with its tags', async () 
   expect(asked.has('/private')).toBe(false)
 })
 
-test('a sitemap replaces start pages, and private addresses are refused', async () => {
+test('a sitemap replaces start pages, and private network URLs are rejected', async () => {
   const { pages } = await crawled({ startUrls: [], sitemap: `${ORIGIN}/sitemap.xml`, maxDepth: 0 })
   expect(pages.map(({ url }) => url.replace(ORIGIN, '')).sort()).toEqual(['/product/1', '/product/2'])
   const refused = await crawled({ startUrls: ['http://127.0.0.2/', 'http://169.254.169.254/'] })

@@ -35,7 +35,7 @@ async function pagesOf(id: string): Promise<AuditPage[]> {
   return pages
 }
 
-test('each of 300 pages with traps is visited once, and memory does not grow with them', async () => {
+test('each of 300 pages with crawler traps is visited once, and memory use does not grow with them', async () => {
   const input = { name: 'Large', startUrls: [`${site.origin}/`], maxPages: 400, delayMs: 0, settleMs: 50 }
   const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
   let runner = 0

@@ -82,7 +82,7 @@ async function crawled(plan: Partial<CrawlPlan>) {
 
 const gaps = (path: string) => (asked[path] ?? []).slice(1).map((time, n) => time - (asked[path]?.[n] ?? 0))
 
-test('a busy page is requested again when its host says, and reported once', async () => {
+test('a busy page is requested again at the time its host specifies, and reported once', async () => {
   site = {
     '/': () => links('/a'),
     '/a': (_, nth) => (nth === 1 ? busy(429, '1') : nth === 2 ? busy(503, '1') : html()),
@@ -99,7 +99,7 @@ test('a busy page is requested again when its host says, and reported once', asy
   for (const ms of gaps('/a')) expect(ms).toBeGreaterThan(950)
 })
 
-test('a page that stays busy is reported with its status, and others are visited', async () => {
+test('a page that remains busy is reported with its status, and others are visited', async () => {
   site = { '/': () => links('/a', '/b', '/c'), '/a': () => busy(503, '0'), '/b': () => html(), '/c': () => html() }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
   expect(pages.sort()).toEqual([
@@ -111,7 +111,7 @@ test('a page that stays busy is reported with its status, and others are visited
   expect([asked['/a']?.length, error]).toEqual([3, null])
 })
 
-test('a host that stays busy ends the crawl, which keeps its pages', async () => {
+test('a host that remains busy ends the crawl, and its pages are retained', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(429, '0')])) }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
@@ -120,7 +120,7 @@ test('a host that stays busy ends the crawl, which keeps its pages', async () =>
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
-test('a host that requires an hour is given up quickly', async () => {
+test("a host that requires an hour's wait is abandoned quickly", async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(503, '3600')])) }
   const { error } = await crawled({ startUrls: [at('/')] })
@@ -129,7 +129,7 @@ test('a host that requires an hour is given up quickly', async () => {
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
-test('robots.txt and sitemaps are also requested again', async () => {
+test('robots.txt and sitemaps are also retried', async () => {
   site = {
     '/robots.txt': (_, nth) => (nth === 1 ? busy(503, '0') : new Response('User-agent: *\nDisallow: /b')),
     '/map.xml': (origin, nth) => (nth === 1 ? busy(429, '0') : locs('urlset', `${origin}/a`, `${origin}/b`)),
@@ -172,7 +172,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { startUrls: [at('/', 'turning.test')] },
     { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },
   ],
-])('%s is not read when its name resolves to another address', async (_name, addresses, plan, outcome) => {
+])('%s is not read when its host name resolves to another IP address', async (_name, addresses, plan, outcome) => {
   turns = addresses
   site = {
     '/index.xml': (origin) => locs('sitemapindex', `${origin}/map.xml`),
@@ -184,7 +184,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
   expect({ pages, error } as object).toEqual(outcome)
 })
 
-test('expected events of a page are awaited until the time limit', async () => {
+test('the crawler waits for expected events of a page until the time limit', async () => {
   const late = `<script>setTimeout(() => navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=late'), 1500)</script>`
   site = { '/late': () => html(late) }
   const expected = { vendor: 'Google Analytics 4', event: 'late' }

@@ -33,7 +33,7 @@ const site = Bun.serve({
 afterAll(() => site.stop(true))
 const ORIGIN = `http://127.0.0.1:${site.port}`
 
-test('a shared audit shows only the findings on the pages of a site to anyone with its link', async () => {
+test('a shared audit shows anyone with the link only its page findings', async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const made = await world.call('POST', '/v1/audits', {
     body: {

@@ -31,7 +31,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     return (await ask('POST', `${url}/v1/auth/invite`, '', { token: inviteToken, password })).token
   }
 
-  test('a key created through an earlier invitation opens no other organization, and ends with the password', async () => {
+  test('a key from an earlier invitation opens no other organization, and is revoked on password change', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const invite = async (orgId: string, email: string) => {
       const answer = await call('POST', `${url}/v1/org/members`, {
@@ -61,7 +61,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     expect((await call('GET', `${url}/v1/whoami`, as(victim, foreign))).status).toBe(401)
   })
 
-  test('a large HAR does not block the server, and viewers may not send one', async () => {
+  test("a large HAR does not block the server, and viewers can't send one", async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const entries = Array.from({ length: 14_500 }, (_, n) => ({
       _resourceType: n === 0 ? 'document' : 'image',
@@ -92,7 +92,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     ).toBe(403)
   })
 
-  test('large bodies do not block the server, and sign-in refuses them', async () => {
+  test('large bodies do not block the server, and sign-in rejects them', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const lists = `[${Array(2_700_000).fill('[]').join()}]`
     for (const path of ['/v1/alerts', '/v1/domains']) {

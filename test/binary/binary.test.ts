@@ -46,7 +46,7 @@ async function loadsPages(url: string): Promise<void> {
   }
 }
 
-describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
+describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', () => {
   const folder = temporaryFolder()
   // No Bun or Node in the path, no settings and no cache.
   const around: Surroundings = {
@@ -68,7 +68,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('prints help, also for each command', async () => {
+  test('prints help, including for each command', async () => {
     const { code, stdout } = await run(['--help'])
     expect(code).toBe(0)
     for (const name of ['serve', 'demo', 'init', 'import har', 'decode', 'config']) {
@@ -79,7 +79,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     }
   })
 
-  test('a usage error is one line on stderr and exit 2', async () => {
+  test('reports a usage error on one line of stderr and exits with 2', async () => {
     for (const args of [['nonsense'], ['serve', '--nonsense'], ['import', 'har', 'ga4.har']]) {
       const { code, stdout, stderr } = await run(args)
       expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
@@ -96,13 +96,13 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     expect(stdout).not.toContain('hidden')
   })
 
-  test('an unknown setting aborts startup and is named', async () => {
+  test('names an unknown setting and aborts startup', async () => {
     const { code, stderr } = await run(['serve'], '', { TAGWARDEN_LISTENN: '127.0.0.1:1' })
     expect(code).toBe(2)
     expect(stderr).toContain('TAGWARDEN_LISTENN')
   })
 
-  test('reads no file of the folder it is started in', async () => {
+  test('reads no files from its working directory', async () => {
     writeFileSync(join(folder.path, '.env'), 'TAGWARDEN_LOG_LEVEL=debug\n')
     writeFileSync(join(folder.path, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
     const { code, stdout } = await run(['config', '--json'])
@@ -128,7 +128,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
     ])
   })
 
-  test('runs from init to a signed webhook, and continues after a restart', async () => {
+  test('runs from init to a signed webhook, and resumes after a restart', async () => {
     await using hooks = receiver()
     const data = join(folder.path, 'data')
     const start = async () => {

@@ -56,7 +56,7 @@ function openSites() {
   }
 }
 
-describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on the executable', () => {
+describe.skipIf(BINARY === null)('attacks on the executable by sites and run files', () => {
   const data = temporaryFolder()
   const sites = openSites()
   let server: Server
@@ -88,7 +88,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
     ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
     ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml contains no page that may be visited/],
-  ])('with any proxy settings in the environment, %s reaches no private address', async (_, input, reason) => {
+  ])('regardless of proxy environment variables, %s reaches no private address', async (_, input, reason) => {
     const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
     const absolute = {
       ...(startUrls && { startUrls: startUrls.map((path) => sites.url + path) }),
@@ -99,7 +99,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     expect(sites.asked).toEqual([])
   })
 
-  test('private addresses are refused when an audit is saved', async () => {
+  test('private network URLs are rejected when an audit is saved', async () => {
     for (const input of [{ startUrls: [`${sites.secret}/`] }, { sitemap: `${sites.secret}/sitemap.xml` }]) {
       const answer = await call('POST', `${server.url}/v1/audits`, { as: key, body: { name: 'Shop', ...input } })
       expect([answer.status, Object.keys(input).some((name) => answer.body.error.startsWith(name))]).toEqual([
@@ -146,7 +146,7 @@ describe.skipIf(BINARY === null)('attacks by sites and by the files of runs, on 
     expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
-  test('a site that sends a lot does not fill the disk, and downloads use little memory', async () => {
+  test('a site that sends large responses does not fill the disk, and downloads use little memory', async () => {
     const steps = [
       { type: 'navigate', url: `${sites.url}/posts` },
       { type: 'waitForExpression', expression: `window.posted === ${POSTS}`, timeout: 30_000 },

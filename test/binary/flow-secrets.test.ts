@@ -4,7 +4,7 @@ import { attackScreenshots } from '../flows/screenshot-attacks.ts'
 import { type Attacked, attackByRequests, attackByRuns, openTwoSites, type TwoSites } from '../flows/secret-attacks.ts'
 import { BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
-describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () => {
+describe.skipIf(BINARY === null)('flow test secrets in the executable', () => {
   const data = temporaryFolder()
   let server: Server
   let key: string
@@ -31,9 +31,9 @@ describe.skipIf(BINARY === null)('secrets of flow tests, in the executable', () 
     data[Symbol.dispose]()
   })
 
-  test('a change of the test requires them again', () => attackByRequests(attacked, sites))
-  test('a run sends them to no other host', () => attackByRuns(attacked, sites))
-  test('screenshots show neither them nor personal data', () =>
+  test('are required again after the test is changed', () => attackByRequests(attacked, sites))
+  test('are not sent to other hosts by a run', () => attackByRuns(attacked, sites))
+  test('do not appear in screenshots, and neither does personal data', () =>
     attackScreenshots({
       call: (method, path, body, as = key) => call(method, server.url + path, { ...(as !== null && { as }), body }),
       async get(path, as = key) {

@@ -4,7 +4,7 @@ import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolde
 const ADDRESS = 'maria.quint@hidden.example'
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz.@'
 
-describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, in the executable', () => {
+describe.skipIf(BINARY === null)('a viewer who guesses a masked e-mail address', () => {
   const data = temporaryFolder()
   let server: Server
   let viewer: string
@@ -60,13 +60,13 @@ describe.skipIf(BINARY === null)('a viewer who wants to know a masked address, i
     'the dictionary': (text) => count(`/v1/events/dictionary?event=${asked(`buy ${text}`)}`, 'vendors'),
   }
 
-  test('sees the address masked', async () => {
+  test('sees the e-mail address masked', async () => {
     const { events } = await ask('GET', `${server.url}/v1/events`, viewer)
     expect(JSON.stringify(events)).toContain('m***@h***.example')
     expect(JSON.stringify(events)).not.toContain('maria')
   })
 
-  test.each(Object.entries(WAYS))('gets the same answer for right and wrong guesses by %s', async (_, way) => {
+  test.each(Object.entries(WAYS))('gets the same response for right and wrong guesses by %s', async (_, way) => {
     // Compares increasingly long correct prefixes with the same prefixes ending in a different letter.
     for (const length of [3, 7, 12, 15]) {
       const right = ADDRESS.slice(0, length)

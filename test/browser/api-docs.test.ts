@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { startBrowser } from './chromium.ts'
 
-test('the API reference lists every operation, and can call one with an API key', async () => {
+test('the API reference lists every operation and can call one with an API key', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)

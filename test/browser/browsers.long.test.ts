@@ -158,7 +158,7 @@ describe('browsers', () => {
     await expectNothingLeft()
   })
 
-  test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that is ended by %s', async (signal) => {
+  test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that is stopped by %s', async (signal) => {
     const options = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
     const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
     // The first line of output means that the browser shows the page.
@@ -186,7 +186,7 @@ describe('browsers', () => {
     await expectNothingLeft()
   })
 
-  test('say what to do when Chromium is missing or does not start', async () => {
+  test('report what to do when Chromium is missing or does not start', async () => {
     const missing = browsers({ chromium: '/nowhere/chromium' })
     const why =
       'TAGWARDEN_CHROMIUM is /nowhere/chromium, which is not an executable file: set it to one, or leave it empty'
@@ -274,7 +274,7 @@ describe('browsers', () => {
     expect(await run(of, {})).toEqual({ messages: ['Shop'], error: null })
   })
 
-  test('leave no process, file or descriptor after many runs', async () => {
+  test('leave behind no process, file or descriptor after many runs', async () => {
     const of = browsers()
     await run(of, {})
     const before = readdirSync('/proc/self/fd').length
@@ -283,7 +283,7 @@ describe('browsers', () => {
     await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
   })
 
-  test('a group that has ended has no processes', () => {
+  test('have no processes in a process group that has ended', () => {
     expect(processesOf(2 ** 30)).toEqual([])
   })
 })

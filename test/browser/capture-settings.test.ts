@@ -58,7 +58,7 @@ async function hourLater(page: Page): Promise<void> {
 
 const everSent = () => JSON.stringify(site.sent)
 
-test('disabling capture stops it on open pages; enabling it takes effect on the next page', async () => {
+test('disabling capture stops it on open pages, and enabling it applies from the next page', async () => {
   const page = await open('switched-off')
   await send(page, 'before', 20)
   await site.stored('before', 20)

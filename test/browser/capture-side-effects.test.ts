@@ -36,8 +36,8 @@ const sentFrom = (name: string) => {
   return [...new Map(mine.map(({ batchId, batch }) => [batchId, batch])).values()]
 }
 
-describe('side effects on the page', () => {
-  test('none: results, errors and names are unchanged', async () => {
+describe('the capture script', () => {
+  test('leaves results, errors and names unchanged', async () => {
     const html = SHOP.replace(
       'HEAD',
       `<script>
@@ -102,7 +102,7 @@ describe('side effects on the page', () => {
     await page.close()
   })
 
-  test('unhandled rejections are still reported, and handled ones are not', async () => {
+  test('leaves unhandled rejections reported, and handled ones unreported', async () => {
     const page = await open('rejections')
     const reported = await page.evaluate(`(async () => {
       const reported = []
@@ -122,7 +122,7 @@ describe('side effects on the page', () => {
     await page.close()
   })
 
-  test('errors of the script do not surface, and after five of them capture stops', async () => {
+  test('hides its own errors, and stops capturing after five of them', async () => {
     const page = await open('errors')
     const answers = await page.evaluate(`(async () => {
       const base = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI')
@@ -144,7 +144,7 @@ describe('side effects on the page', () => {
     expect(JSON.stringify(site.sent)).not.toContain('after errors')
   })
 
-  test('no cookie, and no storage without consent', async () => {
+  test('sets no cookies, and uses no storage without consent', async () => {
     using _mode = site.configure({ sessionMode: 'sessionStorage' })
     const page = await open('storage')
     const stored = () => page.evaluate(`[document.cookie, localStorage.length, Object.keys(sessionStorage).join()]`)
@@ -169,7 +169,7 @@ describe('side effects on the page', () => {
 })
 
 describe('captured requests', () => {
-  test('by default: other sites, and vendors on the own site; bodies only of vendors', async () => {
+  test("include other sites, and vendors on the site's own host, by default; bodies only for vendors", async () => {
     const page = await open('filter')
     const other = site.url('other.test', '/api?case=other&q=shoes')
     const own = site.url('shop.test', '/api/login?case=own')
@@ -200,7 +200,7 @@ describe('captured requests', () => {
     ['killed', { kill: true }, []],
     ['later', { version: 2 } as unknown as Partial<CaptureConfig>, []],
     ['none', { sampleRate: { prod: 0, dev: 1 } }, []],
-  ])('by configuration: %s', async (name, config, paths) => {
+  ])('follow the configuration: %s', async (name, config, paths) => {
     using _config = site.configure(config)
     const page = await open(name)
     await page.evaluate(`(async () => {
@@ -215,7 +215,7 @@ describe('captured requests', () => {
     if (paths.length === 0) expect(sentFrom(name)).toEqual([])
   })
 
-  test('data reported by the page and its tag manager', async () => {
+  test('include data reported by the page and its tag manager', async () => {
     const page = await open(
       'reported',
       SHOP.replace(
@@ -264,7 +264,7 @@ describe('captured requests', () => {
     expect(JSON.stringify(site.sent)).not.toContain('PHPSESSID')
   })
 
-  test('how long vendors block the main thread', async () => {
+  test('include how long vendors block the main thread', async () => {
     const busy = site.url('slow.vendor.test', '/busy?answer=busy')
     const page = await open('busy')
     await page.evaluate(`new Promise((done) => {

@@ -43,7 +43,7 @@ async function open(name: string, html: string, headers?: Record<string, string>
 const running = (page: Page) => page.waitForFunction(`Symbol.for('tagwarden.installed') in window`)
 const SHOP = '<!doctype html><html><head>HEAD<title>Shop</title></head><body></body></html>'
 
-describe('every API, with every kind of body', () => {
+describe('every API with every kind of body', () => {
   const SENDERS: Record<string, string> = {
     fetch: `await fetch(url, { method: 'POST', body })`,
     'fetch no-cors': `await fetch(url, { method: 'POST', mode: 'no-cors', body })`,
@@ -104,7 +104,7 @@ describe('every API, with every kind of body', () => {
   })
 })
 
-describe('requests to hosts of the site itself', () => {
+describe("requests to the site's own hosts", () => {
   const SENDERS: Record<string, string> = {
     'fetch of text': `fetch(url, { method: 'POST', body: text })`,
     'fetch of bytes': `fetch(url, { method: 'POST', body: new TextEncoder().encode(text) })`,
@@ -131,7 +131,7 @@ describe('requests to hosts of the site itself', () => {
       })
       .join('')
 
-  test('are captured only for vendors, both before the script runs and after', async () => {
+  test('are captured only for vendors, both before and after the script runs', async () => {
     const page = await open('own', SHOP.replace('<title>', `<script>${sendAll('early own')}</script><title>`))
     await page.evaluate(`(() => {${sendAll('own')}})()`)
     for (const when of ['early own', 'own']) {
@@ -149,7 +149,7 @@ describe('requests to hosts of the site itself', () => {
   })
 })
 
-describe('requests before the script was loaded', () => {
+describe('requests sent before the script is loaded', () => {
   test('are captured with their bodies if the snippet is first in the head', async () => {
     const early = (name: string) => `'${vendor(name)}', 'en=one&ep.case=${name}\\nen=two&ep.case=${name}'`
     const page = await open(
@@ -196,8 +196,8 @@ describe('requests before the script was loaded', () => {
   })
 })
 
-describe('status of requests', () => {
-  test('with the transfer size, for hosts that expose it', async () => {
+describe('request status and size', () => {
+  test('includes the transfer size for hosts that expose it', async () => {
     const page = await open('timed', SHOP)
     await page.evaluate(`(async () => {
       navigator.sendBeacon('${vendor('timed beacon', 'answer=timed')}', 'en=purchase')
@@ -268,7 +268,7 @@ describe('status of requests', () => {
     expect((await stored(name))[0]).toMatchObject({ event: 'ping', status, path: '/ends' })
   })
 
-  test('requests blocked by the browser', async () => {
+  test('reports requests blocked by the browser', async () => {
     const page = await open('refused', SHOP)
     const session = await page.createCDPSession()
     await session.send('Network.enable')
@@ -284,7 +284,7 @@ describe('status of requests', () => {
     await page.close()
   })
 
-  test("requests blocked by the page's content security policy", async () => {
+  test("reports requests blocked by the page's content security policy", async () => {
     const page = await open('policy', SHOP.replace('<body>', `<body><img src="${vendor('forbidden markup')}">`), {
       'content-security-policy':
         "default-src 'self'; script-src 'unsafe-inline' http://collect.test:*; connect-src http://collect.test:*",
@@ -304,8 +304,8 @@ describe('status of requests', () => {
   })
 })
 
-describe('pages', () => {
-  test('that change their URL: each request belongs to the URL at its time', async () => {
+describe('requests of pages', () => {
+  test("are assigned to the page's URL at the time of the request", async () => {
     const page = await open('spa', SHOP)
     await page.evaluate(`(async () => {
       const ping = (name) => fetch('${vendor('')}'.replace('ep.case=', 'ep.case=' + name))
@@ -342,7 +342,7 @@ describe('pages', () => {
     expect(JSON.stringify(mine())).not.toMatch(/ann@example|#top/)
   })
 
-  test('in frames: the same session, each with its own URL; requests of foreign frames are not captured', async () => {
+  test("in frames have the same session and the frame's URL; requests of cross-origin frames are not captured", async () => {
     site.page('inner', SHOP.replace('<body>', `<body><script>fetch('${vendor('in frame')}')</script>`))
     const page = await open(
       'outer',
@@ -360,7 +360,7 @@ describe('pages', () => {
     expect((await stored('foreign frame'))[0]).toMatchObject({ path: '/outer', event: 'ping' })
   })
 
-  test('in frames without a URL: `srcdoc` with the snippet belongs to the surrounding page', async () => {
+  test('in `srcdoc` frames with the snippet are assigned to the surrounding page', async () => {
     const inner = (name: string) =>
       SHOP.replace('HEAD', site.snippet.head)
         .replace('<body>', `<body><script>fetch('${vendor(name)}'); fetch('/api/track?case=${name}')</script>`)
@@ -383,7 +383,7 @@ describe('pages', () => {
     // The page of a sandboxed frame is unknown, so no events from the frame are stored.
   })
 
-  test('that are closed immediately, or send requests while closing', async () => {
+  test('are captured if the page closes immediately or sends them while closing', async () => {
     const page = await open('closed', SHOP)
     await page.evaluate(`
       addEventListener('pagehide', () => {
@@ -406,7 +406,7 @@ describe('pages', () => {
     expect((await stored('last blob'))[0]).toMatchObject({ event: 'ping', path: '/closed' })
   })
 
-  test('that go offline and come back online', async () => {
+  test('are captured if the page goes offline and comes back online', async () => {
     const page = await open('offline', SHOP)
     await page.setOfflineMode(true)
     await page.waitForFunction('!navigator.onLine')
@@ -421,7 +421,7 @@ describe('pages', () => {
     await stored('offline too', 20)
   })
 
-  test('whose collector is overloaded retry, and are counted once', async () => {
+  test('are retried when the collector is overloaded, and counted once', async () => {
     const page = await open('again', SHOP)
     {
       using _refusing = site.interfere((path) =>
@@ -445,7 +445,7 @@ describe('pages', () => {
     expect(await stored('sent again', 20)).toHaveLength(20)
   })
 
-  test('with two copies of the script are captured only once', async () => {
+  test('are captured only once if the page includes the script twice', async () => {
     const twice = SHOP.replace('HEAD', `HEADHEAD<script src="${site.snippet.scriptUrl}"></script>`)
     const page = await open('twice', twice.replaceAll('HEAD', site.snippet.head))
     await page.addScriptTag({ url: `${site.snippet.scriptUrl}?again` })
@@ -455,8 +455,8 @@ describe('pages', () => {
   })
 })
 
-describe('pages that patch the observed APIs', () => {
-  test('after the script: wrapping and replacing fetch', async () => {
+describe('requests of pages that patch the observed APIs', () => {
+  test('are captured if the page wraps or replaces fetch after the script is loaded', async () => {
     const page = await open('replaced', SHOP)
     await page.evaluate(`(async () => {
       const ours = window.fetch
@@ -476,7 +476,7 @@ describe('pages that patch the observed APIs', () => {
     await page.close()
   })
 
-  test('before the script: requests of frozen APIs are captured by URL', async () => {
+  test('are captured by URL if the APIs were frozen before the script is loaded', async () => {
     const locked = `<script>
       Object.freeze(Navigator.prototype)
       Object.freeze(XMLHttpRequest.prototype)
@@ -501,7 +501,7 @@ describe('pages that patch the observed APIs', () => {
   })
 })
 
-test('nothing is stored twice, and nothing unexpected', async () => {
+test('no event is stored twice, and no unexpected event is stored', async () => {
   const counts = new Map<string, number>()
   for (const event of await site.events()) {
     const name = caseOf(event) || JSON.stringify(event)

@@ -9,7 +9,7 @@ async function expectInbox(screen: Screen): Promise<void> {
   await screen.reads('E-mail address in a form field')
 }
 
-test('the inbox of the demo is shown after each kind of sign-in', async () => {
+test('the demo inbox is shown after each kind of sign-in', async () => {
   await using demo = await startDemo()
   const [, email = '', password = ''] = /sign in +(\S+) +(\S+)/.exec(demo.printed()) ?? []
   await using byLink = await openScreen(demo.url)

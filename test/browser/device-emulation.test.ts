@@ -7,7 +7,7 @@ const PAGE = `<!doctype html><meta name="viewport" content="width=device-width">
   fetch('/seen?' + new URLSearchParams({ at: location.pathname, width: innerWidth, touch: navigator.maxTouchPoints, agent: navigator.userAgent }))
 </script><a target="_blank" rel="noopener" href="/new">new</a>`
 
-test('an idle browser sends no requests; a new tab emulates the device too', async () => {
+test('an idle browser sends no requests, and new tabs also emulate the device', async () => {
   const seen: Record<string, string>[] = []
   const agents: string[] = []
   /** Values of `Sec-CH-UA-Mobile` in page requests. */

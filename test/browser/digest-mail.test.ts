@@ -47,7 +47,7 @@ const DAYS: [name: string, facts: DigestFacts, context: string][] = [
 /** Folder to which screenshots are saved for visual checks; none by default. */
 const PICTURES = process.env.DIGEST_PICTURES
 
-test('a digest is readable on phones and desktops, light and dark, and loads nothing', async () => {
+test('a digest is readable on phones and desktops, in light and dark, and loads no resources', async () => {
   const page = await chromium.browser.newPage()
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
@@ -70,7 +70,7 @@ test('a digest is readable on phones and desktops, light and dark, and loads not
   expect(requests.filter((url) => !/^(?:about|data):/.test(url))).toEqual([])
 })
 
-test('the unsubscribe link of a digest opens a page with a button that ends it', async () => {
+test('the unsubscribe link of a digest opens a page with an unsubscribe button', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { alice } = cast(db, clock)

@@ -52,7 +52,7 @@ const sandbox = (data: object) => `<script>
 test.each([
   ['with the head snippet', 'HEAD'],
   ['alone', ''],
-])('the template %s: results of tags are stored, with their reported parameters', async (what, head) => {
+])('the template %s stores the results of tags with their reported parameters', async (what, head) => {
   const name = `template-${head}`
   const page = await chromium.browser.newPage()
   const html = `<!doctype html><html><head>${head}${sandbox({ scriptUrl: site.snippet.scriptUrl, selectedTags: '12,15' })}<title>Shop</title></head><body></body></html>`

@@ -129,7 +129,7 @@ async function faultsOf(page: Page, html: string, width: number, scheme: 'light'
   })
 }
 
-test('e-mails are readable on narrow and wide screens, light and dark, with any content', async () => {
+test('e-mails are readable on narrow and wide screens, in light and dark, with any content', async () => {
   const outbounds = [
     ...mails.map(([name, message]) => [name, mailOf(message, { to: ['ann@example.com'] }, 'dlv_1')] as const),
   ]

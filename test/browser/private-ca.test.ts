@@ -23,7 +23,7 @@ function canTrust(): boolean {
   }
 }
 
-describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a private authority', () => {
+describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a private certificate authority', () => {
   let authority: PrivateAuthority
   let other: PrivateAuthority
   let site: ReturnType<typeof serve>
@@ -73,37 +73,40 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
     await expect(browsing.page.goto(at('https', 'other.test'))).rejects.toThrow('net::ERR_CERT_')
   })
 
-  test.each(['answer', 'send'] as const)('WebSockets to vendors: %s', async (vendorRequests) => {
-    using plain = serve()
-    opened.length = 0
-    await using browsing = await browse({ outboundCa: authority.ca, vendorRequests }, parts)
-    await browsing.page.goto(at('http', '127.0.0.1', plain.port))
-    const hosts = ['shop.test', HOTJAR]
-    const sockets = hosts.flatMap((host) => [at('wss', host), at('ws', host, plain.port)])
-    const outcomes = await browsing.page.evaluate(
-      (urls: string[]) =>
-        Promise.all(
-          urls.map((url) => {
-            const { promise, resolve } = Promise.withResolvers<string>()
-            const socket = new WebSocket(url)
-            socket.onopen = () => resolve('open')
-            socket.onclose = () => resolve('closed')
-            return promise
-          }),
-        ),
-      sockets,
-    )
-    const isAllowed = (url: string) => vendorRequests === 'send' || !url.includes(HOTJAR)
-    expect(outcomes).toEqual(sockets.map((url) => (isAllowed(url) ? 'open' : 'closed')))
-    expect(opened.toSorted()).toEqual(
-      sockets
-        .filter(isAllowed)
-        .map((url) => new URL(url).host)
-        .toSorted(),
-    )
-    const seen = browsing.traffic.requests.filter(({ resourceType }) => resourceType === 'websocket')
-    expect(seen.map(({ url, answered, error }) => ({ url, answered, error }))).toEqual(
-      sockets.map((url) => ({ url, answered: !isAllowed(url), error: null })),
-    )
-  })
+  test.each(['answer', 'send'] as const)(
+    'opens WebSockets with its authority; those to vendors depend on the mode: %s',
+    async (vendorRequests) => {
+      using plain = serve()
+      opened.length = 0
+      await using browsing = await browse({ outboundCa: authority.ca, vendorRequests }, parts)
+      await browsing.page.goto(at('http', '127.0.0.1', plain.port))
+      const hosts = ['shop.test', HOTJAR]
+      const sockets = hosts.flatMap((host) => [at('wss', host), at('ws', host, plain.port)])
+      const outcomes = await browsing.page.evaluate(
+        (urls: string[]) =>
+          Promise.all(
+            urls.map((url) => {
+              const { promise, resolve } = Promise.withResolvers<string>()
+              const socket = new WebSocket(url)
+              socket.onopen = () => resolve('open')
+              socket.onclose = () => resolve('closed')
+              return promise
+            }),
+          ),
+        sockets,
+      )
+      const isAllowed = (url: string) => vendorRequests === 'send' || !url.includes(HOTJAR)
+      expect(outcomes).toEqual(sockets.map((url) => (isAllowed(url) ? 'open' : 'closed')))
+      expect(opened.toSorted()).toEqual(
+        sockets
+          .filter(isAllowed)
+          .map((url) => new URL(url).host)
+          .toSorted(),
+      )
+      const seen = browsing.traffic.requests.filter(({ resourceType }) => resourceType === 'websocket')
+      expect(seen.map(({ url, answered, error }) => ({ url, answered, error }))).toEqual(
+        sockets.map((url) => ({ url, answered: !isAllowed(url), error: null })),
+      )
+    },
+  )
 })

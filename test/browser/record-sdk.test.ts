@@ -20,7 +20,7 @@ export async function run() {
   addEventListener('pagehide', () => navigator.sendBeacon(host + '/rest', 'bye'))
 }`
 
-test('an SDK is run on a page, and its requests are recorded', async () => {
+test('an SDK runs on a page, and its requests are recorded', async () => {
   using folder = temporaryFolder()
   const sdk = join(folder.path, 'node_modules/vendor-sdk')
   mkdirSync(sdk, { recursive: true })

@@ -37,7 +37,7 @@ function processes(): Process[] {
     })
 }
 
-test.skipIf(!canSandbox)('pages are sandboxed when the server does not run as root', async () => {
+test.skipIf(!canSandbox)('pages are sandboxed when the server is not running as root', async () => {
   using folder = temporaryFolder()
   using site = Bun.serve({
     hostname: '127.0.0.1',

@@ -93,7 +93,7 @@ async function blackShares(page: Page, png: Uint8Array, places = SHOWN.length): 
   return page.evaluate(count, Buffer.from(png).toString('base64'), places)
 }
 
-test('secrets are black in the screenshot, and unchanged on the page', async () => {
+test('secrets are blacked out in the screenshot and unchanged on the page', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/`)
   const covered = await blackShares(page, await browsing.screenshot(page))
@@ -102,7 +102,7 @@ test('secrets are black in the screenshot, and unchanged on the page', async () 
   expect(bare.every((share) => share < 0.9)).toBe(true)
 })
 
-test('personal data and grouped secrets are black', async () => {
+test('personal data and secrets split into groups are blacked out', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/personal`)
   const covered = await blackShares(page, await browsing.screenshot(page), PERSONAL.length)
@@ -111,14 +111,14 @@ test('personal data and grouped secrets are black', async () => {
   expect(bare.every((share) => share < 0.5)).toBe(true)
 })
 
-test('other text is shown', async () => {
+test('text that is not confidential is shown', async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/plain`)
   const covered = await browsing.screenshot(page)
   expect(covered).toEqual(await screenshotOf(page, () => []))
 })
 
-test('a page that could not be searched for personal data gives no screenshot', async () => {
+test("no screenshot is taken of a page that can't be searched for personal data", async () => {
   const { page } = browsing
   await page.goto(`http://127.0.0.1:${site.port}/plain`)
   const fails = () => {
@@ -127,7 +127,7 @@ test('a page that could not be searched for personal data gives no screenshot', 
   expect(await screenshotOf(page, fails).catch(String)).toContain('keeps moving')
 })
 
-test('personal data that moves gives no screenshot', async () => {
+test('no screenshot is taken while personal data moves on the page', async () => {
   const page = await browsing.browser.newPage()
   await page.goto(`http://moving.test:${site.port}/moving`)
   expect(await browsing.screenshot(page).catch(String)).toContain('keeps moving')

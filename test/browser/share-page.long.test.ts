@@ -120,7 +120,7 @@ async function guidePictures(page: Page, folder: string): Promise<void> {
   await step?.screenshot({ path: join(folder, 'step.png') })
 }
 
-test('a shared page is readable on phones, desktops and paper, light and dark, and loads only its own images', async () => {
+test('a shared page is readable on phones, desktops and paper, and loads only its own images', async () => {
   await using program = await testApp()
   const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
   const server = Bun.serve({
@@ -166,7 +166,7 @@ test('a shared page is readable on phones, desktops and paper, light and dark, a
   }
 })
 
-test('the page of an issue shows the run that found it, with screenshots', async () => {
+test('the issue page shows the run that detected the issue, with screenshots', async () => {
   await using program = await testApp()
   const { app, clock, owner } = program
   const facts = aRun()
@@ -207,7 +207,7 @@ test('the page of an issue shows the run that found it, with screenshots', async
   }
 })
 
-test('a run is shared with the selected screenshots only, on phones and desktops', async () => {
+test('a run is shared with only the selected screenshots, on phones and desktops', async () => {
   await using program = await testApp()
   const { owner } = program
   const id = storeRun(program, aRun(), { picture: () => shop })

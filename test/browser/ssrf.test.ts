@@ -9,7 +9,7 @@ const html = (body: string, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'text/html', ...headers },
   })
 
-describe('private addresses are not reached by', () => {
+describe("private addresses can't be reached by", () => {
   /** Requests received at this machine's other IP address, to which requests are not allowed. */
   const reached: string[] = []
   const connections: string[] = []
@@ -182,7 +182,7 @@ describe('private addresses are not reached by', () => {
     expect(reached).toEqual([])
   })
 
-  test('ports that are not for web servers', async () => {
+  test('ports that web servers do not use', async () => {
     await expect(browsing.page.goto('http://127.0.0.1:81/')).rejects.toThrow('net::ERR_')
     expect(browsing.faultOf('http://127.0.0.1:81/x')).toContain('port 81 is not allowed')
   })

@@ -108,7 +108,7 @@ async function events(...names: string[]): Promise<SeenEvent[]> {
 const brief = ({ event, path, params }: SeenEvent) =>
   [event, path, params['ep.body'] ?? params['ep.of'] ?? ''].join(' ')
 
-test('requests of every API are answered by the browser and recorded once, with their bodies', async () => {
+test('requests of every API are answered by the browser and recorded once with their bodies', async () => {
   await browsing.page.goto(at('/ways'))
   await until('the page', async () => (await browsing.page.title().catch(() => null)) === 'done')
   const seen = await events('image', 'text', 'form', 'blob', 'gzip', 'preflight', 'credentials', 'beacon')
@@ -126,7 +126,7 @@ test('requests of every API are answered by the browser and recorded once, with 
   expect(escaped).toEqual([])
 })
 
-test('frames in the same and in other processes belong to the page of their tab', async () => {
+test('frames in the same process and in other processes are assigned to the page of their tab', async () => {
   await browsing.page.goto(at('/frames'))
   await until('both', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
   const seen = await events('frame')
@@ -139,7 +139,7 @@ test('requests of workers are recorded once', async () => {
   expect(seen.map(brief).toSorted()).toEqual(['shared /workers ', 'worker /workers worker'])
 })
 
-test('beacons sent while leaving a page belong to it, with their bodies', async () => {
+test('beacons sent while leaving a page are assigned to it, with their bodies', async () => {
   await browsing.page.goto(at('/leave'))
   await browsing.page.goto(at('/', 'next.test'))
   const seen = (await events('hide-beacon', 'hide-blob', 'hide-fetch')).map(brief).toSorted()
@@ -148,7 +148,7 @@ test('beacons sent while leaving a page belong to it, with their bodies', async 
   expect(seen.toSpliced(1, 1)).toEqual(['hide-beacon /leave text', 'hide-fetch /leave keep'])
 })
 
-test('cross-origin requests belong to their page although the referrer is only its origin', async () => {
+test('cross-origin requests are assigned to their page although the referrer contains only its origin', async () => {
   await browsing.page.goto(at('/'))
   await browsing.page.goto(at('/behind-home'))
   const seen = await events('behind', 'behind-image', 'changed')
@@ -170,7 +170,7 @@ test('a new tab is recorded from its first request', async () => {
   expect(browsing.traffic.underWay).toBe(0)
 })
 
-test('a redirect is a separate request', async () => {
+test('a redirect is recorded as a separate request', async () => {
   await browsing.page.goto(at('/redirect'))
   const seen = browsing.traffic.requests.filter(({ url }) => /\/redirect/.test(url))
   expect(seen.map(({ url, status }) => [new URL(url).pathname, status])).toEqual([
@@ -179,13 +179,13 @@ test('a redirect is a separate request', async () => {
   ])
 })
 
-test('failed requests have an error', async () => {
+test('failed requests are recorded with an error', async () => {
   await browsing.page.goto(at('/', 'nowhere.example')).catch(() => undefined)
   const seen = browsing.traffic.requests.find(({ url }) => url.includes('nowhere.example'))
   expect(seen).toMatchObject({ status: null, error: expect.stringContaining('nowhere.example') })
 })
 
-test('errors of a page are recorded once each', async () => {
+test('each page error is recorded once', async () => {
   await browsing.page.goto(at('/errors'))
   await browsing.page.goto(at('/errors'))
   await until('errors', () => browsing.traffic.errors.length >= 3)
@@ -194,7 +194,7 @@ test('errors of a page are recorded once each', async () => {
     expect(errors.filter((error) => error.includes(text))).toHaveLength(1)
 })
 
-test('requests of and through a service worker are recorded once', async () => {
+test('requests from and through a service worker are recorded once', async () => {
   await browsing.page.goto(at('/service'))
   // The page of the previous test may still be closing.
   await until('the worker', async () => (await browsing.page.title().catch(() => null)) === 'ready')
@@ -218,7 +218,7 @@ test('recorded data contains no secrets', async () => {
   expect(recorded).toContain('signed in with ***')
 })
 
-test('the exported HAR can be imported, with every request and body', () => {
+test('the exported HAR can be imported and contains every request and body', () => {
   const { requests } = browsing.traffic
   const har = JSON.stringify(harOf(requests))
   const hits = parseHar(har, 'requests.har')

@@ -244,7 +244,7 @@ function volumeRows(reading: Reading, all: readonly StoredEvent[]): Row[] {
   )
 }
 
-test('a plain count of the events says the same, before compaction and after it', async () => {
+test('results equal plain counts of the events, before and after compaction', async () => {
   expect(history.events.length).toBeGreaterThanOrEqual(20_000)
   await compareAll()
   const { stand, now } = history
@@ -254,7 +254,7 @@ test('a plain count of the events says the same, before compaction and after it'
   await compareAll()
 })
 
-test('sessions that say whether they consent are counted once', async () => {
+test('sessions that report a consent choice are counted once', async () => {
   const [first] = readings()
   if (!first) throw new Error('there is a reading')
   const reading = { ...first, at: history.now - 24 * HOUR_MS, lengthMs: 24 * HOUR_MS }

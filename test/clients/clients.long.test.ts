@@ -63,7 +63,7 @@ const isEmpty = (queue: string) => readdirSync(queue).every((name) => !/\.(open|
 for (const { client, system, missing, build } of DRIVERS) {
   const isApp = system !== 'server'
   describe.skipIf(missing !== null)(missing === null ? client : `${client} (without ${missing})`, () => {
-    test('loses and duplicates nothing, whichever process is killed', async () => {
+    test('loses and duplicates no events when either process is killed', async () => {
       const { domain, code, queue } = await install(`kill-${client}`, system)
       const command = await build(code)
       proxy.setMode('pass')
@@ -122,7 +122,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       expect(new Set(proxy.seen.map(({ batchId }) => batchId)).size).toBeLessThan(100)
     })
 
-    test('drops a refused batch and the oldest of a full queue, and sends the rest', async () => {
+    test('drops a rejected batch and the oldest batch of a full queue, and sends the others', async () => {
       const { domain, code, queue } = await install(`full-${client}`, system, {
         change: (text) =>
           text
@@ -196,7 +196,7 @@ describe('tagwarden.sh', () => {
       }),
     )
 
-  test('sends each batch once, and keeps what was not stored', async () => {
+  test('sends each batch once, and keeps batches that were not stored', async () => {
     const { domain, code, queue } = await install('shell', 'server')
     mkdirSync(queue)
     const script = join(code, 'tagwarden.sh')

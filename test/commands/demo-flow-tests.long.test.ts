@@ -8,7 +8,7 @@ import { testApp } from '../test-app.ts'
 
 /* Runs the demo's flow tests and audit in a real browser against the demo's own shop. */
 
-test("the demo's flow tests pass, one fails with a healed step after the release, and the audit finds the page without its tag", async () => {
+test("the demo's flow tests pass, one fails after the release with a healed step, and the audit finds the untagged page", async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const storefront = openStorefront()
   await using _ = { [Symbol.asyncDispose]: () => storefront.close() }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { until } from '../run-program.ts'
 import { startDemo } from '../web/demo.ts'
 
-test('the demo shows each answer on its data: what broke, what caused it, what is given away, what is missing', async () => {
+test('the demo data shows a regression, its cause, exposed personal data and missing tags', async () => {
   await using demo = await startDemo()
   const { get } = demo
   const soon = <T>(what: string, ask: () => Promise<T | null>) => until(what, ask, 300_000)
@@ -60,7 +60,7 @@ interface ListedIssue {
   notes: string | null
 }
 
-test('a stranger first sees an organization with a past: what was solved, what is known, what broke, and how all else does', async () => {
+test('the demo starts with history: resolved, known and new issues, and the status of everything else', async () => {
   await using demo = await startDemo()
   const { get } = demo
   const readyAt = Date.now()

@@ -56,7 +56,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
   ['SIGKILL', 'the server stopped while it ran'],
   ['SIGTERM', 'it was stopped with the server'],
 ])(
-  '%s in mid-run and in mid-crawl: what ran has failed, what waited is carried out, nothing twice',
+  'after %s during a run and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
   async (signal, why) => {
     using folder = temporaryFolder()
     await using hooks = receiver()

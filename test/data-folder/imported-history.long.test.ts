@@ -122,7 +122,7 @@ async function importLines(folder: string, clock: TestClock, text: string, domai
   return imported
 }
 
-test('what was imported is answered as if it had been collected then', async () => {
+test('imported events give the same results as events collected at the time', async () => {
   const all = arrivals()
   const end = TEST_START + HOURS * HOUR_MS + 2 * HOUR_MS
   await using collecting = await testApp()
@@ -149,7 +149,7 @@ test('what was imported is answered as if it had been collected then', async () 
 
 const channels = [{ type: 'webhook', target: 'https://hooks.example/x' }]
 
-test('an import opens no issue and tells nobody, whatever is watched', async () => {
+test('an import opens no issues and sends no notifications for any kind of alert', async () => {
   await using app = await testApp()
   const { id: domainId, token } = (await app.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const alerts = [
@@ -200,7 +200,7 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
   expect(opened).toContain('volume_threshold')
 })
 
-test('what was imported is looked through and judged in the first round after a start', async () => {
+test('imported events are scanned and evaluated in the first round after startup', async () => {
   await using app = await testApp()
   const { id: domainId } = (await app.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const end = app.clock.now()

@@ -26,12 +26,12 @@ describe('docs/api/vendors.md', () => {
   })
 })
 
-describe.skipIf(!existsSync(RECORDINGS))('on hosts of the site itself', () => {
+describe.skipIf(!existsSync(RECORDINGS))("capture on the site's own hosts", () => {
   const files = existsSync(RECORDINGS)
     ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har'))
     : ['none there']
 
-  test.each(files)('the browser script captures what is recognised, and nothing else: %s', (file) => {
+  test.each(files)('includes exactly the requests that are recognised: %s', (file) => {
     const { entries }: Har['log'] = JSON.parse(readFileSync(join(RECORDINGS, file), 'utf8')).log
     const wrong = entries.flatMap(({ request }) => {
       const text = request.postData?.text

@@ -63,8 +63,8 @@ const click = (world: TestApp, url: string, method: 'GET' | 'POST') =>
     }),
   )
 
-describe('the preview', () => {
-  test('shows what would be sent, is kept for ten minutes for a user and a context, and sends nothing', async () => {
+describe('the digest preview', () => {
+  test('shows the next digest, is cached for ten minutes per user and context, and sends no mail', async () => {
     const { world, mails, buy } = await shop()
     await using _ = world
     const preview = async (context = '') => (await world.call('POST', `${PATH}/preview`, { body: { context } })).body
@@ -90,7 +90,7 @@ describe('the preview', () => {
     expect(mails).toEqual([])
   })
 
-  test('says all that happened: issues, value, releases, personal data, orders, labels; masked', async () => {
+  test('contains issues, value, releases, personal data, orders and labels, with masked values', async () => {
     const { world, domain } = await shop({ events: 0 })
     await using _ = world
     const post = async (path: string, body: object) => {
@@ -144,7 +144,7 @@ describe('the preview', () => {
     expect(body.html).not.toContain('jane.roe')
   })
 
-  test('without a context takes the one of the subscription', async () => {
+  test('uses the context of the subscription by default', async () => {
     const { world } = await shop()
     await using _ = world
     await subscribe(world, { context: 'privacy' })
@@ -152,7 +152,7 @@ describe('the preview', () => {
     expect(body.html).toContain('Personal data and consent')
   })
 
-  test('holds today against the same hours a week earlier', async () => {
+  test('compares today with the same hours a week earlier', async () => {
     const { world, buy, domain } = await shop({ events: 0 })
     await using _ = world
     world.clock.advance(2 * DAY_MS)
@@ -170,26 +170,29 @@ describe('the preview', () => {
   })
 })
 
-describe('where nothing happened', () => {
+describe('an organization without events', () => {
   let stand: Awaited<ReturnType<typeof shop>>
   beforeAll(async () => {
     stand = await shop({ events: 0 })
   })
   afterAll(() => stand.world[Symbol.asyncDispose]())
 
-  test('the preview has no data', async () => {
+  test('has a preview without data', async () => {
     const { status, body } = await stand.world.call('POST', `${PATH}/preview`, { body: {} })
     expect({ status, body }).toMatchObject({ status: 200, body: { hasData: false, refreshInSeconds: 600 } })
     expect(body.subject).toContain('quiet')
   })
 
-  test.each([{ context: 'x'.repeat(201) }, { context: 1 }, { other: true }])('%j is no preview', async (body) => {
-    expect((await stand.world.call('POST', `${PATH}/preview`, { body })).status).toBe(400)
-  })
+  test.each([{ context: 'x'.repeat(201) }, { context: 1 }, { other: true }])(
+    'rejects the preview request %j',
+    async (body) => {
+      expect((await stand.world.call('POST', `${PATH}/preview`, { body })).status).toBe(400)
+    },
+  )
 
   const me = async () => (await stand.world.call('GET', `${PATH}/me`)).body
 
-  test('a subscription is off until it is on; what is left out stays', async () => {
+  test('has no subscription by default, and an update keeps omitted fields', async () => {
     const { world } = stand
     expect(await me()).toEqual({ subscribed: false, context: '', hourUtc: 7, nextAt: null })
     const put = (body: object) => world.call('PUT', `${PATH}/me`, { body })
@@ -208,7 +211,7 @@ describe('where nothing happened', () => {
   })
 
   test.each([{}, { subscribed: 1 }, { subscribed: true, hourUtc: 24 }, { subscribed: true, hourUtc: -1 }])(
-    '%j is refused',
+    'rejects the subscription %j',
     async (body) => {
       expect((await stand.world.call('PUT', `${PATH}/me`, { body })).status).toBe(400)
     },
@@ -224,7 +227,7 @@ describe('where nothing happened', () => {
     [{ to: ['ann@example.com'], hourUtc: 24 }, 'config.hourUtc'],
     [{ to: ['ann@example.com'], hourUtc: 7, context: 'x'.repeat(201) }, 'config.context'],
     [{ to: ['ann@example.com'], hourUtc: 7, notify: [] }, 'config.notify'],
-  ])('the integration %j is refused', async (config, field) => {
+  ])('rejects the integration %j', async (config, field) => {
     const { world } = stand
     const { status, body } = await world.call('POST', '/v1/integrations', {
       body: { provider: 'email_digest', config },
@@ -233,7 +236,7 @@ describe('where nothing happened', () => {
     expect(body.error).toStartWith(`${field}: `)
   })
 
-  test('an unknown token is refused with 401, like every error', async () => {
+  test('rejects an unknown token with 401 and a JSON error', async () => {
     const { world } = stand
     const sealed = (text: string) => world.app.box.seal(text).toString('base64url')
     const tokens = ['x', 'A'.repeat(200), sealed('no json'), sealed('{"kind":"other"}'), sealed('{"orgId":"a"}')]
@@ -247,8 +250,8 @@ describe('where nothing happened', () => {
   })
 })
 
-describe('a digest is sent', () => {
-  test('once a day, across restarts, and with the same id for every attempt', async () => {
+describe('a digest', () => {
+  test('is sent once a day across restarts, with the same message ID for every attempt', async () => {
     const { world, mails, taken, buy } = await shop()
     await using _ = world
     expect((await subscribe(world, { context: 'marketing' })).status).toBe(200)
@@ -282,7 +285,7 @@ describe('a digest is sent', () => {
     expect(mails[3]?.messageId).not.toBe(mails[0]?.messageId)
   })
 
-  test('again under the same id when it was killed while the mail server had it', async () => {
+  test('is sent again with the same message ID after a crash while the mail server was accepting it', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     await subscribe(world)
@@ -299,7 +302,7 @@ describe('a digest is sent', () => {
     expect(mails[1]?.messageId).toBe(mails[0]?.messageId)
   })
 
-  test('within the two hours from its hour on', async () => {
+  test('is sent within two hours of its configured hour', async () => {
     const { world, mails, buy } = await shop()
     await using _ = world
     await subscribe(world, { hourUtc: 14 })
@@ -318,7 +321,7 @@ describe('a digest is sent', () => {
     }
   })
 
-  test('only when something happened, and on Mondays in any case', async () => {
+  test('is sent only after activity, but always on Mondays', async () => {
     const { world, mails, buy } = await shop({ events: 0 })
     await using _ = world
     await subscribe(world)
@@ -335,7 +338,7 @@ describe('a digest is sent', () => {
     expect(mails).toHaveLength(2)
   })
 
-  test('at most once a day when the clock is put back or ahead', async () => {
+  test('is sent at most once a day when the clock is set back or forward', async () => {
     const { world, mails, buy } = await shop()
     await using _ = world
     await subscribe(world)
@@ -355,7 +358,7 @@ describe('a digest is sent', () => {
     expect(mails).toHaveLength(2)
   })
 
-  test('what waited for a time from before the clock was put back goes now', async () => {
+  test('is sent immediately if its retry was scheduled before the clock was set back', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     world.clock.advance(30 * DAY_MS)
@@ -371,7 +374,7 @@ describe('a digest is sent', () => {
     expect(mails.length).toBeGreaterThanOrEqual(2)
   })
 
-  test('to nobody who left, unsubscribed or was never in', async () => {
+  test('is not sent to former members, unsubscribed members or members who never subscribed', async () => {
     const { world, mails } = await shop()
     await using _ = world
     const { body: invited } = await world.call('POST', '/v1/org/members', {
@@ -389,7 +392,7 @@ describe('a digest is sent', () => {
     expect(mails.filter(({ subject }) => !subject.includes('invited'))).toEqual([])
   })
 
-  test('not without a mail server, and when there is one within its hours', async () => {
+  test('is not sent without a mail server', async () => {
     const box = post()
     await using world = await testApp({}, { transport: box.transport })
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
@@ -399,7 +402,7 @@ describe('a digest is sent', () => {
     expect(box.mails).toEqual([])
   })
 
-  test('with the headers of RFC 8058 by a real mail server', async () => {
+  test('is sent with the headers of RFC 8058 by a real mail server', async () => {
     await using inbox = await mailbox()
     await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${inbox.port}`, mailFrom: 'watch@example.com' })
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
@@ -418,8 +421,8 @@ describe('a digest is sent', () => {
   })
 })
 
-describe('one click ends it', () => {
-  test('a look changes nothing, a POST without sign-in ends it, again the same', async () => {
+describe('the unsubscribe link', () => {
+  test('changes nothing on GET, and unsubscribes on POST without sign-in, also when repeated', async () => {
     const { world, mails } = await shop()
     await using _ = world
     await subscribe(world)
@@ -448,8 +451,8 @@ describe('one click ends it', () => {
   })
 })
 
-describe('an integration', () => {
-  test('sends to each of its addresses, one click takes out one, the last disables it', async () => {
+describe('a digest integration', () => {
+  test('sends to each address; one click unsubscribes one address, and the last one disables it', async () => {
     const { world, mails } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com', 'Ben@example.com'], hourUtc: hourOf(world), context: 'developer' }
@@ -473,7 +476,7 @@ describe('an integration', () => {
     expect(put).toMatchObject({ status: 200, body: { status: 'connected' } })
   })
 
-  test('with more addresses than there are places sends each its own, once', async () => {
+  test('sends one mail to each address if there are more addresses than concurrent sends', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const to = Array.from({ length: 50 }, (_, n) => `reader-${n}@example.com`)
@@ -493,7 +496,7 @@ describe('an integration', () => {
     expect(most).toBeLessThanOrEqual(8)
   })
 
-  test('is failing while a mail waits for its next try, and connected when that went', async () => {
+  test('is failing while a mail waits for a retry, and connected once it is sent', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }
@@ -508,7 +511,7 @@ describe('an integration', () => {
     expect([mails.length, await status()]).toEqual([2, 'connected'])
   })
 
-  test('is tried by a mail, does not send notifications, and says when it fails', async () => {
+  test('is tested with a mail, does not send notifications, and reports failures', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }

@@ -73,7 +73,7 @@ async function expectAllOnce(apiKey: string, { url, acknowledged }: Sender): Pro
 
 describe.each(Object.entries(disks))('%s', (_, disk) => {
   test.skipIf(disk === null)(
-    'is answered with 503 until there is room again, and costs nothing that was acknowledged',
+    'returns 503 until space is available again, and loses no acknowledged events',
     async () => {
       if (!disk) return
       await using hooks = receiver()

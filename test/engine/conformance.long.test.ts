@@ -84,18 +84,18 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
-  test('at least 20,000 events', () => {
+  test('there are at least 20,000 events', () => {
     expect(world.stand.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(world.stand.levels())).toEqual(new Set(['compacted', 'fresh']))
     expect(world.stand.spool.files().length).toBeGreaterThan(0)
   })
 
-  test('whole events', async () => {
+  test('whole events are equal', async () => {
     const ours = world.stand.events.filter(({ orgId }) => orgId === world.orgId)
     for (let at = 0; at < ours.length; at += 5000) await findEvents(world.orgId, ours.slice(at, at + 5000), world.both)
   })
 
-  test('what broke the rules', async () => {
+  test('rule violations are equal', async () => {
     const { both, window, alert } = world
     const ids = ['alr_1', 'alr_2', "alr_'4", 'alr_5']
     const alerts = ids.map((id) => alert({}, id))
@@ -118,7 +118,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     if (apart) await both.query(apart)
   })
 
-  test('rules of every kind in the past, and the newest events that break them', async () => {
+  test('past violations of every kind of rule, and the newest violating events, are equal', async () => {
     const { both, alert, window, domainIds } = world
     const rules = sample(aRule, 100)
     for (const [n, { read: rule }] of rules.entries()) {
@@ -142,7 +142,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     )
   })
 
-  test('counts, with filters and without', async () => {
+  test('counts are equal, with and without filters', async () => {
     const { both, alert, window, domainIds } = world
     const type = alertTypeOf('tag_volume_change')
     const half = window.from + DAY_MS
@@ -171,7 +171,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('journeys, now and in the past', async () => {
+  test('journeys are equal, past and present', async () => {
     const { both, alert, window, domainIds } = world
     const alerts = sample(aSpec, 30).map((spec, n) =>
       alert(
@@ -193,7 +193,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('of some sessions in the past each engine chooses its own, and both about as many', async () => {
+  test('samples of past sessions may differ between engines, but have about the same size', async () => {
     const { both, alert, window, stand } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
@@ -208,7 +208,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('evidence', async () => {
+  test('evidence is equal', async () => {
     const { both, alert, window, orgId, domainIds, stand } = world
     const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
     const rules = sample(aRule, 30)
@@ -253,7 +253,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('search', async () => {
+  test('search results are equal', async () => {
     const { sources, principal, domainIds, window } = world
     const texts = [
       '%',
@@ -296,7 +296,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('what vendors cost the pages', async () => {
+  test("vendors' costs for pages are equal", async () => {
     const { sources, principal, domainIds, window } = world
     for (const domainId of [undefined, ...domainIds.slice(0, 2)]) {
       const input = { hours: 744, ...(domainId !== undefined && { domainId }) }
@@ -305,7 +305,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('flows of sessions', async () => {
+  test('session flows are equal', async () => {
     const { sources, principal, domainIds, window } = world
     for (const input of [
       { hours: 72 },
@@ -317,7 +317,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('parameters and their values', async () => {
+  test('parameters and their values are equal', async () => {
     const { sources, principal, domainIds, window, both, orgId } = world
     const caller = { principal, now: window.to }
     for (const scope of [{}, { vendor: '', event: "it's" }, { domainId: domainIds[1], hours: 7 }]) {
@@ -339,7 +339,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('counts over time', async () => {
+  test('counts over time are equal', async () => {
     const { sources, principal, domainIds, window, both, orgId } = world
     const caller = { principal, now: window.to }
     for (const grain of ['minute', 'five_minutes', 'hour', 'day'] as const) {
@@ -371,7 +371,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     for (const id of [...domainIds, 'dom_none']) await both.query(trafficQuery([id, 'dom_gone'], window))
   })
 
-  test('what could be personal data', async () => {
+  test('possible personal data is equal', async () => {
     const { both, orgId, window } = world
     const patterns = [
       { name: 'letters', pattern: '(?i)[a-c]{2}' },
@@ -385,7 +385,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     for (const rows of await Promise.all(found)) expect(rows.length).toBeGreaterThan(0)
   })
 
-  test('scores, and what is known around the beginning of issues', async () => {
+  test('scores and the facts around the beginning of issues are equal', async () => {
     const { sources, orgId, domainIds, window, both } = world
     const ours = domainIds.slice(0, 2)
     for (const made of [statusesQuery, brokenRulesQuery, namedTotalsQuery]) await both.query(made(orgId, ours, window))
@@ -400,7 +400,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     await factsOf(sources, orgId, issues, window.to)
   })
 
-  test('suggestions, and alerts whose events no longer come', async () => {
+  test('suggestions, and alerts without recent events, are equal', async () => {
     const { both, orgId, domainIds, window } = world
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window }
     const shapes = await both.query<{ key: string; different: number; weight: number }>(shapesQuery(scope))
@@ -412,7 +412,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     await both.query(lastEventsQuery(orgId, window))
   })
 
-  test('consent', async () => {
+  test('consent results are equal', async () => {
     const { window, both } = world
     await both.query(signalsQuery(window))
     await both.query(choicesQuery(window))
@@ -423,7 +423,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('orders', async () => {
+  test('order results are equal', async () => {
     const { sources, principal, domainIds, window } = world
     const caller = { principal, now: window.to }
     for (const domainId of domainIds.slice(0, 2)) {
@@ -433,20 +433,20 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
-  test('events of browsers and servers', async () => {
+  test('pairs of browser and server events are equal', async () => {
     const { sources, principal, window } = world
     const { events } = await pairedEvents.answer(sources, { days: 5 }, { principal, now: window.to })
     expect(events.some(({ matched }) => matched > 0)).toBe(true)
   })
 
-  test('parameters that are new in a digest', async () => {
+  test('new parameters in a digest are equal', async () => {
     const { both, orgId, window } = world
     const names = await both.query<{ name: string }>(parameterNamesQuery(orgId, window))
     const keys = names.map(({ name }) => name).filter((name) => name !== '')
     await both.query(parameterUseQuery(orgId, keys.slice(0, 20), window, window.from + DAY_MS))
   })
 
-  test('around changes', async () => {
+  test('results around changes are equal', async () => {
     const { both, window, orgId, domainIds } = world
     const about = { orgId, domainId: domainIds[0] }
     for (const [n, lengthMs] of [5 * MINUTE_MS, 20 * HOUR_MS].entries()) {

@@ -45,7 +45,7 @@ async function setUp(start: number, domainCount = 1) {
 
 const issuesOf = async (world: TestApp) => (await world.call('GET', '/v1/issues')).body.issues
 
-describe('a violation opens an issue and notifies, or not, depending on the local time', () => {
+describe("a violation opens an issue and notifies only within the alert's hours in local time", () => {
   test.each<[string, object, string, string, boolean]>([
     ['in a working hour', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
     ['before it', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],
@@ -81,7 +81,7 @@ describe('a violation opens an issue and notifies, or not, depending on the loca
   })
 })
 
-describe('a day is the one of the time zone', () => {
+describe("a day starts and ends in the alert's time zone", () => {
   test.each<[string, string, string, string, boolean]>([
     ['the long day in Berlin, first and last minute', BERLIN, '2026-10-24T22:00Z', '2026-10-25T22:59Z', true],
     ['the minute behind it', BERLIN, '2026-10-24T22:00Z', '2026-10-25T23:00Z', false],

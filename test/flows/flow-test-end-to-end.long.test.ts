@@ -75,7 +75,7 @@ async function run(testId: string, body: object = {}) {
   return (await world.call('GET', `/v1/flows/runs/${queued.body.id}`)).body
 }
 
-test('a run walks in a browser and is judged', async () => {
+test('a run walks through the flow in a browser and is evaluated', async () => {
   const made = await world.call('POST', '/v1/flows/tests', { body: flow() })
   expect(made).toMatchObject({ status: 201, body: { secrets: ['password'], status: 'never_run', version: 1 } })
   const passed = await run(made.body.id)
@@ -120,7 +120,7 @@ test('a run walks in a browser and is judged', async () => {
   expect(JSON.stringify(reports)).not.toContain('null')
 })
 
-test('a secret appears in no answer, log line or file', async () => {
+test('a secret appears in no response, log line or file', async () => {
   const { id } = (await world.call('POST', '/v1/flows/tests', { body: flow() })).body
   const { id: runId } = await run(id)
   const forms = [SECRET, encodeURIComponent(SECRET), SECRET.replaceAll(' ', '+').replace('&', '%26'), btoa(SECRET)]
@@ -137,7 +137,7 @@ test('a secret appears in no answer, log line or file', async () => {
   expect(forms.filter((form) => texts.some((text) => text.includes(form)))).toEqual([])
 })
 
-test('a page that the guard refuses fails the run with the reason', async () => {
+test('a page that the guard blocks fails the run with the reason', async () => {
   const { id } = (await world.call('POST', '/v1/flows/tests', { body: { ...flow(), expectations: [] } })).body
   const refused = await run(id, { startUrl: `http://127.0.0.1:${server.port}/away` })
   expect(refused).toMatchObject({ status: 'failed' })

@@ -15,7 +15,7 @@ import { walkedIn } from './walk-fixture.ts'
  */
 const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
 
-test('a recording made with the Recorder runs unchanged', async () => {
+test('a recording made with Chrome DevTools Recorder runs unchanged', async () => {
   using shop = openShop('advert', async () => undefined)
   const recording = parseRecording(JSON.parse(EXPORT.replaceAll(':8080', `:${new URL(shop.origin).port}`)), 'recording')
   await using browsing = await browse({ outboundAllow: ['127.0.0.1', '127.0.0.2'] })

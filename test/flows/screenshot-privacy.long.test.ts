@@ -4,7 +4,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { testApp } from '../test-app.ts'
 import { attackScreenshots } from './screenshot-attacks.ts'
 
-test('screenshots show neither personal data nor secrets, and only permitted people see them', async () => {
+test('screenshots show neither personal data nor secrets, and only users with permission can see them', async () => {
   await using world = await testApp({
     ...{ chromium: await installedChromium(), outboundAllow: '127.0.0.1', publicUrl: 'https://watch.example' },
   })

@@ -26,5 +26,5 @@ afterAll(async () => {
   sites?.[Symbol.dispose]()
 })
 
-test('a change of the test requires the secrets again', () => attackByRequests(attacked, sites))
-test('a run sends them to no other host', () => attackByRuns(attacked, sites))
+test('a test change that could leak the secrets requires entering them again', () => attackByRequests(attacked, sites))
+test('a run sends the secrets to no other host', () => attackByRuns(attacked, sites))

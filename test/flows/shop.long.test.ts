@@ -208,7 +208,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['another password', 'login', '', ['missing 3 login'], { values: { password: 'wrong' } }],
 ]
 
-describe('the shop', () => {
+describe('flow tests of the shop', () => {
   test.concurrent.each(CASES.map(([name, visit, fault, truth, more = {}]) => ({ name, visit, fault, truth, more })))(
     '$name',
     async ({ visit, fault, truth, more }) => {
@@ -223,7 +223,7 @@ describe('the shop', () => {
 
   test('there are at least 40 cases', () => expect(CASES.length).toBeGreaterThanOrEqual(40))
 
-  test('the expectations of a passed run hold for the next visit and fail for a fault', async () => {
+  test('the expectations of a passed run are met on the next visit, and fail for a fault', async () => {
     const first = await walkShop('pay', '')
     const expectations = deriveExpectations(first.events, PLAIN_PRIVACY).map((one) => ({ ...one, withinMs: 1500 }))
     expect(expectations.length).toBeGreaterThanOrEqual(3)

@@ -56,7 +56,7 @@ afterAll(() => walking[Symbol.asyncDispose]())
 
 const said = () => walking.browsing.page.evaluate('said')
 
-test('every kind of step, with every field of it, in one recording', async () => {
+test('every kind of step with every field works in one recording', async () => {
   const there = JSON.parse(JSON.stringify(EVERY_KIND).replaceAll('http://shop.example/', `${walking.base}/every/`))
   const recording = parseRecording(there, 'recording')
   const { statuses, error } = await walking.walked([], { recording })
@@ -70,7 +70,7 @@ test('every kind of step, with every field of it, in one recording', async () =>
 describe('a link that opens a tab', () => {
   const inTab = (path: string, step: RecordedStep): RecordedStep => ({ ...step, target: `{{base}}${path}` })
 
-  test.each(['#shop', '#own'])('%s: later steps continue in it, and their tags are captured', async (link) => {
+  test.each(['#shop', '#own'])('(%s) runs later steps in the new tab and captures their tags', async (link) => {
     const { statuses, events, error } = await walking.walked([
       open('/links'),
       click(link),
@@ -97,7 +97,7 @@ describe('a frame whose index has changed since the recording', () => {
     return { 1: elements[1] ?? { role: '', name: '', tag: '', text: '' } }
   }
 
-  test('is recognised by its address from the last approved run', async () => {
+  test('is recognised by its URL from the last approved run', async () => {
     const elements = await learned('/framed', 1)
     expect(elements[1]).toMatchObject({ name: 'Pay', frame: { name: '', place: `127.0.0.1:${base()}/code` } })
     const { statuses } = await walking.walked([open('/framed/shifted'), inFrame(1)], { elements })
@@ -105,19 +105,19 @@ describe('a frame whose index has changed since the recording', () => {
     expect(await said()).toEqual(['/code'])
   })
 
-  test('is recognised by its name when addresses are alike', async () => {
+  test('is recognised by its name when the URLs are the same', async () => {
     const elements = await learned('/framed/names', 0)
     await walking.walked([open('/framed/named'), inFrame(0)], { elements })
     expect(await said()).toEqual(['/cardfirst'])
   })
 
-  test('is found when no other frame has such an element', async () => {
+  test('is found when no other frame contains such an element', async () => {
     const { statuses } = await walking.walked([open('/framed/fewer'), inFrame(1)])
     expect(statuses).toEqual(['passed', 'passed'])
     expect(await said()).toEqual(['/code'])
   })
 
-  test('is not guessed', async () => {
+  test('is not guessed when several frames are possible', async () => {
     const { steps } = await walking.walked([open('/framed'), inFrame(5)])
     expect(steps[1]).toMatchObject({ status: 'failed', error: expect.stringContaining('the tab has no frame [5]') })
     expect(await said()).toEqual([])
@@ -125,12 +125,12 @@ describe('a frame whose index has changed since the recording', () => {
   const base = () => new URL(walking.base).port
 })
 
-test('a frame far below, inside one larger than the window, is scrolled into view', async () => {
+test('a nested frame far down the page, inside one larger than the window, is scrolled into view', async () => {
   await walking.walked([open('/below'), { ...click('.pay'), frame: [0, 0] }])
   expect(await said()).toEqual(['/card'])
 })
 
-test('a phone receives touches, and mouse clicks only when recorded', async () => {
+test('a phone receives touch events, and mouse clicks only when recorded', async () => {
   await using phone = await openWalking(PAGES, { device: 'mobile' })
   const browsing = await browsingOptions('', { device: 'mobile' })
   const steps = (...more: object[]): RecordedStep[] => [
@@ -149,7 +149,7 @@ test('a phone receives touches, and mouse clicks only when recorded', async () =
   expect(await saidBy({ deviceType: 'mouse' })).toEqual(['mousedown', 'click mouse'])
 })
 
-describe('a page that answers with an error', () => {
+describe('a page that responds with an error', () => {
   const asked = (path: string, status?: number): RecordedStep => ({
     ...open(path),
     assertedEvents: [{ type: 'navigation', url: '', title: '', ...(status && { status }) }],
@@ -170,7 +170,7 @@ describe('a page that answers with an error', () => {
     )
   })
 
-  test('behind a link', async () => {
+  test('is checked in the same way when opened by a link', async () => {
     const link = (status: number) => ({ ...click('#missing'), assertedEvents: [{ type: 'navigation', status }] })
     expect((await walking.walked([open('/to'), link(404)])).statuses).toEqual(['passed', 'passed'])
     expect((await walking.walked([open('/to'), link(410)])).steps[1]?.error).toEndWith(

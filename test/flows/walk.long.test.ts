@@ -90,7 +90,7 @@ test('every kind of step works', async () => {
   expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
 })
 
-test('waits for another page and its slow parts; a dialog is answered and recorded', async () => {
+test('a step waits for another page and its slow parts, and a dialog is answered and recorded', async () => {
   const { steps, errors } = await walked([
     open(),
     click('#ask'),
@@ -122,7 +122,7 @@ test.each(faults)('%j fails with a reason, and later steps are skipped', async (
   expect(error).toContain('step 2, ')
 })
 
-test('another selector heals the step unless it was refused', async () => {
+test('another selector heals the step unless it was rejected', async () => {
   const step = click('#buy', 'aria/Add to basket')
   const healed = await walked([open('/renamed'), step])
   expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
@@ -130,7 +130,7 @@ test('another selector heals the step unless it was refused', async () => {
   expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
 })
 
-test('an element is found by its known properties; of two alike none is guessed', async () => {
+test('an element is found by its known properties, but never guessed between two similar ones', async () => {
   const { elements } = await walked([open(), click('#buy')])
   const known = elements[1] as KnownElement
   expect(known).toEqual({ role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' })
@@ -146,7 +146,7 @@ test.each([
   ['/banner', 'deny', 'no'],
   ['/banner', 'none', ''],
   ['/onetrust', 'accept', 'yes'],
-] as const)('the banner of %s with %s: %p', async (path, mode, answer) => {
+] as const)('the banner of %s with consent mode %s results in %p', async (path, mode, answer) => {
   await walked([open(path)], { consent: { mode, selectors: [] } })
   expect(await said()).toBe(answer)
 })
@@ -156,7 +156,7 @@ test('a page titled like its button is not mistaken for it', async () => {
   expect([error, await said()]).toEqual([null, 'in'])
 })
 
-test('a run ends when its time is over', async () => {
+test('a run ends when its time limit is reached', async () => {
   const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {
     timeoutMs: 3000,
   })
@@ -184,7 +184,7 @@ test('a page in an endless loop fails its step', async () => {
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
 })
 
-test('a late tag is waited for and belongs to the step that caused it', async () => {
+test('a step waits for a late tag, which is assigned to the step that caused it', async () => {
   const expectations = [{ step: 1, vendor: 'Google Analytics 4', event: 'purchase', withinMs: 20_000 }]
   const { told } = await walked([open('/tags'), click('#pay'), click('#other')], { expectations })
   const events = told.flatMap((message) => (message.kind === 'event' ? [message.event] : []))

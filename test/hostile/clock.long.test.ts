@@ -100,8 +100,8 @@ async function set(world: TestApp, way: string, byMs: number) {
   else world.clock.advance(byMs)
 }
 
-describe.each(['at a start', 'while running'])('a clock that is set %s', (way) => {
-  test.each(SHIFTS)('%s and right again', async (_, byMs) => {
+describe.each(['at a start', 'while running'])('a clock set to a wrong time %s', (way) => {
+  test.each(SHIFTS)('(%s) and back loses no events and repeats no notifications', async (_, byMs) => {
     const receiver = hooks()
     await using world = await testApp({}, receiver)
     const { send } = await watched(world)
@@ -139,7 +139,7 @@ describe.each(['at a start', 'while running'])('a clock that is set %s', (way) =
   })
 })
 
-test('a start with the right clock after a day ahead says so, is ready, and shows the step', async () => {
+test('a start with the correct clock after a day ahead logs the change once, and /readyz reports it', async () => {
   await using world = await testApp({ retentionDays: '3' }, hooks())
   await world.restart(() => world.clock.advance(DAY_MS))
   expect(world.warnings).toEqual([expect.stringMatching(/the clock was set forward; check that/)])
@@ -158,7 +158,7 @@ test('a start with the right clock after a day ahead says so, is ready, and show
   expect((await world.call('GET', '/readyz', { as: null })).body.clockPutBack).toBeUndefined()
 })
 
-test('each event is judged once, whatever the clock does', async () => {
+test('each event is evaluated once, regardless of clock changes', async () => {
   const step = fc.oneof(
     fc.constant({ kind: 'send' as const, ms: 0 }),
     fc.record({ kind: fc.constant('run' as const), ms: fc.integer({ min: 1, max: 5 }).map((s) => s * SECOND_MS) }),
@@ -198,7 +198,7 @@ test('each event is judged once, whatever the clock does', async () => {
   )
 })
 
-test('received events are judged when the clock is set back', async () => {
+test('received events are evaluated even if the clock is set back', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const { send } = await watched(world, { ...VIOLATION, period: '1d' })
@@ -217,7 +217,7 @@ test('received events are judged when the clock is set back', async () => {
   expect((await issuesOf(world)).map(({ occurrences }) => occurrences).sort()).toEqual([1, 2])
 })
 
-test('a rule that counts judges the next window, and no time twice', async () => {
+test('a counting rule evaluates the next window, and no period twice', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const volume = { name: 'Rush', alertType: 'volume_threshold', volume: { op: 'gte', count: 3 }, period: '1h' }
@@ -244,7 +244,7 @@ test('a rule that counts judges the next window, and no time twice', async () =>
   expect(receiver.told.slice(before).filter((type) => type !== 'issue.resolved')).toEqual([])
 })
 
-test('what waits to be sent again is sent, and the throttle lets through as much as it would have', async () => {
+test('pending retries are sent after the clock is set back, and the throttle limit is unchanged', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const { send } = await watched(world, { ...VIOLATION, throttle: { count: 2, per: 1, unit: 'hours' } })
@@ -264,7 +264,7 @@ test('what waits to be sent again is sent, and the throttle lets through as much
   expect(openings(receiver)).toBe(3)
 })
 
-test('an issue that was seen in time to come is over when it is quiet, and opens again', async () => {
+test('an issue last seen in the future can be reopened, and is resolved after a quiet period', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const { send } = await watched(world)
@@ -286,7 +286,7 @@ test('an issue that was seen in time to come is over when it is quiet, and opens
   expect((await issuesOf(world)).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
 })
 
-test('a clock that runs ahead deletes nothing for 7 days of its running, and ends no issue', async () => {
+test('a clock that runs ahead deletes nothing in its first 7 days of operation, and resolves no issues', async () => {
   const receiver = hooks()
   await using world = await testApp({ retentionDays: '3' }, receiver)
   const { send } = await watched(world)
@@ -319,7 +319,7 @@ test('an hour without collection is not treated as silence', async () => {
   expect(receiver.told).toEqual([])
 })
 
-test('a session of a time to come ends 12 hours after the clock was put back', async () => {
+test('a session with future timestamps ends 12 hours after the clock was set back', async () => {
   await using world = await testApp({}, hooks())
   const { db } = world.app
   const insert = db.prepare(
@@ -348,7 +348,7 @@ function putOn(byMs: number) {
 test.each([
   ['a day back', -DAY_MS],
   ['10 years ahead', YEARS_MS],
-])('jobs continue when the clock is set %s, the first one first', async (_, byMs) => {
+])('jobs continue in order when the clock is set %s', async (_, byMs) => {
   const ran: string[] = []
   const jobs = ['first', 'second'].map((name) => ({
     name,
@@ -368,13 +368,13 @@ test.each([
   }
 })
 
-describe('when clocks change', () => {
+describe('evaluation windows around daylight saving changes', () => {
   const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC']
   const PERIODS = ['1h', '6h', '1d', '1w']
   const SERVER_ZONES = ['UTC', 'America/New_York', 'Australia/Lord_Howe']
   const YEAR = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) }
 
-  test.each(SERVER_ZONES)('windows touch, and each is evaluated once, on a server in %s', (serverZone) => {
+  test.each(SERVER_ZONES)('are contiguous, and each is evaluated once, on a server in %s', (serverZone) => {
     const before = process.env.TZ
     process.env.TZ = serverZone
     try {
@@ -417,7 +417,7 @@ describe('when clocks change', () => {
     ['Europe/Berlin', '2026-03-29', 23, '2026-10-25', 25],
     ['America/New_York', '2026-03-08', 23, '2026-11-01', 25],
     ['Australia/Lord_Howe', '2026-10-04', 23.5, '2026-04-05', 24.5],
-  ])('in %s the day is as long as it is, and office hours are in it', (timezone, short, shortH, long, longH) => {
+  ])('in %s have the correct day length and include office hours', (timezone, short, shortH, long, longH) => {
     for (const [day, hours] of [
       [short, shortH],
       [long, longH],

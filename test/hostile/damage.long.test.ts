@@ -77,9 +77,9 @@ const spoolFile = (folder: string) => join(folder, 'spool', readdirSync(join(fol
 const asideIn = ({ folder }: TestApp) => readdirSync(join(folder, 'damaged'))
 const usageIn = async (world: TestApp) => (await world.call('GET', '/v1/usage')).body.totalEvents
 
-describe('a spool file that is found by a start after a kill', () => {
+describe('a damaged spool file found at startup after a crash', () => {
   test.each(DAMAGES)(
-    '%s: everything else is read, the loss is reported, and a repeat is accepted',
+    '(%s) is reported as a loss; all other events are read, and a resent batch is accepted',
     async (name, damage) => {
       const { world, send } = await collected()
       await using _world = world
@@ -105,9 +105,9 @@ describe('a spool file that is found by a start after a kill', () => {
   )
 })
 
-describe('a spool file of a running server', () => {
+describe('a damaged spool file of a running server', () => {
   test.each(DAMAGES)(
-    '%s: queries and loading continue, the loss is reported, and a repeat is accepted',
+    '(%s) is reported as a loss; queries and loading continue, and a resent batch is accepted',
     async (name, damage) => {
       const { world, send } = await collected()
       await using _world = world
@@ -206,8 +206,8 @@ const answersOf = (stand: WarehouseFixture) =>
     }),
   )
 
-describe('a Parquet file', () => {
-  test('of a running server is left out when it is damaged, told once, and used again when it is whole', async () => {
+describe('a damaged Parquet file', () => {
+  test('is skipped by a running server, reported once, and used again when it is restored', async () => {
     const told: Flaw[] = []
     await using stand = await historyOf(told)
     const whole = await answersOf(stand)
@@ -235,7 +235,7 @@ describe('a Parquet file', () => {
     }
   })
 
-  test('that is found by a start is left out when it is damaged, and used again after a start that finds it whole', async () => {
+  test('found at startup is skipped, and used again after a startup with the intact file', async () => {
     const told: Flaw[] = []
     await using stand = await historyOf(told)
     const whole = await answersOf(stand)
@@ -260,7 +260,7 @@ describe('a Parquet file', () => {
   })
 
   test.each(DAMAGES.filter(([name]) => !name.includes('flipped')))(
-    '%s that two organizations share stops no answer to either',
+    '(%s) shared by two organizations does not block queries of either',
     async (_, damage) => {
       const { world, send } = await collected()
       await using _world = world

@@ -44,8 +44,8 @@ async function refusalOf(folder: string): Promise<string> {
   return stderr.trimEnd()
 }
 
-describe('a database that is lost', () => {
-  test('stops the start, which leaves event files alone and says how to continue', async () => {
+describe('a missing database', () => {
+  test('aborts startup, which leaves event files unchanged and explains how to continue', async () => {
     const folder = copyOf(whole.path)
     for (const name of DATABASE) rmSync(join(folder, name))
     const line = await refusalOf(folder)
@@ -54,7 +54,7 @@ describe('a database that is lost', () => {
     expect(existsSync(join(folder, 'tagwarden.db'))).toBe(false)
   })
 
-  test('is not replaced by an empty one of init either', async () => {
+  test('is not replaced with an empty one by `init`, either', async () => {
     const folder = copyOf(whole.path)
     for (const name of DATABASE) rmSync(join(folder, name))
     const { code, stderr } = await runProgram(['init', '--data', folder, '--org', 'A', '--email', 'a@example.com'])
@@ -75,7 +75,7 @@ describe('a database that is lost', () => {
   })
 })
 
-test('a missing event folder stops the start, which creates no empty one; a rebuild continues without it', async () => {
+test('a missing event folder aborts startup and is not recreated; a rebuild continues without it', async () => {
   const folder = copyOf(whole.path)
   rmSync(join(folder, 'events'), { recursive: true })
   expect(await refusalOf(folder)).toContain('events is missing, but the database lists')
@@ -100,41 +100,44 @@ async function doctor(folder: string, ...flags: string[]) {
 }
 
 describe('a rebuild', () => {
-  test.each(['lost', 'overwritten'])('of a database that was %s answers every event to the new owner', async (how) => {
-    const folder = copyOf(whole.path)
-    for (const name of DATABASE) rmSync(join(folder, name))
-    if (how === 'overwritten') writeFileSync(join(folder, 'tagwarden.db'), 'this is no database'.repeat(1000))
-    expect((await doctor(folder)).wrong).toContain('database')
-    const before = kept(folder)
-    const { rebuilt, wrong } = await doctor(folder, '--rebuild')
-    expect(wrong).toEqual([])
-    expect(rebuilt).toMatchObject({ orgs: [whole.orgId], domains: [whole.domainId], gone: [] })
-    expect(rebuilt?.listed).toHaveLength(before.filter((name) => name.endsWith('.parquet')).length)
-    expect(kept(folder)).toEqual(before)
+  test.each(['lost', 'overwritten'])(
+    'of a database that was %s gives the new owner access to every event',
+    async (how) => {
+      const folder = copyOf(whole.path)
+      for (const name of DATABASE) rmSync(join(folder, name))
+      if (how === 'overwritten') writeFileSync(join(folder, 'tagwarden.db'), 'this is no database'.repeat(1000))
+      expect((await doctor(folder)).wrong).toContain('database')
+      const before = kept(folder)
+      const { rebuilt, wrong } = await doctor(folder, '--rebuild')
+      expect(wrong).toEqual([])
+      expect(rebuilt).toMatchObject({ orgs: [whole.orgId], domains: [whole.domainId], gone: [] })
+      expect(rebuilt?.listed).toHaveLength(before.filter((name) => name.endsWith('.parquet')).length)
+      expect(kept(folder)).toEqual(before)
 
-    await using server = await startServer(folder)
-    const link = await until('the link', () => /#setup=(?<token>su_[\w-]+)/.exec(server.log()))
-    const owner = { orgName: 'Anew', email: 'ann@example.com', password: 'correct horse battery' }
-    const made = await call('POST', `${server.url}/v1/auth/setup`, { body: { ...owner, token: link.groups?.token } })
-    expect(made.body.orgs).toEqual([{ id: whole.orgId, name: 'Anew', role: 'owner' }])
-    expect(await eventIdsOf(server.url, made.body.token)).toEqual(whole.eventIds)
-    const { domains } = await ask('GET', `${server.url}/v1/domains`, made.body.token)
-    expect(domains).toMatchObject([{ id: whole.domainId, name: 'www.shop.example' }])
-    await until('usage', async () => {
-      const { totalEvents } = await ask('GET', `${server.url}/v1/usage`, made.body.token)
-      return totalEvents === whole.eventIds.length
-    })
-    const token = domains[0].token
-    const more = { batchId: 'after-the-rebuild', events: [{ id: 'evt-999', vendor: 'Shop', event: 'purchase' }] }
-    expect((await call('POST', `${server.url}/api/v1/events`, { as: token, body: more })).status).toBe(202)
-    await until('the new event', async () => (await eventIdsOf(server.url, made.body.token)).includes('evt-999'))
-    await server.stop()
-    expect(kept(folder)).toEqual(expect.arrayContaining(before.filter((name) => name.endsWith('.parquet'))))
-    expect((await doctor(folder)).wrong).toEqual([])
-  })
+      await using server = await startServer(folder)
+      const link = await until('the link', () => /#setup=(?<token>su_[\w-]+)/.exec(server.log()))
+      const owner = { orgName: 'Anew', email: 'ann@example.com', password: 'correct horse battery' }
+      const made = await call('POST', `${server.url}/v1/auth/setup`, { body: { ...owner, token: link.groups?.token } })
+      expect(made.body.orgs).toEqual([{ id: whole.orgId, name: 'Anew', role: 'owner' }])
+      expect(await eventIdsOf(server.url, made.body.token)).toEqual(whole.eventIds)
+      const { domains } = await ask('GET', `${server.url}/v1/domains`, made.body.token)
+      expect(domains).toMatchObject([{ id: whole.domainId, name: 'www.shop.example' }])
+      await until('usage', async () => {
+        const { totalEvents } = await ask('GET', `${server.url}/v1/usage`, made.body.token)
+        return totalEvents === whole.eventIds.length
+      })
+      const token = domains[0].token
+      const more = { batchId: 'after-the-rebuild', events: [{ id: 'evt-999', vendor: 'Shop', event: 'purchase' }] }
+      expect((await call('POST', `${server.url}/api/v1/events`, { as: token, body: more })).status).toBe(202)
+      await until('the new event', async () => (await eventIdsOf(server.url, made.body.token)).includes('evt-999'))
+      await server.stop()
+      expect(kept(folder)).toEqual(expect.arrayContaining(before.filter((name) => name.endsWith('.parquet'))))
+      expect((await doctor(folder)).wrong).toEqual([])
+    },
+  )
 })
 
-test('a database without its latest changes can be gone on with, and every event is still answered', async () => {
+test('a database without its latest changes can be used again, and every event is still readable', async () => {
   const folder = copyOf(whole.path)
   flipByte(join(folder, 'tagwarden.db-wal'), 0.8)
   expect(await refusalOf(folder)).toContain('which has the latest changes of the database, is readable for')
@@ -162,7 +165,7 @@ describe('master.key', () => {
   }
 
   test.each(Object.entries(damages))(
-    'that is %s stops the start, and all is there when it is put back',
+    'that is %s aborts startup, and restoring it makes everything readable again',
     async (_, damage) => {
       const folder = copyOf(whole.path)
       damage(join(folder, key))
@@ -181,34 +184,37 @@ describe('master.key', () => {
     },
   )
 
-  test.each(Object.entries(damages))('that is %s can be gone on without', async (_, damage) => {
-    const folder = copyOf(whole.path)
-    damage(join(folder, key))
-    const { code, forgotten } = await doctor(folder, '--forget-secrets')
-    expect({ code, forgotten }).toEqual({ code: 0, forgotten: { orgs: 1, integrations: 1 } })
-    await using server = await startServer(folder)
-    const { org, integrations, eventIds } = await readableOf(server.url, whole.apiKey)
-    expect(org.webhookSecret).toStartWith('whsec_')
-    expect(eventIds).toEqual(whole.eventIds)
-    const url = `${server.url}/v1/integrations/${integrations[0]?.[0]}`
-    expect((await ask('GET', url, whole.apiKey)).status).toBe('failing')
-    const tried = await call('POST', `${url}/test`, { as: whole.apiKey })
-    expect([tried.status, tried.body.error]).toEqual([502, expect.stringContaining('configure it again')])
-    const config = { url: 'https://hooks.example.com/tags' }
-    const half = await call('PUT', url, { as: whole.apiKey, body: { provider: 'webhook', config } })
-    expect([half.status, half.body.error]).toEqual([400, expect.stringContaining('config.secret: ')])
-    const anew = { provider: 'webhook', config: { ...config, secret: WEBHOOK_SECRET } }
-    expect((await ask('PUT', url, whole.apiKey, anew)).status).toBe('connected')
-    const { entries } = await ask('GET', `${server.url}/v1/org/audit-log?act=forgetSecrets`, whole.apiKey)
-    expect(entries).toHaveLength(2)
-  })
+  test.each(Object.entries(damages))(
+    'that is %s can be replaced by forgetting the stored secrets',
+    async (_, damage) => {
+      const folder = copyOf(whole.path)
+      damage(join(folder, key))
+      const { code, forgotten } = await doctor(folder, '--forget-secrets')
+      expect({ code, forgotten }).toEqual({ code: 0, forgotten: { orgs: 1, integrations: 1 } })
+      await using server = await startServer(folder)
+      const { org, integrations, eventIds } = await readableOf(server.url, whole.apiKey)
+      expect(org.webhookSecret).toStartWith('whsec_')
+      expect(eventIds).toEqual(whole.eventIds)
+      const url = `${server.url}/v1/integrations/${integrations[0]?.[0]}`
+      expect((await ask('GET', url, whole.apiKey)).status).toBe('failing')
+      const tried = await call('POST', `${url}/test`, { as: whole.apiKey })
+      expect([tried.status, tried.body.error]).toEqual([502, expect.stringContaining('configure it again')])
+      const config = { url: 'https://hooks.example.com/tags' }
+      const half = await call('PUT', url, { as: whole.apiKey, body: { provider: 'webhook', config } })
+      expect([half.status, half.body.error]).toEqual([400, expect.stringContaining('config.secret: ')])
+      const anew = { provider: 'webhook', config: { ...config, secret: WEBHOOK_SECRET } }
+      expect((await ask('PUT', url, whole.apiKey, anew)).status).toBe('connected')
+      const { entries } = await ask('GET', `${server.url}/v1/org/audit-log?act=forgetSecrets`, whole.apiKey)
+      expect(entries).toHaveLength(2)
+    },
+  )
 
   test.each([
     [0o600, false],
     [0o640, true],
     [0o644, true],
     [0o400, false],
-  ])('of mode %o: a warning at the start: %p', async (mode, warned) => {
+  ])('with mode %o logs a warning at startup: %p', async (mode, warned) => {
     const folder = copyOf(whole.path)
     chmodSync(join(folder, key), mode)
     expect((await doctor(folder)).wrong).toEqual(warned ? ['key'] : [])

@@ -116,30 +116,33 @@ const REFUSALS =
 
 // Guarantee: when any one file is damaged, the program starts with all data or rejects the folder with one sentence. A
 // rejected folder stays unchanged, and works again with the intact file.
-describe.each(['killed', 'stopped'])('of a server that was %s', (how) => {
+describe.each(['killed', 'stopped'])('the data folder of a server that was %s', (how) => {
   const whole = () => (how === 'killed' ? killed.path : stopped)
   const names = how === 'killed' ? PARTS : ['tagwarden.db']
 
   describe.each(names)('%s', (name) => {
-    test.each(DAMAGES)('%s: a start that works or a sentence, and nothing is gone', async (_, damage) => {
-      const folder = copyOf(whole())
-      damage(join(folder, name))
-      const [files, database] = [kept(folder), stored(folder)]
-      const { readable, said } = await startOn(folder, killed.apiKey)
-      if (readable) expect(readable).toEqual({ statuses: allGood, eventIds: killed.eventIds })
-      else {
-        expect(said).toEqual([expect.stringMatching(REFUSALS)])
-        expect(said[0]).not.toContain('\n')
-        expect(stored(folder)).toEqual(database)
-        expect(kept(folder)).toEqual(files)
-      }
-      if (readable) return
-      for (const part of PARTS) {
-        rmSync(join(folder, part), { force: true })
-        if (existsSync(join(whole(), part))) cpSync(join(whole(), part), join(folder, part))
-      }
-      const again = await startOn(folder, killed.apiKey)
-      expect(again.readable).toEqual({ statuses: allGood, eventIds: killed.eventIds })
-    })
+    test.each(DAMAGES)(
+      '(%s) loads completely, or is rejected with one error message and without data loss',
+      async (_, damage) => {
+        const folder = copyOf(whole())
+        damage(join(folder, name))
+        const [files, database] = [kept(folder), stored(folder)]
+        const { readable, said } = await startOn(folder, killed.apiKey)
+        if (readable) expect(readable).toEqual({ statuses: allGood, eventIds: killed.eventIds })
+        else {
+          expect(said).toEqual([expect.stringMatching(REFUSALS)])
+          expect(said[0]).not.toContain('\n')
+          expect(stored(folder)).toEqual(database)
+          expect(kept(folder)).toEqual(files)
+        }
+        if (readable) return
+        for (const part of PARTS) {
+          rmSync(join(folder, part), { force: true })
+          if (existsSync(join(whole(), part))) cpSync(join(whole(), part), join(folder, part))
+        }
+        const again = await startOn(folder, killed.apiKey)
+        expect(again.readable).toEqual({ statuses: allGood, eventIds: killed.eventIds })
+      },
+    )
   })
 })

@@ -128,7 +128,7 @@ test("a hundred hanging webhooks of one organization do not delay another organi
   expect([hole.open(), hole.accepted()]).toEqual([7, 7])
 })
 
-test('ten organizations with hanging webhooks leave a slot for an eleventh', async () => {
+test('ten organizations with hanging webhooks leave a delivery slot for an eleventh', async () => {
   const hole = await blackHole()
   await using good = receiver()
   const { db, people, tellOf, job } = setUp(60_000)
@@ -148,7 +148,7 @@ test('ten organizations with hanging webhooks leave a slot for an eleventh', asy
   expect(hole.mostAtOneHost()).toBeLessThanOrEqual(10)
 })
 
-test('a host never has more than two attempts under way, whatever waits for it at how many addresses', async () => {
+test('a host has at most two concurrent attempts, regardless of the number of messages and URLs', async () => {
   const hole = await blackHole()
   const { people, tellOf, job, clock, deliveries, mostAtOneHost } = setUp(50)
   const [url = ''] = hole.hooks(1)
@@ -161,7 +161,7 @@ test('a host never has more than two attempts under way, whatever waits for it a
   expect(deliveries().filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(2)
 })
 
-test('a host that hangs is set aside with growing pauses, which cost no attempts, and is back with its first answer', async () => {
+test('a host that hangs is retried at increasing intervals, uses no attempts, and recovers on its first response', async () => {
   const hole = await blackHole()
   const { tellOf, job, clock, dispatcher, deliveries } = setUp(30)
   const [url = ''] = hole.hooks(1)
@@ -182,7 +182,7 @@ test('a host that hangs is set aside with growing pauses, which cost no attempts
   expect(deliveries().filter(({ status }) => status === 'pending')).toHaveLength(40)
 })
 
-test('what a throttle held back is let go, and told, while hooks of the same organization hang', async () => {
+test('notifications held back by a throttle are sent while other webhooks of the organization hang', async () => {
   const hole = await blackHole()
   await using good = receiver()
   const { db, clock, orgId, parts, issue, issueRow, tellOf, job } = setUp(60_000)
@@ -210,7 +210,7 @@ test('what a throttle held back is let go, and told, while hooks of the same org
   expect([hole.open(), hole.accepted()]).toEqual([7, 7])
 })
 
-test('the order about one issue at one channel stays while its host hangs', async () => {
+test('notifications about an issue stay in order per channel while its host hangs', async () => {
   let isHanging = true
   const heard: string[] = []
   await using server = receiver(({ body }) => {

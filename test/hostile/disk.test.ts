@@ -63,7 +63,7 @@ async function pass(world: TestApp, ms: number) {
   await world.run('flush', 'compact', 'retain', 'disk budget')
 }
 
-test('a flood on one public token costs another organization nothing of yesterday, today and tomorrow', async () => {
+test('a flood on one public token costs another organization no events of yesterday, today or tomorrow', async () => {
   await using world = await testApp({ diskBudget: String(BUDGET) })
   const [mine, theirs] = [await shopOf(world, 'Mine'), await shopOf(world, 'Theirs')]
   // Both organizations have events from yesterday. Those of `mine` take up about a fifth of the budget.

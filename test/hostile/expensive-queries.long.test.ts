@@ -116,7 +116,7 @@ describe('a rule that is too large', () => {
     ],
   ]
 
-  test.each(RULES)('%s is refused before it costs anything', async (_what, size, one, status, message) => {
+  test.each(RULES)('with %s is rejected before it is evaluated', async (_what, size, one, status, message) => {
     expect(JSON.stringify({ rule: one }).length).toBeGreaterThan(size * 0.8)
     for (const path of ['/v1/alerts/preview', '/v1/alerts/backtest']) {
       const refused = await call('POST', `${server.url}${path}`, { as: reader, body: { rule: one } })
@@ -125,7 +125,7 @@ describe('a rule that is too large', () => {
     }
   })
 
-  test('is refused to assistants too, who send it in a message', async () => {
+  test('is also rejected for assistants, with an error message', async () => {
     const params = { name: 'preview_alert', arguments: { rule: grouped(6, 'equals', long) } }
     const response = await fetch(`${server.url}/mcp`, {
       method: 'POST',
@@ -142,8 +142,8 @@ describe('a rule that is too large', () => {
 })
 
 // Attacker: one viewer with thirty concurrent requests, each of which keeps a core busy for at least 20 s.
-describe('thirty questions at once', () => {
-  test('of one user leave the others theirs, the collector its disk, the live view its events and alerts their evaluation', async () => {
+describe('thirty concurrent queries', () => {
+  test("of one user do not block other users' queries, collection, the live view or alert evaluation", async () => {
     const alert = await ask('POST', `${server.url}/v1/alerts`, owner, {
       ...rule({ conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'not_blank' }] } }),
       name: 'Broken',
@@ -190,8 +190,8 @@ describe('thirty questions at once', () => {
 })
 
 // Attacker: callers that disconnect, and the time limit of a response.
-describe('a question that nobody waits for', () => {
-  test('ends in the engine too, when the caller hangs up', async () => {
+describe('an abandoned query', () => {
+  test('is also stopped in the engine when the caller disconnects', async () => {
     const abort = new AbortController()
     const answer = asking('/v1/alerts/preview', { rule: slowRule() }, abort.signal)
     await until('the engine to be at work', async () => (await metric('tagwarden_queries_running')) > 0)
@@ -200,7 +200,7 @@ describe('a question that nobody waits for', () => {
     await atRest()
   })
 
-  test('ends in the engine too, when it takes too long', async () => {
+  test('is also stopped in the engine when it exceeds the time limit', async () => {
     await server.stop()
     server = await startServer(folder.path, LIMITED)
     const late = await call('POST', `${server.url}/v1/alerts/preview`, { as: reader, body: { rule: slowRule() } })

@@ -122,7 +122,7 @@ async function flood(count: number, timeoutMs = 200) {
 
 const throttle = { count: 1, per: 1, unit: 'minutes' } as const
 
-test('ten thousand wait for receivers that hang or are down: others are notified at once, and throttled messages in time', async () => {
+test('ten thousand messages to unavailable receivers delay neither other notifications nor throttled ones', async () => {
   const { db, clock, orgId, hole, healthy, chat, issue, tell, open, until, counts, job, deliveries } =
     await flood(10_000)
   const channels = [hookAt(healthy.url)]
@@ -154,7 +154,7 @@ test('ten thousand wait for receivers that hang or are down: others are notified
   expect(deliveries().filter(({ status }) => status === 'failed')).toEqual([])
 })
 
-test('when they are back, everything that waited arrives, once', async () => {
+test('all waiting messages are sent once when their receivers are available again', async () => {
   const { db, clock, hole, down, job, counts, dispatcher } = await flood(200, PATIENCE_MS)
   for (let second = 0; second < 10; second++) {
     job()
@@ -176,7 +176,7 @@ test('when they are back, everything that waited arrives, once', async () => {
   expect(twice).toEqual([])
 })
 
-test('what waits for a channel that takes one message a second goes within its rate, in order, and costs no attempts', async () => {
+test('messages to a channel limited to one per second are sent at that rate, in order, without using attempts', async () => {
   const posts: { id: string; at: number }[] = []
   let asked = 0
   let next = 0

@@ -36,7 +36,7 @@ const batchOf = (seed: number) => ({
   })),
 })
 
-test('patterns that take long hold up nobody: bound to a slice of the event loop, then judged elsewhere, in order', async () => {
+test('slow patterns block no other requests: after a time slice, they are evaluated elsewhere, in order', async () => {
   await using world = await testApp()
   const { call, collect, app, clock } = world
   const victim = (await call('POST', '/v1/orgs', { body: { name: 'Victim' } })).body
@@ -80,7 +80,7 @@ test('patterns that take long hold up nobody: bound to a slice of the event loop
   expect(issue.occurrences).toBeGreaterThanOrEqual(4)
 })
 
-test('what waits to be judged survives a kill', async () => {
+test('events waiting for evaluation survive a crash', async () => {
   await using world = await testApp()
   const { call, collect } = world
   const bad = (await call('POST', '/v1/domains', { body: { name: 'hostile.example' } })).body
@@ -109,7 +109,7 @@ const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => 
 })
 const filled = (n: number) => `${n} `.padEnd(1000, 'x')
 
-test('the largest legal rule is saved and judged late, and the alert shows its share', async () => {
+test('the largest allowed rule is saved and evaluated late, and the alert shows its share of the cost', async () => {
   await using world = await testApp()
   const { call, collect } = world
   const { body: shop } = await call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -143,7 +143,7 @@ test('the largest legal rule is saved and judged late, and the alert shows its s
   expect(world.app.late.size).toBe(0)
 })
 
-test('patterns of a large rule are compiled in steps, in which others are answered', async () => {
+test('patterns of a large rule are compiled in steps, and other requests are answered in between', async () => {
   await using world = await testApp()
   let [turns, isMade] = [0, false]
   const turn = () => {
@@ -164,7 +164,7 @@ test('patterns of a large rule are compiled in steps, in which others are answer
   ])
 })
 
-test('rules of an organization that cost much together are judged late from the one on that exceeds the limit', async () => {
+test('rules of an organization that exceed the cost limit together are evaluated late from that rule on', async () => {
   await using world = await testApp()
   const items: Condition[] = [0, 1, 2, 3].map((n) => ({ parameter: '*', op: 'regex', values: [`^${n}[a-z]{1,999}$`] }))
   const alerts = Array.from({ length: 30 }, (_, n) => ({

@@ -43,8 +43,8 @@ function noteQueries(): Query[] {
   return queries
 }
 
-describe('a round of evaluation', () => {
-  test.each(['evaluate', 'evaluate series'] as const)('(%s) reads no alert that is not due', async (job) => {
+describe('an evaluation round', () => {
+  test.each(['evaluate', 'evaluate series'] as const)('(%s) reads no alerts that are not due', async (job) => {
     await using world = await testApp()
     for (const name of ['One', 'Two', 'Three']) {
       const alert = { ...rule(name, '1h'), name }
@@ -63,7 +63,7 @@ describe('a round of evaluation', () => {
     expect(reading.mock.calls).toEqual([])
   })
 
-  test('scans once for alerts of one period, whenever each began, and each counts its own part only', async () => {
+  test('scans once for all alerts with the same period, and each alert counts only its own part', async () => {
     await using world = await testApp()
     const noon = Math.ceil(world.clock.now() / HOUR_MS) * HOUR_MS
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -89,7 +89,7 @@ describe('a round of evaluation', () => {
 /** A query that runs until it is interrupted. */
 const ENDLESS = { sql: 'SELECT sum(hash(a.i + b.i)) FROM range(10000000) a(i), range(10000000) b(i)' }
 
-test('a stop waits for no query, and what was not evaluated is evaluated after the next start', async () => {
+test('shutdown does not wait for queries, and pending evaluations run after the next start', async () => {
   using folder = temporaryFolder()
   const errors: string[] = []
   const log = { info() {}, warn() {}, error: (_error: unknown, message: string) => void errors.push(message) }
@@ -152,7 +152,7 @@ describe('the list of signals', () => {
     }
   }
 
-  test('asks the history a few times for a page, however many domains are on it', async () => {
+  test('queries the history a few times per page, regardless of the number of domains', async () => {
     await using stand = await world()
     const queries = noteQueries()
     const { body } = await stand.get('?limit=50')
@@ -164,7 +164,7 @@ describe('the list of signals', () => {
     expect(queries.length).toBeLessThanOrEqual(4)
   })
 
-  test('with series reads no history twice', async () => {
+  test('does not read any history twice when requested with series', async () => {
     await using stand = await world()
     const page = await stand.get('?limit=20&series=true')
     expect(page.body.signals[0].series.length).toBeGreaterThan(100)

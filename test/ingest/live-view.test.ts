@@ -14,7 +14,7 @@ async function setUp(t: TestApp) {
 
 const names = (view: { events: { event: { event: string } }[] }) => view.events.map(({ event }) => event.event)
 
-test('acknowledged events are in the live view at once, in order, and it continues after a cursor', async () => {
+test('acknowledged events appear in the live view immediately and in order, and can be read from a cursor', async () => {
   await using t = await testApp()
   const { live, send } = await setUp(t)
   expect(names(await live())).toEqual([])
@@ -29,7 +29,7 @@ test('acknowledged events are in the live view at once, in order, and it continu
   expect(await live(`?since=${rest.latestSeq}`)).toMatchObject({ events: [], latestSeq: rest.latestSeq })
 })
 
-test('events of a hostname that is denied are dropped from the next batch on, and in the ledger', async () => {
+test('events of a denied hostname are dropped from the next batch on, and counted as rejected', async () => {
   await using t = await testApp()
   const { as, domain, live, send } = await setUp(t)
   await live()
@@ -45,7 +45,7 @@ test('events of a hostname that is denied are dropped from the next batch on, an
   expect(body.rejections).toMatchObject([{ domainId: domain.id, reason: 'events: hostname denied', count: 1 }])
 })
 
-test('a viewer sees nothing personal of it', async () => {
+test('a viewer sees no personal data in the live view', async () => {
   await using t = await testApp()
   const { domain, live } = await setUp(t)
   const viewer = createUser(t.app.db, t.clock, { email: 'viewer@example.com' })
@@ -67,7 +67,7 @@ test('a viewer sees nothing personal of it', async () => {
   expect(JSON.stringify(paramsOf(body))).not.toMatch(/ann@|901820/)
 })
 
-test('a vendor of one’s own is named by its pattern, from the next batch on', async () => {
+test('a custom vendor is recognised by its pattern from the next batch on', async () => {
   await using t = await testApp()
   const { as, domain, live } = await setUp(t)
   await live()

@@ -33,7 +33,7 @@ function examples(token: string): Example[] {
   })
 }
 
-test('every request of the guide is accepted completely, and a repeat is not counted twice', async () => {
+test('every request in the guide is accepted completely, and a repeated request is not counted twice', async () => {
   await using t = await testApp()
   const { body: domain } = await t.call('POST', '/v1/domains', { as: t.owner.apiKey, body: { name: 'Shop' } })
   t.clock.set(1_767_618_100_000)

@@ -29,7 +29,7 @@ function filesWith(folder: string, bytes: string): string[] {
     .filter((name) => readFileSync(join(folder, name)).includes(bytes))
 }
 
-test('no credential of a request is stored, in whichever part of it and of whichever vendor', async () => {
+test('no credentials in any part of a request are stored, for any vendor', async () => {
   await using t = await testApp()
   const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const batches = [

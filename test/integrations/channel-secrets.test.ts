@@ -129,7 +129,7 @@ async function planted() {
   return { world, sent, keys, alertId, testId, integrationId, violate }
 }
 
-describe('a URL that is the target of a channel', () => {
+describe('the target URL of a channel', () => {
   let made: Awaited<ReturnType<typeof planted>>
   let issueId = ''
   const get = async (path: string, as?: string) => {
@@ -145,7 +145,7 @@ describe('a URL that is the target of a channel', () => {
   })
   afterAll(() => made.world[Symbol.asyncDispose]())
 
-  test('is called as it was entered', () => {
+  test('is requested exactly as entered', () => {
     expect(made.sent.toSorted()).toEqual([SLACK, OTHER_SLACK, WORKFLOW, HOOK].toSorted())
   })
 
@@ -154,7 +154,7 @@ describe('a URL that is the target of a channel', () => {
     expect(made.world.lines.flatMap(shownIn)).toEqual([])
   })
 
-  test('is shown to users who may edit channels', async () => {
+  test('is shown to users with permission to edit channels', async () => {
     const { alertId, testId, keys } = made
     for (const path of [`/v1/alerts/${alertId}`, `/v1/flows/tests/${testId}`])
       expect((await get(path, keys.member)).channels).toEqual(CHANNELS)
@@ -214,7 +214,7 @@ describe('a URL that is the target of a channel', () => {
     }
   })
 
-  test('is unchanged when its masked value is sent back, in any order and next to a new one', async () => {
+  test('is unchanged when its masked value is sent back in any order, also with a new channel', async () => {
     const { world, keys, alertId, testId, sent } = made
     const fresh: Channel = { type: 'webhook', target: 'https://new.example.com/planted-new' }
     for (const [path, body] of [
@@ -274,7 +274,7 @@ describe('a URL that is the target of a channel', () => {
     expect(await get(path, keys.member)).toEqual(before)
   })
 
-  test('in masked form can not create an alert, and leaves other channels unchanged', async () => {
+  test('is rejected in masked form for a new alert, without affecting other alerts', async () => {
     const { world, keys, alertId } = made
     const { channels } = await get(`/v1/alerts/${alertId}`, keys.readOnly)
     const copy = { ...alert, channels }

@@ -17,7 +17,7 @@ import { canCertify, type PrivateAuthority, privateAuthority } from './certifica
  * system. This applies to integrations, mail and single sign-on.
  */
 
-describe.skipIf(!canCertify)('a certificate of a private authority', () => {
+describe.skipIf(!canCertify)('a private certificate authority', () => {
   let authority: PrivateAuthority
   let key = ''
   let cert = ''
@@ -59,7 +59,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
     expect(await send('')).toMatchObject({ kind: 'error', message: expect.stringContaining('UNABLE_TO_VERIFY') })
   })
 
-  test('is trusted by connections that stay open', async () => {
+  test('is trusted by persistent connections', async () => {
     const open = (ca: string) =>
       webSockets({ guard: addressGuard(['127.0.0.1']), ca })(`wss://127.0.0.1:${web.port}/link`, signal)
     const line = await open(configured())
@@ -76,7 +76,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
     await expect(open('')).rejects.toThrow('UNABLE_TO_VERIFY')
   })
 
-  test('is trusted by mail', async () => {
+  test('is trusted for outgoing mail', async () => {
     await using box = await mailbox({ secure: true, key, cert })
     const letter = { to: ['ann@example.com'], subject: 'a', text: 'b', html: 'c', messageId: 'd', threadId: null }
     const send = (ca: string) =>
@@ -89,7 +89,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
     expect(box.mails).toHaveLength(1)
   })
 
-  test('is trusted by the sign-in through the company', async () => {
+  test('is trusted for single sign-on', async () => {
     const issuer = `https://127.0.0.1:${web.port}`
     const begin = (ca: string) => {
       const settings = { clientId: 'a', clientSecret: '', name: 'us', groupsClaim: 'groups', roles: [], orgId: null }
@@ -100,7 +100,7 @@ describe.skipIf(!canCertify)('a certificate of a private authority', () => {
     expect(begin('')).rejects.toThrow('can not be reached')
   })
 
-  test('takes no trust from those that every system has', () => {
+  test('is added to the default certificate authorities', () => {
     const all = trustedWith(configured())
     expect(all.length).toBeGreaterThan(100)
     expect(all.at(-1)).toBe(readFileSync(file('ca.pem'), 'utf8').trim())

@@ -88,7 +88,7 @@ describe.each(TARGETS)('the target of a %s channel', (type) => {
   })
 })
 
-test('the same configurations with a permitted address are accepted', async () => {
+test('the same configurations are accepted with a permitted URL', async () => {
   for (const [provider, field, rest] of FIELDS) {
     const body = { provider, label: 'L', config: { ...rest, [field]: 'https://hooks.example.com/in' } }
     expect((await world.call('POST', '/v1/integrations', { body })).status).toBe(201)

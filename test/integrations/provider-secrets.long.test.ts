@@ -173,7 +173,7 @@ test('every secret of every provider is covered', () => {
 })
 
 describe.each([200, 400, 401, 403, 404, 410, 429, 500])(
-  'a secret is nowhere when the other side quotes it with %d',
+  'secrets that the other side quotes in a %d response',
   (status) => {
     let world: TestApp
     const answers: [string, string][] = []
@@ -241,17 +241,17 @@ describe.each([200, 400, 401, 403, 404, 410, 429, 500])(
     })
     afterAll(() => world[Symbol.asyncDispose]())
 
-    test('in an answer', () => {
+    test('do not appear in API responses', () => {
       const isQuoted = answers.some(([what, text]) => what.startsWith('get_delivery') && text.includes('was sent'))
       expect(isQuoted).toBe(true)
       expect(answers.flatMap(([what, text]) => shownIn(text).map((shown) => `${what} ${shown}`))).toEqual([])
     })
 
-    test('in a line of the log', () => expect(world.lines.flatMap(shownIn)).toEqual([]))
+    test('do not appear in the log', () => expect(world.lines.flatMap(shownIn)).toEqual([]))
 
-    test('in a mail', () => expect(sent.flatMap(shownIn)).toEqual([]))
+    test('do not appear in mails', () => expect(sent.flatMap(shownIn)).toEqual([]))
 
-    test('in a file of the data folder', () => {
+    test('do not appear in files of the data folder', () => {
       const files = [...filesIn(world.folder)]
       expect(files.some((path) => path.endsWith('tagwarden.db'))).toBe(true)
       const shown = files.flatMap((path) => shownIn(readFileSync(path, 'latin1')).map((text) => `${path} ${text}`))

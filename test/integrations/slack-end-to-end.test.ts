@@ -13,7 +13,7 @@ import { testApp } from '../test-app.ts'
 
 /* End to end with a fake Slack: from the event to the message, the button press and the updated message. */
 
-test('an issue is posted, acknowledged by a button press, and its message updated', async () => {
+test('an issue is posted and acknowledged with a button, and its message is updated', async () => {
   const time = { now: () => TEST_START }
   await using slack = slackServer({ now: () => time.now() })
   const settings = { TEAM_CHAT_URL: slack.apiUrl, outboundAllow: '127.0.0.1' }

@@ -74,7 +74,7 @@ async function run(cwd: string, command: string[], input = ''): Promise<string> 
 }
 
 describe("the guide's code", () => {
-  test('verifies in JavaScript', async () => {
+  test('verifies signatures in JavaScript', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'webhook.js')
     writeFileSync(path, codeOf('js'))
@@ -83,7 +83,7 @@ describe("the guide's code", () => {
     expect(said).toEqual(casesNow().map(([, expected]) => expected))
   })
 
-  test.skipIf(!Bun.which('python3'))('verifies in Python', async () => {
+  test.skipIf(!Bun.which('python3'))('verifies signatures in Python', async () => {
     using folder = temporaryFolder()
     writeFileSync(join(folder.path, 'webhook.py'), codeOf('python'))
     writeFileSync(join(folder.path, 'main.py'), PYTHON)
@@ -92,7 +92,7 @@ describe("the guide's code", () => {
     expect(JSON.parse(said)).toEqual(cases.map(([, expected]) => expected))
   })
 
-  test.skipIf(!Bun.which('javac'))('verifies in Java', async () => {
+  test.skipIf(!Bun.which('javac'))('verifies signatures in Java', async () => {
     using folder = temporaryFolder()
     writeFileSync(join(folder.path, 'Webhook.java'), codeOf('java'))
     writeFileSync(join(folder.path, 'Main.java'), JAVA)

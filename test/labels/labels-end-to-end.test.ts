@@ -49,7 +49,7 @@ async function setUp(app: TestApp) {
   }
 }
 
-test('events are judged by the labels at their arrival, and search uses the current ones', async () => {
+test('events are evaluated with their labels on arrival, and searched with the current labels', async () => {
   await using app = await testApp()
   const { post, assign, unassign, send, broken, found } = await setUp(app)
   const { id } = await post('/v1/alerts', rule('checkout'))
@@ -77,7 +77,7 @@ test('events are judged by the labels at their arrival, and search uses the curr
   expect(await broken(id)).toEqual(['b', 'c', 'g', 'h'])
 })
 
-test('a dry run of an assistant changes no label and no rule', async () => {
+test('a dry run by an assistant changes no labels or rules', async () => {
   await using app = await testApp()
   const { post, send, broken } = await setUp(app)
   const { id } = await post('/v1/alerts', rule('Checkout'))
@@ -97,7 +97,7 @@ test('a dry run of an assistant changes no label and no rule', async () => {
   expect((await app.call('GET', '/v1/insights/labels')).body.labels).toEqual([])
 })
 
-test('the issue names the label, and its evidence shows events of it', async () => {
+test("the issue contains the label's name, and its evidence shows events with the label", async () => {
   await using app = await testApp()
   const { post, assign, send } = await setUp(app)
   const input = { ...rule('Checkout'), filters: [labelIs('not_equals', 'Tests')] }
@@ -140,7 +140,7 @@ test('preview and backtest use the current labels', async () => {
   expect((await post('/v1/alerts/preview', { rule: count })).matched).toBe(1)
 })
 
-test('a journey by label, which is judged by the members that the label has then', async () => {
+test("a journey by label is evaluated with the label's members at that time", async () => {
   await using app = await testApp()
   const { post, assign, send } = await setUp(app)
   const journey = (label: string, expected: object) => ({
@@ -176,7 +176,7 @@ test.each<[object, string]>([
   [{ parameter: '$label', op: 'equals', values: [] }, 'values: at least one value is required for equals'],
   [{ parameter: '$label', op: 'not_equals' }, 'values: at least one value is required for not_equals'],
   [{ parameter: '$labels', op: 'equals', values: ['a'] }, 'parameter: $labels is no field of an event'],
-])('%j is refused: %s', async (condition, error) => {
+])('%j is rejected: %s', async (condition, error) => {
   await using app = await testApp()
   const items = [condition]
   const refused = await app.call('POST', '/v1/alerts', { body: { ...rule('a'), conditions: { logic: 'any', items } } })

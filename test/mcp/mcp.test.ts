@@ -63,7 +63,7 @@ describe('every tool', () => {
     }
   })
 
-  test('is described briefly, because clients that list all of them pay for it', async () => {
+  test('has a short description, because clients that list all tools pay for its length', async () => {
     await using client = await listingAll()
     const { tools } = await client.listTools()
     const lengths = tools.map((tool) => JSON.stringify(tool).length)
@@ -71,7 +71,7 @@ describe('every tool', () => {
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(175_000)
   })
 
-  test('is listed by default where it is usual, in less than 40 kB; the others are found by group', async () => {
+  test('is listed by default if it is a core tool, in less than 40 kB; others are found by group', async () => {
     await using client = await assistant()
     const listed = await client.listTools()
     expect(JSON.stringify(listed).length).toBeLessThan(40_000)
@@ -98,7 +98,7 @@ describe('every tool', () => {
     )
   })
 
-  test('is in a group that the documentation names', async () => {
+  test('is in a group that the documentation mentions', async () => {
     await using client = await assistant()
     const { groups } = JSON.parse((await callTool(client, 'list_tools')).texts[0] ?? '')
     const paragraph = readFileSync(join(import.meta.dir, '../../docs/connect/mcp.md'), 'utf8').match(
@@ -108,7 +108,7 @@ describe('every tool', () => {
     expect(groups.map(({ group }: { group: string }) => group)).toEqual(documented)
   })
 
-  test('takes ISO 8601 for every instant among its arguments', async () => {
+  test('accepts ISO 8601 for every timestamp in its arguments', async () => {
     await using client = await listingAll()
     const { tools } = await client.listTools()
     /**
@@ -142,12 +142,12 @@ describe('every tool', () => {
     ])
   })
 
-  test('that is usual is there', () => {
+  test('in the core list exists', () => {
     const names = toolRoutes().map(({ id }) => toolName(id))
     expect([...CORE].filter((name) => !names.includes(name))).toEqual([])
   })
 
-  test('is listed for a read-only key unless it writes', async () => {
+  test('is listed for a read-only key only if it does not write', async () => {
     const { secret } = await newKey(true)
     await using client = await listingAll(secret)
     const { tools } = await client.listTools()
@@ -158,7 +158,7 @@ describe('every tool', () => {
     }
   })
 
-  test('answers the plainest call, or refuses it in a sentence; tried, it changes nothing', async () => {
+  test('responds to minimal arguments with a result or an error message, and a dry run changes nothing', async () => {
     await using client = await listingAll()
     const routes = new Map(toolRoutes().map((route) => [toolName(route.id), route]))
     const { tools } = await client.listTools()
@@ -173,12 +173,12 @@ describe('every tool', () => {
     expect(everyRow(world.app.db)).toEqual(before)
   })
 
-  test('hands out no secret and makes nobody more than they are', () => {
+  test('neither exposes secrets nor grants permissions', () => {
     const never = /key|password|secret|token|session|member|invit|owner|setup|login|logout/i
     expect(toolRoutes().filter(({ id, path }) => never.test(id) || never.test(path))).toEqual([])
   })
 
-  test('that the instructions name is there', () => {
+  test('mentioned in the instructions exists', () => {
     const names = new Set([...toolRoutes().map(({ id }) => toolName(id)), LIST_TOOLS, CALL_TOOL])
     const told = [...new Set(INSTRUCTIONS.match(/\b[a-z]+(?:_[a-z]+)+\b/g))]
     expect(told.length).toBeGreaterThan(3)
@@ -186,7 +186,7 @@ describe('every tool', () => {
   })
 })
 
-test('an assistant finds what is wrong, investigates, acknowledges, and writes an alert', async () => {
+test('an assistant finds a problem, investigates and acknowledges it, and creates an alert', async () => {
   const start = world.clock.now()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   await using client = await assistant()
@@ -249,7 +249,7 @@ test('an assistant finds what is wrong, investigates, acknowledges, and writes a
   expect((await callTool(client, 'change_issue', { ...acknowledge, colour: 'red' })).refusal).toStartWith('colour: ')
 })
 
-test('times may be ISO 8601 texts, with the same answer', async () => {
+test('timestamps can be ISO 8601 strings, with the same result', async () => {
   await using client = await assistant()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Times' } })
   const now = world.clock.now()
@@ -282,7 +282,7 @@ describe('a dry run of an alert', () => {
     channels: [{ type: 'email', target: 'ops@example.com' }],
   }
 
-  test('answers its backtest, made or replaced', async () => {
+  test('returns its backtest, for new and for updated alerts', async () => {
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Trial' } })
     await world.collect(domain.token, {
       batchId: 'trial-batch',
@@ -316,7 +316,7 @@ describe('a dry run of an alert', () => {
     await value(client, 'delete_alert', { id: made.id })
   })
 
-  test('says why there is none', async () => {
+  test('explains why the backtest is missing', async () => {
     await using client = await assistant()
     const values = Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(1000, 'x'))
     const items = Array(3).fill({ parameter: 'value', op: 'equals', values })
@@ -327,7 +327,7 @@ describe('a dry run of an alert', () => {
   })
 })
 
-test('long answers are paged and say how to continue', async () => {
+test('long responses are paged and explain how to continue', async () => {
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Long' } })
   for (let batch = 0; batch < 4; batch++) {
     const events = Array.from({ length: 30 }, (_, at) => ({
@@ -384,7 +384,7 @@ test('long answers are paged and say how to continue', async () => {
   expect(wrong.refusal).toBe('cursor: is not a cursor of this list')
 })
 
-test('a key that is revoked stops at once', async () => {
+test('a revoked key stops working immediately', async () => {
   const { id, secret } = await newKey(false)
   await using client = await connect(web.url, secret)
   await value(client, 'list_issues')
@@ -392,7 +392,7 @@ test('a key that is revoked stops at once', async () => {
   expect(await client.callTool({ name: 'list_issues' }).catch((error: unknown) => error)).toMatchObject({ code: 401 })
 })
 
-test('it is no route of the REST interface', async () => {
+test('the MCP endpoint is not a route of the REST API', async () => {
   expect(world.app.routes.filter(({ path }) => path.startsWith('/mcp'))).toEqual([])
   const { status, headers, body } = await world.call('GET', '/mcp')
   expect([status, headers.get('allow'), typeof body.error]).toEqual([405, 'POST', 'string'])

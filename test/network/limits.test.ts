@@ -8,8 +8,8 @@ import { listening } from './listening.ts'
 const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')
 
-describe('time for an answer', () => {
-  test('ends with an explanation', async () => {
+describe('the response time limit', () => {
+  test('ends a request with an explanation', async () => {
     await using server = await listening({ answerMs: 50 })
     using caller = await connectTo(server.url, requestOf('GET', '/test/never?secret=1'))
     const { status, headers, text } = await caller.answer()
@@ -25,7 +25,7 @@ describe('time for an answer', () => {
     expect(server.errors).toEqual([])
   })
 
-  test('does not start while the body is arriving', async () => {
+  test('does not start while the body is being received', async () => {
     await using server = await listening({ answerMs: 50 })
     const body = '{"email":"nobody@example.com","password":"wrong wrong"}'
     const head = requestOf('POST', '/v1/auth/login', {
@@ -45,7 +45,7 @@ describe('time for an answer', () => {
     expect(status === 401 || text.includes('took longer')).toBe(true)
   })
 
-  test('does not limit a stream of events that has begun', async () => {
+  test('does not apply to an event stream that has begun', async () => {
     await using server = await listening({ answerMs: 50 })
     const stream = await fetch(`${server.url}/test/events`)
     const reader = stream.body?.getReader()
@@ -58,8 +58,8 @@ describe('time for an answer', () => {
   })
 })
 
-describe('requests at once', () => {
-  test('are limited by the setting, and one more is refused with a time to retry', async () => {
+describe('concurrent requests', () => {
+  test('are limited by the setting, and one more is rejected with a retry time', async () => {
     await using server = await listening({ countMs: 60_000 }, { maxConnections: '5' })
     const callers = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url, NEVER)))
     await until('five requests to wait', () => server.waiting() === 5)
@@ -83,7 +83,7 @@ describe('requests at once', () => {
 const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').size > 0
 
 describe('connections', () => {
-  test('two thousand idle ones do not block other callers', async () => {
+  test('do not block other callers when two thousand are idle', async () => {
     // Both ends of the connections are in this process.
     await using server = await listening({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
@@ -95,27 +95,30 @@ describe('connections', () => {
     expect(server.errors).toEqual([])
   })
 
-  test.skipIf(!COUNTS_FILES)('that are idle are closed when there are too many, others are not', async () => {
-    // Both ends are in this process, so each connection uses two open files.
-    const max = statSync('/proc/self/fd').size + 120
-    await using server = await listening({}, { maxConnections: String(max) })
-    using busy = await connectTo(server.url, NEVER)
-    await until('a request to wait', () => server.waiting() === 1)
-    const few = await Promise.all(Array.from({ length: 10 }, () => connectTo(server.url, HEALTH)))
-    for (const one of few) await one.answer()
-    expect(few.every((one) => one.isOpen())).toBe(true)
-    expect(server.warnings).toEqual([])
-    const many = await Promise.all(Array.from({ length: 100 }, () => connectTo(server.url, HEALTH)))
-    await until('idle ones to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
-    expect(server.warnings).toEqual([
-      expect.stringMatching(new RegExp(`^more than ${max} connections: closed \\d+ that were idle$`)),
-    ])
-    expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
-    server.release()
-    expect((await busy.answer()).text).toBe('released')
-  })
+  test.skipIf(!COUNTS_FILES)(
+    'that are idle are closed when there are too many, and active ones stay open',
+    async () => {
+      // Both ends are in this process, so each connection uses two open files.
+      const max = statSync('/proc/self/fd').size + 120
+      await using server = await listening({}, { maxConnections: String(max) })
+      using busy = await connectTo(server.url, NEVER)
+      await until('a request to wait', () => server.waiting() === 1)
+      const few = await Promise.all(Array.from({ length: 10 }, () => connectTo(server.url, HEALTH)))
+      for (const one of few) await one.answer()
+      expect(few.every((one) => one.isOpen())).toBe(true)
+      expect(server.warnings).toEqual([])
+      const many = await Promise.all(Array.from({ length: 100 }, () => connectTo(server.url, HEALTH)))
+      await until('idle ones to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
+      expect(server.warnings).toEqual([
+        expect.stringMatching(new RegExp(`^more than ${max} connections: closed \\d+ that were idle$`)),
+      ])
+      expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+      server.release()
+      expect((await busy.answer()).text).toBe('released')
+    },
+  )
 
-  test('whose other end reads nothing do not block other callers', async () => {
+  test('whose clients read no responses do not block other callers', async () => {
     await using server = await listening()
     const deaf = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url)))
     for (const one of deaf) {

@@ -62,7 +62,7 @@ describe('a request', () => {
     ['with a length beyond numbers', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
     ['with an unknown transfer', post('transfer-encoding: gzip\r\n', 'abc'), 400],
     ['with invalid chunks', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
-  ])('%s gets the right answer, and the server continues', async (_what, text, status) => {
+  ])('%s gets the expected response, and the server continues', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
     // An unknown HTTP method closes the connection.
     if (status === 0) await caller.closed()
@@ -86,7 +86,7 @@ describe('a request', () => {
     expect((await sender.answer()).status).toBeOneOf([400, 401])
   })
 
-  test('with too short a length leaves the rest as an invalid next request', async () => {
+  test('with a content length that is too small treats the rest as an invalid request', async () => {
     using caller = await connectTo(
       server.url,
       `${requestOf('POST', '/test/echo', { 'content-length': '3' })}abcdef\r\n\r\n`,
@@ -96,7 +96,7 @@ describe('a request', () => {
     await caller.closed()
   })
 
-  test('pipelined after another is answered after it, or the connection ends', async () => {
+  test('pipelined after another is answered after it, or the connection is closed', async () => {
     const both = requestOf('GET', '/healthz') + requestOf('GET', '/readyz')
     using caller = await connectTo(server.url, both)
     const [first] = await Promise.allSettled([caller.answer()])
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
   })
 
-  test('that fails because of a bug returns no details', async () => {
+  test('that fails because of a bug returns no internal details', async () => {
     const { status, body } = await call('GET', `${server.url}/test/throws`)
     expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
     expect(server.errors).toEqual([new Error('a bug')])
@@ -128,7 +128,7 @@ const ANSWERS: [method: string, path: string][] = [
   ['GET', '/test/address'],
 ]
 
-describe('every answer', () => {
+describe('every response', () => {
   let secure: Listening
   beforeAll(async () => {
     secure = await listening({}, { publicUrl: 'https://watch.example' })
@@ -141,14 +141,14 @@ describe('every answer', () => {
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test.each(ANSWERS)('to %s %s tells browsers to keep using HTTPS if the server uses it', async (method, path) => {
+  test.each(ANSWERS)('to %s %s tells browsers to require HTTPS if the server uses it', async (method, path) => {
     const { headers } = await fetch(`${secure.url}${path}`, { method })
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 })
 
-describe('pages of other sites', () => {
+describe('pages on other sites', () => {
   const preflight = (method: string) => ({
     method: 'OPTIONS',
     headers: {
@@ -160,7 +160,7 @@ describe('pages of other sites', () => {
   const allowances = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control'))
 
   test.each(['/v1/alerts', '/v1/nothing', '/v1/auth/login', '/mcp', '/openapi.json', '/'])(
-    'are not let in at %s',
+    'have no cross-origin access to %s',
     async (path) => {
       const { headers } = await fetch(`${server.url}${path}`, preflight('POST'))
       expect(allowances(headers)).toEqual([])
@@ -169,7 +169,7 @@ describe('pages of other sites', () => {
     },
   )
 
-  test('send batches', async () => {
+  test('can send batches', async () => {
     const { status, headers } = await fetch(`${server.url}${EVENTS_PATH}`, preflight('POST'))
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*'])
     expect(headers.get('access-control-allow-methods')).toBe('POST')
@@ -177,7 +177,7 @@ describe('pages of other sites', () => {
   })
 })
 
-describe('the address of a caller', () => {
+describe('the IP address of a caller', () => {
   test.each<[string, Record<string, string>, string, string]>([
     ['despite its header', {}, '198.51.100.1', '127.0.0.1'],
     ['from the header of a trusted proxy', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
@@ -188,7 +188,7 @@ describe('the address of a caller', () => {
       '198.51.100.1',
     ],
     ['when others are trusted', { trustedProxies: '10.0.0.0/8' }, '198.51.100.1', '127.0.0.1'],
-  ])('is known: %s', async (_how, settings, header, expected) => {
+  ])('is determined correctly: %s', async (_how, settings, header, expected) => {
     await using server = await listening({}, settings)
     using caller = await connectTo(server.url, requestOf('GET', '/test/address', { 'x-forwarded-for': header }))
     expect(JSON.parse((await caller.answer()).text)).toBe(expected)

@@ -4,7 +4,7 @@ import { connectTo } from './connection.ts'
 import { listening } from './listening.ts'
 
 // The runtime's own limit (10 s, checked every 4 s) can't be configured.
-test('a request head that arrives slowly or never is aborted, and others are served meanwhile', async () => {
+test('a request head that is slow or incomplete is aborted, and other requests are served meanwhile', async () => {
   await using server = await listening()
   const startedAt = performance.now()
   using dripped = await connectTo(server.url, 'GET /healthz HTTP/1.1\r\n')

@@ -10,7 +10,7 @@ const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
 const JSON_TYPE = { 'content-type': 'application/json' }
 const SHORT = { bodies: { baseMs: 60, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } }
 
-describe.each(OPEN_ROUTES)('a body for %s', (path) => {
+describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
   const start = (headers: Record<string, string>, begin: string) =>
     requestOf('POST', path, { ...JSON_TYPE, ...headers }) + begin
 
@@ -23,7 +23,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
       'that is compressed, which only one route accepts',
       start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{'),
     ],
-  ])('%s and stops half-way is aborted', async (_how, text) => {
+  ])('%s is aborted when it stops halfway', async (_how, text) => {
     await using server = await listening(SHORT)
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
@@ -34,7 +34,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('that arrives slowly is aborted, and others are served meanwhile', async () => {
+  test('that arrives slowly is aborted, and other requests are served meanwhile', async () => {
     // Long enough for several requests on a busy machine.
     await using server = await listening({ bodies: { ...SHORT.bodies, baseMs: 600 } })
     using sender = await connectTo(server.url, start({ 'content-length': '1000' }, '{'))
@@ -51,7 +51,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('has more time the longer it is', async () => {
+  test('has a longer time limit if it is larger', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
     await using server = await listening(timeouts)
     using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
@@ -62,7 +62,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(JSON.parse((await large.answer()).text).error).not.toContain('in time')
   })
 
-  test('in chunks has time while they arrive quickly enough', async () => {
+  test('in chunks is accepted while they arrive fast enough', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
     await using server = await listening(timeouts)
     const startedAt = performance.now()
@@ -86,7 +86,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('without an end is aborted, and never held in memory', async () => {
+  test('without an end is aborted, and never buffered in memory', async () => {
     await using server = await listening()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     const before = process.memoryUsage.rss()
@@ -101,7 +101,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   })
 })
 
-describe('a body that is too large', () => {
+describe('a large body', () => {
   const login = '/v1/auth/login'
   /** Maximum size allowed by the schema. */
   const LOGIN_BYTES = 64 * 1024
@@ -111,7 +111,7 @@ describe('a body that is too large', () => {
     ['by far', 30 * 1024 * 1024, false],
     ['far beyond the limit', 40 * 1024 * 1024, true],
     ['larger than any disk', 1e15, true],
-  ])('%s is refused in the usual format', async (_how, bytes, closes) => {
+  ])('(%s) above the limit is rejected in the usual error format', async (_how, bytes, closes) => {
     await using server = await listening()
     using sender = await connectTo(
       server.url,
@@ -128,7 +128,7 @@ describe('a body that is too large', () => {
     expect((await sender.answer()).status).toBe(200)
   })
 
-  test('in chunks is refused when it is complete', async () => {
+  test('in chunks above the limit is rejected when it is complete', async () => {
     await using server = await listening()
     const chunk = `100000\r\n${' '.repeat(1024 * 1024)}\r\n`
     using sender = await connectTo(
@@ -151,7 +151,7 @@ describe('a body that is too large', () => {
   })
 })
 
-test('many bytes that arrive one by one use no more memory than their number', async () => {
+test('a body received byte by byte uses little memory', async () => {
   await using server = await listening()
   using sender = await connectTo(
     server.url,
@@ -164,7 +164,7 @@ test('many bytes that arrive one by one use no more memory than their number', a
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
 })
 
-test('two hundred senders that stop half-way do not block other callers, and all are disconnected', async () => {
+test('two hundred senders that stop halfway do not block other callers, and all are disconnected', async () => {
   await using server = await listening({ bodies: { baseMs: 300, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } })
   const text = `${requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'content-length': '99' })}{`
   const senders = await Promise.all(Array.from({ length: 200 }, () => connectTo(server.url, text)))

@@ -6,7 +6,7 @@ import { listening } from './listening.ts'
 const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
 
-describe('a server that stops', () => {
+describe('a server that is shutting down', () => {
   test('answers requests in progress, and accepts no new ones', async () => {
     await using server = await listening()
     using caller = await connectTo(server.url, NEVER)

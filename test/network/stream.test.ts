@@ -26,7 +26,7 @@ async function listen(server: Listening, as: string, lastEventId?: string) {
 
 const idsOf = (events: readonly SentEvent[]) => events.map(({ data }) => data.id)
 
-test('a change reaches every stream of the organization when it is answered', async () => {
+test('a change is sent to every stream of the organization when the request is answered', async () => {
   await using server = await listening()
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2, 3].map(() => listen(server, apiKey)))
@@ -58,7 +58,7 @@ test('a pulse reports the state of collection', async () => {
   expect(after.lastStoredAt).toBeWithin(startedAt - 1, Date.now() + 1)
 })
 
-test('a lost connection resumes where it was; after a restart of the server, everything is requested again', async () => {
+test('a lost connection resumes at its last position; after a server restart, all data is requested again', async () => {
   let place: string
   {
     await using server = await listening()
@@ -107,7 +107,7 @@ test('a stream ends soon after sign-out, revocation or expiry of the key, or the
   await lasting.leave()
 })
 
-test('a connection that reads nothing delays no others, and uses no memory for missed changes', async () => {
+test('a connection that is not read delays no others, and missed changes use no memory', async () => {
   await using server = await listening()
   const { apiKey } = await withOwner(server)
   const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'Shop' })
@@ -137,7 +137,7 @@ test('a connection that reads nothing delays no others, and uses no memory for m
   await reader.leave()
 })
 
-test('a server that stops ends all streams at once', async () => {
+test('a server shutdown ends all streams immediately', async () => {
   // If the stop waited for a stream, it would take as long as the time limit of the test.
   await using server = await listening({ stopMs: 600_000 })
   const { apiKey } = await withOwner(server)

@@ -18,7 +18,7 @@ describeReport('version and disclosed vendors of a TCF string', () => {
     ...expectedOf<{ lines: ExpectedLine[] }>('06-tcf-version.expected.json'),
   })
 
-  test('framework, policy version and purposes are as expected', () => {
+  test('include the expected framework, policy version and purposes', () => {
     const { requests, lines } = read()
     expect(requests).toHaveLength(lines.length)
     for (const [index, { policyVersion, framework, notVersion, purposes }] of lines.entries()) {
@@ -32,7 +32,7 @@ describeReport('version and disclosed vendors of a TCF string', () => {
     }
   })
 
-  test('disclosed vendors are as expected', () => {
+  test('include the expected vendors', () => {
     const { requests, lines } = read()
     // The date in the last expected value is the date of `consent.tcf.created`.
     const words = lines.map(({ disclosedVendors }) => disclosedVendors.replace(' although made on 2026-06-26', ''))

@@ -21,7 +21,7 @@ describeReport('a body in an attachment', () => {
     ])
   })
 
-  test('that is absent is reported, without an event', async () => {
+  test('that is missing is reported, without an event', async () => {
     using folder = temporaryFolder()
     const alone = join(folder.path, HAR)
     copyFileSync(reportPath(HAR), alone)

@@ -29,7 +29,7 @@ describeReport('a purchase that browser and server report', () => {
     ...expectedOf<Expected>('09-browser-and-server-dedup.expected.json'),
   })
 
-  test('with the same event id is not a duplicate', async () => {
+  test('is not counted as a duplicate if the event IDs are equal', async () => {
     const { report, expected } = read()
     const found = await reconciled(report)
     expect(found).toMatchObject(expected)
@@ -38,7 +38,7 @@ describeReport('a purchase that browser and server report', () => {
     }
   })
 
-  test('with another event id of the server is one', async () => {
+  test("is counted as a duplicate if the server's event ID differs", async () => {
     const { report, expected } = read()
     const isServer = ({ url }: { url: string }) => !url.includes('facebook.com/tr') && !url.includes('analytics.tiktok')
     const hits = report.hits.map((hit) =>

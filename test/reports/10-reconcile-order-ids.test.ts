@@ -75,7 +75,7 @@ const REQUESTS: [string, string, string?][] = [
   ],
 ]
 
-test('an order is found in the purchases of fifteen vendors, with its value', async () => {
+test('an order and its value are found in the purchases of fifteen vendors', async () => {
   await using world = await testApp()
   const { id, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const at = world.clock.now()
@@ -99,7 +99,7 @@ test('an order is found in the purchases of fifteen vendors, with its value', as
   expect(found).toEqual(REQUESTS.map(([vendor]) => [vendor, 1, 0, 0, 0]).sort())
 })
 
-test('vendors whose purchases have no id are named, whatever their name for a purchase', async () => {
+test('vendors whose purchases have no ID are listed, regardless of the name of their purchase event', async () => {
   await using world = await testApp()
   const { id, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const orders = [{ id: 'O-1', at: world.clock.now(), value: 59.9, currency: 'EUR' }]

@@ -16,7 +16,7 @@ describeReport('a series whose times are numbers', () => {
   const numbers = (of: (at: number) => number) =>
     iso().replaceAll(/^(\d{4}-\d\d-\d\d)/gm, (day) => String(of(Date.parse(day))))
 
-  test('with days as in the Data API of Google Analytics', () => {
+  test('has the same anomalies with days in the format of the Google Analytics Data API', () => {
     expect(marked(iso())).not.toEqual([])
     expect(marked(reportText('17-ga4date-series.csv'))).toEqual(marked(iso()))
   })
@@ -27,7 +27,7 @@ describeReport('a series whose times are numbers', () => {
     ['microseconds', (at: number) => at * 1000],
     ['hours', (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`)],
     ['milliseconds since the start', (at: number) => at - Date.UTC(2026, 6, 13)],
-  ])('in %s', (_, of) => {
+  ])('has the same anomalies with times in %s', (_, of) => {
     expect(marked(numbers(of))).toEqual(marked(iso()))
   })
 })

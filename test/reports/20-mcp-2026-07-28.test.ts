@@ -81,7 +81,7 @@ describeReport('the client of MCP revision 2026-07-28', () => {
     expect(unknown.body.error.data).toMatchObject({ supported: expect.arrayContaining(['2026-07-28', '2025-11-25']) })
   })
 
-  test.skipIf(!python)('runs as the report has it, in Python', async () => {
+  test.skipIf(!python)('runs the Python code of the report', async () => {
     writeFileSync(join(folder, 'srv.py'), SRV)
     writeFileSync(join(folder, 'client.py'), reportText('20-mcp-2026-07-28.py'))
     const child = Bun.spawn([python ?? '', 'client.py'], {

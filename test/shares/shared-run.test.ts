@@ -22,7 +22,7 @@ async function shared(world: TestApp, body: object = {}) {
 }
 
 describe('a shared run', () => {
-  test('is a page without scripts that says all of it', async () => {
+  test('is a page without scripts that contains the complete run', async () => {
     await using world = await testApp({ publicUrl: 'https://watch.example' })
     const { path } = await shared(world)
     const answer = await open(world, path)
@@ -56,7 +56,7 @@ describe('a shared run', () => {
     expect(html).not.toContain(path.split('/')[2] ?? '')
   })
 
-  test('has its pictures under its own address', async () => {
+  test('has its images under its own URL', async () => {
     await using world = await testApp()
     const { path } = await shared(world, { screenshots: true })
     const html = await (await open(world, path)).text()
@@ -76,7 +76,7 @@ describe('a shared run', () => {
     }
   })
 
-  test('shows no picture but those that were chosen', async () => {
+  test('shows only the selected images', async () => {
     await using world = await testApp()
     const { id, path } = await shared(world)
     expect(await (await open(world, path)).text()).not.toContain('<img')
@@ -96,7 +96,7 @@ describe('a shared run', () => {
     expect(await statuses(pathname)).toEqual([404, 200, 404, 200])
   })
 
-  test('is gone the moment its links are ended, pictures too', async () => {
+  test('is unavailable as soon as its links are revoked, including images', async () => {
     await using world = await testApp()
     const { id, path } = await shared(world, { screenshots: true })
     expect((await open(world, `${path}?step=3`)).status).toBe(200)
@@ -118,7 +118,7 @@ describe('a shared run', () => {
     expect(others.map(({ revokedAt }) => revokedAt)).toEqual([clock.now() - 1, clock.now() - 1])
   })
 
-  test('ends when its time is over', async () => {
+  test('is unavailable after it has expired', async () => {
     await using world = await testApp()
     const { path } = await shared(world, { expiresInDays: 1 })
     world.clock.advance(DAY_MS - 1)
@@ -127,7 +127,7 @@ describe('a shared run', () => {
     expect((await open(world, path)).status).toBe(404)
   })
 
-  test('is made of a finished run of the same organization only', async () => {
+  test('can only be created from a finished run of the same organization', async () => {
     await using world = await testApp()
     const waiting = storeRun(world, aRun(), { end: false })
     expect(await share(world, waiting)).toMatchObject({ status: 409 })
@@ -140,14 +140,14 @@ describe('a shared run', () => {
     expect(await world.call('POST', `/v1/audits/${id}/share`, { body: {}, headers })).toMatchObject({ status: 404 })
   })
 
-  test('dies with its run', async () => {
+  test('is deleted with its run', async () => {
     await using world = await testApp()
     const { path } = await shared(world)
     world.app.db.exec('DELETE FROM flowTest')
     expect((await open(world, path)).status).toBe(404)
   })
 
-  test('guessing is limited by address', async () => {
+  test('limits guesses per IP address', async () => {
     await using world = await testApp({ rateSigninPerMinute: '60' })
     const { path } = await shared(world, { screenshots: true })
     const guess = async () => (await open(world, `/share/${'x'.repeat(43)}?step=1`)).status
@@ -158,7 +158,7 @@ describe('a shared run', () => {
     expect((await open(world, `${path}?step=1`)).status).toBe(200)
   })
 
-  test('shows hostile texts as text everywhere', async () => {
+  test('shows hostile values as plain text everywhere', async () => {
     await using world = await testApp()
     const mark = '"><img src=x onerror=alert(1)></style><script>alert(2)</script><!--\u202e&amp;\'`'
     const facts = JSON.parse(
@@ -181,7 +181,7 @@ describe('a shared run', () => {
     expect([...html.matchAll(/<img /g)]).toHaveLength(4)
   })
 
-  test('any text in it is text', () => {
+  test('escapes any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const made = html`<p title="${text}">${text}</p>`.text

@@ -37,7 +37,7 @@ async function taken(answer: Promise<{ status: number; body: { id: string } }>) 
   return body
 }
 
-test('what is made, changed and deleted by hand is heard at once', async () => {
+test('everything that users create, change and delete is streamed immediately', async () => {
   await using world = await testApp({ chromium: '/nowhere/chromium' })
   const stream = await listen(world)
   const call = (method: string, path: string, body?: object) =>
@@ -86,7 +86,7 @@ test('what is made, changed and deleted by hand is heard at once', async () => {
   expect(await of('', undefined, 'DELETE')).toContain(`domain ${domainId} deleted`)
 })
 
-test('an issue and its deliveries are heard as they go, with what a list needs', async () => {
+test('changes of an issue and its deliveries are streamed, with the fields that lists need', async () => {
   await using world = await testApp(
     {},
     { transport: { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) } },
@@ -112,7 +112,7 @@ test('an issue and its deliveries are heard as they go, with what a list needs',
   expect(of('domain').map((data) => data.id)).toContain(domain.id)
 })
 
-test('whatever is done in which organization, each hears its own and nothing of others', async () => {
+test('each organization receives only its own changes', async () => {
   await using world = await testApp()
   const { app, clock } = world
   const homes = ['One', 'Two', 'Three'].map((name) => {

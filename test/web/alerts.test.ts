@@ -46,7 +46,7 @@ const choose = async ({ page }: Screen, name: string, value: string) => {
   await field?.select(value)
 }
 
-describe('the editor', () => {
+describe('the alert editor', () => {
   test('previews a rule while it is edited and saves it by keyboard', async () => {
     await using screen = await open('/alerts/new')
     await screen.sees('heading', 'New alert')
@@ -91,7 +91,7 @@ describe('the editor', () => {
     ])
   })
 
-  test('toggles an alert with undo, and asks before changes are lost', async () => {
+  test('toggles an alert with undo, and asks for confirmation before discarding changes', async () => {
     const [{ id, name }] = await alerts()
     await using screen = await open('/alerts')
     await screen.press(name, 'switch')
@@ -113,7 +113,7 @@ describe('the editor', () => {
     expect(await alerts()).toMatchObject([{ id, name: 'Orders', enabled: false }])
   })
 
-  test('shows the fields of the type of a template', async () => {
+  test("shows the fields of a template's alert type", async () => {
     await using screen = await open('/alerts/new')
     await choose(screen, 'Start from', 'stopped')
     await screen.sees('textbox', 'Count')
@@ -125,7 +125,7 @@ describe('the editor', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('is read-only for viewers and hides addresses from them', async () => {
+  test('is read-only for viewers and hides channel targets from them', async () => {
     const [{ id }] = await alerts()
     await using screen = await open(`/alerts/${id}`, server.keyOf('viewer'))
     await screen.reads('Read-only.')
@@ -139,7 +139,7 @@ describe('the editor', () => {
   })
 })
 
-test('a file of alerts is imported one by one, and each rejected alert is listed', async () => {
+test('alerts from a file are imported one by one, and each rejected alert is listed', async () => {
   await using screen = await open('/alerts')
   await screen.press('Import')
   await screen.sees('dialog', 'Import')

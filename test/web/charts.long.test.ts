@@ -35,7 +35,7 @@ describe('charts', () => {
   test.each([
     [360, 'light'],
     [1280, 'dark'],
-  ])('at %d px, %s: no axe findings, no errors, no horizontal scrolling, also as tables', async (width, scheme) => {
+  ])('at %d px, %s, have no axe findings, errors or horizontal scrolling, also as tables', async (width, scheme) => {
     await using screen = await openGallery(width, `?scheme=${scheme}`)
     const { page } = screen
     expect(await axeFindings(page)).toEqual([])
@@ -48,7 +48,7 @@ describe('charts', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('a table has a row per bucket that names deviations, and switches back to the chart', async () => {
+  test('a table has one row per bucket that includes deviations, and switches back to the chart', async () => {
     await using screen = await openGallery()
     await screen.press('Show as table')
     const rows = await screen.page.$$eval(`${VOLUME} tbody tr`, (all) =>
@@ -86,7 +86,7 @@ describe('charts', () => {
     expect(await page.$(`${VOLUME} [role=slider] + div`)).toBeNull()
   })
 
-  test('hovering shows the nearest point on a card that stays within the page', async () => {
+  test('hovering shows the nearest point on a card that remains within the page', async () => {
     await using screen = await openGallery(360)
     const { page } = screen
     const box = await (await page.$(`${VOLUME} [role=slider]`))?.boundingBox()
@@ -134,7 +134,7 @@ describe('charts', () => {
   })
 })
 
-test('a relative time shows the exact one on a card, by hover and by keyboard, with copy buttons', async () => {
+test('a relative time shows the exact time on a card, on hover and by keyboard, with copy buttons', async () => {
   await using screen = await openGallery()
   const { page } = screen
   await page.focus('button:has(time)')

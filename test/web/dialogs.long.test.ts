@@ -61,7 +61,7 @@ const SHARED = ['components/confirm-dialog.tsx']
 
 const here = sharedHostileServer()
 
-test('the list has every file that renders a dialog', () => {
+test('the list contains every file that renders a dialog', () => {
   const files = [...new Bun.Glob('**/*.tsx').scanSync(SOURCES)].filter((path) =>
     /<(?:Modal|Drawer|ConfirmDialog|Menu|Spotlight\.Root)\b/.test(readFileSync(join(SOURCES, path), 'utf8')),
   )
@@ -69,7 +69,7 @@ test('the list has every file that renders a dialog', () => {
   expect(files.toSorted()).toEqual([...new Set(listed)].sort())
 })
 
-test('every dialog and menu has a name, runs no script and fits a phone, even with hostile names', async () => {
+test('every dialog and menu has a name, runs no scripts and fits on a phone, even with hostile names', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   const { page } = screen
   await page.setViewport(PHONE)

@@ -16,7 +16,7 @@ test.each([
   ['/report', 'link', 'Previous week'],
   ['/explore/labels', 'button', 'New label'],
   ['/settings/projects', 'button', 'New project'],
-])('%s offers the %s %s when it is empty', async (path, role, name) => {
+])('the empty page %s offers the %s %s', async (path, role, name) => {
   await openAs(here.screen, here.server.app.owner.apiKey, path)
   await here.screen.sees(role, name)
 })

@@ -74,7 +74,7 @@ describe('Explore', () => {
     ['/explore/journeys', 'Journeys', 1280],
     ['/explore/performance', 'Tag performance', 360],
     ['/explore/execution', 'Execution', 360],
-  ])('%s has the table %s; at %d px no axe findings, no errors, no horizontal scrolling', async (path, name, width) => {
+  ])('%s has the table %s, and at %d px no axe findings, errors or horizontal scrolling', async (path, name, width) => {
     await using screen = await openExplore(path, width)
     await screen.sees('table', name)
     const { page } = screen
@@ -102,7 +102,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('selecting a page of the flow shows its tags, and the URL keeps the selection', async () => {
+  test('selecting a page in the flow shows its tags, and the URL preserves the selection', async () => {
     await using screen = await openExplore('/explore/journeys')
     const { page } = screen
     await screen.sees('figure', 'Where sessions go')

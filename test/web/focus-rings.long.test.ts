@@ -7,7 +7,7 @@ import { openAs, startTestServer } from './test-server.ts'
 const PAGES = ['/', '/issues', '/alerts/new', '/signals', '/domains/new', '/tests/new', '/settings/organization']
 const MAX_STOPS = 60
 
-test('every focused control shows a ring; the link of a row shows it on the row', async () => {
+test('every focused control shows a focus ring, and the link of a row shows it on the row', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen

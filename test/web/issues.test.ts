@@ -114,7 +114,7 @@ describe('the list of issues', () => {
     })
   })
 
-  test('keeps filters in the URL, across a reload, until they are cleared', async () => {
+  test('preserves filters in the URL across a reload until they are cleared', async () => {
     server.openIssues([
       { title: 'Grave', severity: 'critical' },
       { title: 'Small', severity: 'low' },
@@ -211,7 +211,7 @@ describe('the page of an issue', () => {
     })
   })
 
-  test('shows the run of a flow test that found it, with screenshots', async () => {
+  test('shows the flow test run that found the issue, with screenshots', async () => {
     const runId = storeRun(server.app, aRun(), { picture: () => PNG })
     server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
     await onPage('/issues/iss_0', async (screen, page) => {
@@ -228,7 +228,7 @@ describe('the page of an issue', () => {
     })
   })
 
-  test('says that the issue does not exist and links to the list', async () => {
+  test('reports that the issue does not exist, and links to the list', async () => {
     await onPage('/issues/iss_nowhere', async (screen) => {
       await screen.sees('heading', 'There is no such issue')
       await screen.press('Back to issues', 'link')

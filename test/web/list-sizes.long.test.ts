@@ -168,7 +168,7 @@ async function expectMoreRows({ page, ...screen }: Screen): Promise<void> {
   expect(await rowsOf(page)).toBeLessThanOrEqual(MAX_ROWS)
 }
 
-test('lists with 0, 1 and 10,000 items have an intact layout and a small document', async () => {
+test('lists with 0, 1 and 10,000 items have an intact layout and a limited number of DOM elements', async () => {
   await using screen = await openScreen(server.url, browser.browser)
   const { page } = screen
   page.setDefaultTimeout(300_000)

@@ -13,7 +13,7 @@ const PAGES = [
   ['/integrations/nothing', 'integration', '/integrations', '/v1/integrations/nothing'],
 ] as const
 
-test.each(PAGES)('%s says that the %s does not exist and links to the list', async (path, thing, list) => {
+test.each(PAGES)('%s reports that the %s does not exist, and links to the list', async (path, thing, list) => {
   await openAs(here.screen, here.server.app.owner.apiKey, path)
   await here.screen.reads(`There is no such ${thing}`)
   // There may be no heading while the page re-renders.

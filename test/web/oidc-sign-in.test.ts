@@ -7,7 +7,7 @@ import { openScreen } from './screen.ts'
 
 const LOGOUT = '/logout'
 
-test('signs in and out at the OpenID Connect provider, and reports a cancelled sign-in', async () => {
+test('a user signs in and out at the OpenID Connect provider, and a cancelled sign-in is reported', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await initialize(data)

@@ -40,7 +40,7 @@ async function expectNoFaults({ page, errors }: Screen): Promise<void> {
   expect(errors).toEqual([])
 }
 
-test('without a domain it offers to add one, to those who may', async () => {
+test('without a domain, the page offers to add one to users with permission', async () => {
   await using asViewer = await open('/', viewer)
   await asViewer.reads('requires the Admin role or higher')
   expect(await asViewer.has('link', 'Add a domain')).toBe(false)
@@ -51,7 +51,7 @@ test('without a domain it offers to add one, to those who may', async () => {
   await screen.sees('heading', 'Add a domain')
 })
 
-test('waits for the first event of a domain, and says when a project has no domain', async () => {
+test('the page waits for the first event of a domain, and reports a project without domains', async () => {
   shop = (await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
   await using screen = await open()
   await screen.reads('Waiting for the first event')
@@ -66,7 +66,7 @@ test('waits for the first event of a domain, and says when a project has no doma
   await screen.sees('heading', 'shop.example')
 })
 
-test('without an alert it offers three templates to those who may create one', async () => {
+test('without an alert, the page offers three templates to users who may create alerts', async () => {
   for (let hour = 0; hour < HOURS; hour++) {
     const events = Array.from({ length: 40 }, () => ({ vendor: 'Shop', event: 'purchase' }))
     await server.app.collect(shop.token, { events })
@@ -89,7 +89,7 @@ test('without an alert it offers three templates to those who may create one', a
   await server.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'resolved' } })
 })
 
-test('shows until when signals are learning', async () => {
+test('the page shows when signals will finish learning', async () => {
   const { signals } = (await server.app.call('GET', '/v1/auto/signals')).body
   expect(signals).toMatchObject([{ event: 'purchase', state: 'learning', learningUntil: expect.any(Number) }])
   await using screen = await open()

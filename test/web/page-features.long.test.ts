@@ -93,7 +93,7 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 const isSideways = ({ page }: Screen) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
 
 describe('the dictionary', () => {
-  test('lists new and gone keys, and links to a rule for one', async () => {
+  test('lists new and missing keys, and links to a rule for one', async () => {
     await using screen = await open('/explore/dictionary')
     const { page } = screen
     const keys = (text: string) =>
@@ -120,7 +120,7 @@ describe('the dictionary', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('is limited to the longest time range of the server', async () => {
+  test('is limited to the maximum time range of the server', async () => {
     await using screen = await open('/explore/dictionary?range=30d')
     await screen.reads('events in the last 7')
     expect(await screen.has('button', 'New')).toBe(false)
@@ -135,7 +135,7 @@ describe('the dictionary', () => {
 })
 
 describe('a new test', () => {
-  test('is drafted from a session or a HAR', async () => {
+  test('is drafted from a session or a HAR file', async () => {
     await using screen = await open('/explore/sessions/visit-1?range=7d')
     const { page } = screen
     await screen.press('Create test from session', 'link')

@@ -30,7 +30,7 @@ test('a full API key can create another one', async () => {
   expect(screen.errors).toEqual([])
 })
 
-test.each(['keys', 'digest', 'preferences'])('a read-only key can change nothing in /settings/%s', async (name) => {
+test.each(['keys', 'digest', 'preferences'])("a read-only key can't change anything in /settings/%s", async (name) => {
   const { db } = server.app.app
   const { userId, orgId } = server.app.owner
   const readOnly = createKey(db, server.app.clock, {

@@ -114,7 +114,7 @@ describe('keyboard shortcuts', () => {
   })
 })
 
-describe('while a request is pending', () => {
+describe('actions during a pending request', () => {
   test('a closed dialog neither shows its error in the next one nor closes it', async () => {
     await create(server.app, '/v1/projects', { name: 'One' })
     await create(server.app, '/v1/projects', { name: 'Two' })
@@ -177,7 +177,7 @@ describe('while a request is pending', () => {
     })
   })
 
-  test('a note ends up with the latest text', async () => {
+  test('a note is saved with its latest text', async () => {
     server.openIssues([{ title: 'One' }])
     await onPage('/issues/iss_0', async (screen) => {
       const note = async () => (await server.app.call('GET', '/v1/issues/iss_0')).body.notes
@@ -209,7 +209,7 @@ describe('while a request is pending', () => {
     })
   })
 
-  test('clicking right after typing keeps the typed filter', async () => {
+  test('clicking right after typing preserves the typed filter', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
@@ -225,7 +225,7 @@ describe('while a request is pending', () => {
     })
   })
 
-  test('clearing all filters right after typing clears the text field', async () => {
+  test('clearing all filters right after typing clears the input', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', status: 'acknowledged' }])
     await onPage('/issues?severity=high', async (screen, page) => {
       await screen.sees('table', 'Issues')

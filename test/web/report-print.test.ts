@@ -4,7 +4,7 @@ import { openAs, startTestServer } from './test-server.ts'
 
 const MAX_PAGES = 2
 
-test('the weekly report prints on one or two A4 pages, in the light theme, without navigation or cut text', async () => {
+test('the weekly report prints on one or two A4 pages, in the light theme, without navigation or truncated text', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen

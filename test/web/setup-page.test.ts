@@ -24,7 +24,7 @@ async function openSetup(system: string, role: 'admin' | 'member' = 'admin') {
 }
 
 describe('the set-up page', () => {
-  test.each(SYSTEMS)('of %s', async (system) => {
+  test.each(SYSTEMS)('of %s shows the steps and code of the guide', async (system) => {
     const { screen } = here
     const { guide } = await openSetup(system)
     const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))

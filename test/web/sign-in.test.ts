@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ask, call, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 
-test('an API key opens the page, which sends requests only to its server', async () => {
+test('signing in with an API key opens the page, which sends requests only to its server', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)
@@ -26,7 +26,7 @@ test('an API key opens the page, which sends requests only to its server', async
   expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
 })
 
-test('the set-up link creates the owner, an invitation a member, and both can sign in and out', async () => {
+test('the set-up link creates the owner, an invitation creates a member, and both can sign in and out', async () => {
   using folder = temporaryFolder()
   await using server = await startServer(join(folder.path, 'data'))
   const link = (await until('the link', () => /\/(?:setup)?#setup=[\w-]+/.exec(server.log())))[0]
@@ -99,7 +99,7 @@ test('the set-up link creates the owner, an invitation a member, and both can si
 test.each([
   ['signs nobody in', (key: string) => `/#key=${key}&demo`],
   ['shows no text from the address', () => '/#signin-error=Call%20us%20at%20555'],
-])('a forged link %s', async (_what, pathOf) => {
+])('a forged sign-in link %s', async (_what, pathOf) => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const apiKey = await initialize(data)

@@ -60,11 +60,11 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
       why: ['shop.example answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s'],
     },
   ],
-])('%s', async (_name, addresses, outcome) => {
+])('a crawl has the expected statuses, pauses and reasons for %s', async (_name, addresses, outcome) => {
   expect(await asked(addresses)).toEqual(outcome)
 })
 
-test('no turn comes during a host’s pause, including turns that were already waiting', async () => {
+test('no turn is granted during a host’s pause, even if it was already waiting', async () => {
   const pace = new HostDelay()
   const { signal } = new AbortController()
   await pace.turn('a.example', 30, signal)

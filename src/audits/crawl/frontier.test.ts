@@ -11,8 +11,8 @@ function frontierOf(paths: readonly string[], isWanted: (address: string) => boo
 
 const pathsOf = (frontier: Frontier) => frontier.level().map((address) => address.replace(SHOP, ''))
 
-describe('a level', () => {
-  test('contains each address added since the previous level once', () => {
+describe('a level of the crawl', () => {
+  test('contains each URL added since the previous level once', () => {
     const frontier = frontierOf(['/a', '/b', '/a'])
     expect(frontier.waiting).toBe(2)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
@@ -22,20 +22,20 @@ describe('a level', () => {
     expect(pathsOf(frontier)).toEqual([])
   })
 
-  test('takes from each folder in turn', () => {
+  test('alternates between folders', () => {
     const shoes = ['/shoe/1', '/shoe/2', '/shoe/3', '/shoe/4']
     expect(pathsOf(frontierOf([...shoes, '/hat/1', '/hat/2', '/about']))).toEqual([
       ...['/shoe/1', '/hat/1', '/about', '/shoe/2', '/hat/2', '/shoe/3', '/shoe/4'],
     ])
   })
 
-  test('excludes unwanted addresses, except start pages', () => {
+  test('excludes unwanted URLs, except start pages', () => {
     const frontier = frontierOf(['/a', '/b'], (address) => !address.endsWith('/b'))
     frontier.start(`${SHOP}/b`)
     expect(pathsOf(frontier)).toEqual(['/a', '/b'])
   })
 
-  test('contains at most the limit of addresses of each family', () => {
+  test('contains at most the maximum number of URLs of each family', () => {
     const months = Array.from({ length: 1200 }, (_, n) => `/calendar/${2000 + Math.floor(n / 12)}/${(n % 12) + 1}`)
     const filters = Array.from({ length: 1000 }, (_, n) => `/list?color=${n}&size=${n}`)
     const items = Array.from({ length: 1000 }, (_, n) => `/item?id=${n}`)
@@ -46,7 +46,7 @@ describe('a level', () => {
   })
 })
 
-test('the final address of a page is not visited again', () => {
+test('the final URL of a page is not visited again', () => {
   const frontier = frontierOf([])
   expect(frontier.isNew(`${SHOP}/end`)).toBe(true)
   expect(frontier.isNew(`${SHOP}/end`)).toBe(false)

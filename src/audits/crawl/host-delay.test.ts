@@ -25,7 +25,7 @@ const { signal } = new AbortController()
 test.each([
   ['a long pause', LONG_MS, ['a', 'leave', 'enter', 'a', 'leave', 'enter', 'a']],
   ['a short pause', SHORT_MS, ['a', 'a', 'a']],
-])('the slot is given up for %s', async (_, delayMs, expected) => {
+])('the slot is released during long pauses only: %s', async (_, delayMs, expected) => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   for (let n = 0; n < 3; n++) {
@@ -37,7 +37,7 @@ test.each([
   expect(log).toEqual(expected)
 })
 
-test('the slot is held while any work is active, and released afterwards', async () => {
+test('the slot is held while any work is active and released afterwards', async () => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   const load = Promise.withResolvers<void>()
@@ -67,7 +67,7 @@ test('a host that requires a long pause releases the slot', async () => {
   expect(log).toEqual(['leave', 'enter'])
 })
 
-test('the delay between loads is respected however late the slot is assigned', async () => {
+test('the delay between loads is respected even if the slot is assigned late', async () => {
   const entered = Promise.withResolvers<void>()
   const { place } = watchedPlace(() => entered.promise)
   const pace = new HostDelay(place)

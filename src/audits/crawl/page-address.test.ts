@@ -47,16 +47,16 @@ test.each<[string, string | null]>([
   [`https://shop.example/${'a/b/'.repeat(4)}`, null],
   ['https://shop.example/a/b/a/b/a/b/', `${SHOP}/a/b/a/b/a/b/`],
   [`https://shop.example/${Array.from({ length: 21 }, (_, n) => n).join('/')}`, null],
-])('%s is %p', (text, expected) => {
+])('the page URL of %s is %p', (text, expected) => {
   expect(pageAddress(text)).toBe(expected)
 })
 
-test('a relative address is resolved from its page', () => {
+test('a relative URL is resolved against its page', () => {
   expect(pageAddress('../b?utm_source=x', `${SHOP}/a/c/`)).toBe(`${SHOP}/a/b`)
   expect(pageAddress('//other.example/x', SHOP)).toBe('https://other.example/x')
 })
 
-test('normalising a normalised address changes nothing', () => {
+test('normalising a normalised URL changes nothing', () => {
   const text = fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.webPath(), fc.string())
   fc.assert(
     fc.property(text, (one) => {
@@ -67,7 +67,7 @@ test('normalising a normalised address changes nothing', () => {
   )
 })
 
-test('tracking parameters never change the page, and other parameters are kept', () => {
+test('tracking parameters never change the page, and other parameters are preserved', () => {
   const words = fc.stringMatching(/^[a-z]{1,6}$/)
   fc.assert(
     fc.property(fc.uniqueArray(words, { maxLength: 5 }), fc.array(words, { maxLength: 3 }), words, (own, of, value) => {
@@ -99,7 +99,7 @@ test.each<[string, string, boolean]>([
   ['/product/1', '/product/2', true],
   ['/product/red', '/product/blue', false],
   ['/blog/2031/04/a-title', '/blog/2031/04/another', false],
-])('%s and %s belong to one family: %p', (one, other, alike) => {
+])('%s and %s belong to the same family: %p', (one, other, alike) => {
   expect(familyOf(SHOP + one).name === familyOf(SHOP + other).name).toBe(alike)
 })
 
@@ -110,6 +110,6 @@ test.each<[string, number | null]>([
   ['/product?id=1', 500],
   ['/product/1', null],
   ['/', null],
-])('of the family of %s at most %p are visited', (path, pagesMax) => {
+])('the maximum number of pages in the family of %s is %p', (path, pagesMax) => {
   expect(familyOf(SHOP + path).pagesMax).toBe(pagesMax)
 })

@@ -4,7 +4,7 @@ import { parseRobots } from './robots.ts'
 
 const allows = (lines: string, path: string) => parseRobots(lines).allows(`https://shop.example${path}`)
 
-describe('a group', () => {
+describe('the groups of a robots.txt file', () => {
   test.each<[string, string, boolean]>([
     ['nothing', '', true],
     ['rules for all', 'User-agent: *\nDisallow: /', false],
@@ -22,7 +22,7 @@ describe('a group', () => {
     ['a sitemap between names and rules', 'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /', false],
     ['an empty rule', 'User-agent: *\nDisallow:', true],
     ['another file than robots.txt', '<html><body>Not found</body></html>', true],
-  ])('%s', (_what, lines, expected) => {
+  ])('are applied correctly: %s', (_what, lines, expected) => {
     expect(allows(lines, '/page')).toBe(expected)
   })
 })
@@ -67,7 +67,7 @@ test.each<[string, string, boolean]>([
   ['Allow: /$\nDisallow: /', '/', true],
   ['Allow: /$\nDisallow: /', '/page.htm', false],
   ['Disallow: /', '/robots.txt', true],
-])('of %j the longest rule decides for %s: %p', (rules, path, expected) => {
+])('the longest rule in %j decides for %s: %p', (rules, path, expected) => {
   expect(allows(`User-agent: *\n${rules}`, path)).toBe(expected)
 })
 
@@ -78,17 +78,17 @@ test.each<[string, number]>([
   ['User-agent: *\nCrawl-delay: soon', 0],
   ['User-agent: *\nCrawl-delay: -1', 0],
   ['User-agent: x\nCrawl-delay: 2', 0],
-])('%j requires a delay of %p ms', (lines, delayMs) => {
+])('the delay required by %j is %p ms', (lines, delayMs) => {
   expect(parseRobots(lines).delayMs).toBe(delayMs)
 })
 
-test('any text is parsed, and hostile patterns take little time', () => {
+test('any string is parsed, and hostile patterns are matched quickly', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.webPath(), (text, path) => void allows(text, path || '/')))
   const pattern = `/${'*a'.repeat(5000)}b`
   expect(allows(`User-agent: *\nDisallow: ${pattern}`, `/${'a'.repeat(1900)}`)).toBe(true)
 })
 
-test('without wildcards a rule matches paths that begin with it', () => {
+test('a rule without wildcards matches all paths with that prefix', () => {
   const part = fc.stringMatching(/^[a-z/]{0,8}$/)
   fc.assert(
     fc.property(part, part, (rule, path) => {

@@ -42,11 +42,11 @@ test.each<[string, string | Uint8Array, string[]]>([
   ['a text with an address a line', `${SITE}/a\r\n\r\nno address\n ${SITE}/b `, ['/a', '/b']],
   ['no sitemap', '<html><a href="/a">a</a></html>', []],
   ['an end in the middle', urlset(`${SITE}/a`, `${SITE}/b`).slice(0, -22), ['/a']],
-])('a sitemap with %s', async (_what, body, addresses) => {
+])('the URLs of a sitemap are read correctly with %s', async (_what, body, addresses) => {
   expect(await read({ '/sitemap.xml': body })).toMatchObject({ fault: null, addresses })
 })
 
-test('the files of an index are read in order, each once, and unreadable ones are skipped', async () => {
+test('the files of an index are read in order, once each, and unreadable files are skipped', async () => {
   const files: Files = {
     '/sitemap.xml': index(...['/1.xml', '/gone.xml', '/broken.xml', '/2.xml.gz', '/1.xml'].map((path) => SITE + path)),
     '/1.xml': urlset(`${SITE}/a`),
@@ -61,13 +61,13 @@ test('the files of an index are read in order, each once, and unreadable ones ar
   })
 })
 
-test('endless indexes are abandoned after 100 files', async () => {
+test('an endless index is abandoned after 100 files', async () => {
   const files: Files = { '/sitemap.xml': index(`${SITE}/1.xml`) }
   for (let n = 1; n < 200; n++) files[`/${n}.xml`] = index(`${SITE}/${n + 1}.xml`)
   expect((await read(files)).asked).toHaveLength(100)
 })
 
-test('reading stops when no more addresses are wanted', async () => {
+test('reading stops when enough URLs were found', async () => {
   const many = urlset(...Array.from({ length: 1000 }, (_, n) => `${SITE}/${n}`))
   const files = { '/sitemap.xml': index(`${SITE}/1.xml`, `${SITE}/2.xml`), '/1.xml': many, '/2.xml': many }
   const { addresses, asked } = await read(files, 20)
@@ -79,7 +79,7 @@ test.each<[string, Files[string], RegExp]>([
   ['is not there', 404, /^it answered with status 404$/],
   ['has a broken gzip', gzipSync(urlset(SITE)).subarray(0, 40), /./],
   ['grows beyond its limit when unpacked', gzipSync(Buffer.alloc(51 * 1024 * 1024, ' ')), /./],
-])('the reason is returned when it %s', async (_what, file, fault) => {
+])('the reason is returned when the sitemap %s', async (_what, file, fault) => {
   expect((await read({ '/sitemap.xml': file })).fault).toMatch(fault)
 })
 

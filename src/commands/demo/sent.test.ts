@@ -47,14 +47,14 @@ function imported(event: SiteEvent) {
   return [read.event ? factsOf(read.event) : read.error]
 }
 
-test('imported events are what the collector would have stored, for each vendor and event', () => {
+test('imported events equal those that the collector would have stored, for each vendor and event', () => {
   const kinds = Map.groupBy(events, ({ host, of, event }) => `${host} ${of.vendor} ${event}`)
   expect(kinds.size).toBeGreaterThan(22)
   for (const own of kinds.values())
     for (const event of own.slice(0, 10)) expect(imported(event)).toEqual(collected(event))
 })
 
-test('each page of a visit is one batch with everything sent there', () => {
+test('each page of a visit is one batch with all of its events', () => {
   const some = events.slice(0, 500)
   const batches = batchesOf(some, NOW)
   expect(batches.length).toBeLessThan(some.length / 2)

@@ -14,7 +14,7 @@ const ofOutlet = events.filter(({ host }) => host === HOSTS.outlet)
 const bySession = (of: readonly SiteEvent[]) => [...Map.groupBy(of, ({ sessionId }) => sessionId).values()]
 const hasRefused = (own: readonly SiteEvent[]) => own.some(({ params }) => params.gcd?.includes('q'))
 
-test('the history is the same for the same time, however it is read, and differs for another seed', () => {
+test('the history is the same for the same time, in any steps, and differs for another seed', () => {
   const parts = new Sites(plot)
   const first = parts.until(NOW - DAY_MS - 1)
   const second = parts.until(NOW)
@@ -23,7 +23,7 @@ test('the history is the same for the same time, however it is read, and differs
   expect(new Sites(plot, 2).until(NOW).orders).not.toEqual(orders)
 })
 
-test('is three weeks in order, with nights and weekends, and ends before now', () => {
+test('the history covers three weeks in order, with nights and weekends, and ends before now', () => {
   expect(events.length).toBeGreaterThan(70_000)
   expect(events.length).toBeLessThan(110_000)
   const times = events.map(({ at }) => at)
@@ -35,7 +35,7 @@ test('is three weeks in order, with nights and weekends, and ends before now', (
   expect(share((at) => at.getUTCDay() === 0 || at.getUTCDay() === 6)).toBeGreaterThan(2.2 / 7)
 })
 
-test('continues in the following hours', () => {
+test('the history continues in the following hours', () => {
   const sites = new Sites(plot)
   sites.until(NOW)
   const next = sites.until(NOW + HOUR_MS).events
@@ -43,7 +43,7 @@ test('continues in the following hours', () => {
   expect(next.every(({ at }) => at >= NOW && at < NOW + HOUR_MS)).toBe(true)
 })
 
-test('has two releases, and after the second one event of one vendor lacks one key', () => {
+test('the shop has two releases, and the second one removes a key from one event of one vendor', () => {
   const carts = ofShop.filter(({ of, event }) => of === GA4 && event === 'add_to_cart')
   for (const version of Object.values(VERSIONS)) {
     const own = carts.filter((one) => one.version === version)
@@ -55,7 +55,7 @@ test('has two releases, and after the second one event of one vendor lacks one k
   for (const { version, at } of ofShop) expect(version).toBe(versionAt(at))
 })
 
-test('has one e-mail address in one parameter, for two days', () => {
+test('an e-mail address appears in one parameter for two days', () => {
   const leaking = events.filter(({ params }) => JSON.stringify(params).includes('@'))
   expect(
     new Set(leaking.flatMap(({ params }) => Object.keys(params).filter((key) => params[key]?.includes('@')))),
@@ -64,7 +64,7 @@ test('has one e-mail address in one parameter, for two days', () => {
   for (const { at } of leaking) expect(at >= plot.leakedAt && at < plot.leakedAt + 2 * DAY_MS).toBe(true)
 })
 
-test('sends advertising events only with consent, except at the outlet, where Meta receives events after a denial', () => {
+test('advertising events require consent, except at the outlet, where Meta receives events after a denial', () => {
   const advertised = (of: readonly SiteEvent[]) => new Set(of.filter((one) => one.of.advertises).map((one) => one.of))
   const refusers = bySession(ofShop).filter(hasRefused)
   expect(refusers.length).toBeGreaterThan(100)
@@ -72,14 +72,14 @@ test('sends advertising events only with consent, except at the outlet, where Me
   expect(advertised(bySession(ofOutlet).filter(hasRefused).flat())).toEqual(new Set([META]))
 })
 
-test('has an outlet that falls silent and sells nothing afterwards', () => {
+test('an outlet stops sending events and has no orders afterwards', () => {
   const last = Math.max(...ofOutlet.map(({ at }) => at))
   expect(last).toBeLessThan(plot.silentAt)
   expect(last).toBeGreaterThan(plot.silentAt - 2 * HOUR_MS)
   expect(orders.filter(({ id, at }) => id.startsWith('B') && at >= plot.silentAt)).toEqual([])
 })
 
-test('has orders, most of which were sent to vendors, some to none and some twice', () => {
+test('most orders were sent to vendors, some were not sent, and some were sent twice', () => {
   const told = events.filter(({ of, event }) => of === GA4 && event === 'purchase')
   const ids = told.map(({ params }) => params['ep.transaction_id'])
   const missing = orders.filter(({ id }) => !ids.includes(id)).length
@@ -91,7 +91,7 @@ test('has orders, most of which were sent to vendors, some to none and some twic
     expect(Number(params['epn.value'])).toBe(values.get(params['ep.transaction_id'] ?? '') ?? Number.NaN)
 })
 
-test('sends events to every vendor of the shop', () => {
+test('the shop sends events to all of its vendors', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
 })
 
@@ -114,7 +114,7 @@ function worstGap(own: readonly SiteEvent[], from: number, until: number): numbe
   return Math.max(...gaps)
 }
 
-test('at any start time, each scenario has its events, and only the outlet falls silent', () => {
+test('each scenario has its events at any start time, and only the outlet stops sending events', () => {
   for (let hours = 0; hours < 7 * 24; hours += 19) {
     const own = plotOf(NOW + hours * HOUR_MS + 17 * 60_000)
     const { events } = new Sites(own).until(own.now)

@@ -32,8 +32,8 @@ const options = { context: '', publicUrl: 'https://watch.example', unsubscribeUr
 const sectionIn = (facts: Parameters<typeof buildDigest>[0]) =>
   buildDigest(facts, options).sections.find(({ title }) => title === 'Last week')
 
-describe('the week before', () => {
-  test('has figures, the worst issues and a link to the report', () => {
+describe('the section about last week', () => {
+  test('contains figures, the worst issues and a link to the report', () => {
     const [figures, items] = sectionIn(aDay({ week: aWeek() }))?.blocks ?? []
     expect(figures).toMatchObject({
       figures: [
@@ -62,7 +62,7 @@ describe('the week before', () => {
     }
   })
 
-  test('is omitted on other days and without activity', () => {
+  test('is omitted on other days and in weeks without activity', () => {
     const issues = { opened: 0, resolved: 0, open: 0, medianResolveMs: null }
     const nothing = aWeek({ issues, volume: { events: 0, before: null, series: [] }, worst: [] })
     for (const week of [null, nothing]) expect(sectionIn(aDay({ week }))).toBeUndefined()

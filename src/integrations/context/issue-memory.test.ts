@@ -37,7 +37,7 @@ test('a channel with very many due syncs does not delay others', () => {
   expect(first(100)).toHaveLength(100)
 })
 
-test('syncs are not delayed after the clock was set back', () => {
+test('syncs are not delayed after the clock is set back', () => {
   const { db, clock, due, first, orgId } = toShow()
   const latestAt = clock.now()
   const issueId = due(orgId, 'https://chat.example/b', latestAt + MINUTE_MS)

@@ -60,7 +60,7 @@ describe('the log of a delivery', () => {
     })
   })
 
-  test('shows responses to admins only, and nothing to other organizations', async () => {
+  test('shows responses only to admins, and nothing to other organizations', async () => {
     await using server = receiver(() => new Response('who are you?', { status: 403 }))
     const { open, deliver, read } = setUp()
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
@@ -107,7 +107,7 @@ describe('the log of a delivery', () => {
     expect(db.prepare('SELECT count(*) AS count FROM deliveryAttempt').get()).toEqual({ count: 0 })
   })
 
-  test('notes refused recipients', async () => {
+  test('lists rejected recipients', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) =>
         done(address.startsWith('ben') ? Object.assign(new Error('gone'), { responseCode: 550 }) : null),
@@ -122,8 +122,8 @@ describe('the log of a delivery', () => {
   })
 })
 
-describe('an attempt that did not end', () => {
-  test('because the server was stopped is logged and does not count', async () => {
+describe('an unfinished attempt', () => {
+  test('is logged and not counted if the server was stopped', async () => {
     await using server = receiver(() => {
       stopping.abort()
       return new Promise<Response>(() => undefined)
@@ -137,7 +137,7 @@ describe('an attempt that did not end', () => {
     })
   })
 
-  test('because the server was killed is logged after the restart', async () => {
+  test('is logged after the restart if the server was killed', async () => {
     const { db, clock, open, take, read } = setUp()
     const [id = ''] = open('iss_1', [mail]).deliveryIds
     take()
@@ -152,7 +152,7 @@ describe('an attempt that did not end', () => {
   })
 })
 
-describe('secrets echoed by the other service are not logged', () => {
+describe('a secret echoed by the other service', () => {
   const bare = secret.slice('whsec_'.length)
   test.each<[string, string]>([
     ['as it is', `unknown ${secret}`],
@@ -160,7 +160,7 @@ describe('secrets echoed by the other service are not logged', () => {
     ['in a URL', `see https://a.example/?s=${encodeURIComponent(secret)}`],
     ['at the end of what is shown', `${'x'.repeat(480)}${secret}`],
     ['in a header', 'you sent Authorization: Bearer abcdefgh12345678 and Basic YW5uOnMzY3JldA=='],
-  ])('%s', async (_name, body) => {
+  ])('is not logged (%s)', async (_name, body) => {
     await using server = receiver(() => new Response(body, { status: 400 }))
     const { db, open, deliver, read, integrate } = setUp()
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: integrate(server.url) }]).deliveryIds

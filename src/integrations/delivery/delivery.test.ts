@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { retryAfterMs } from '../outcome.ts'
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs, slotFor, throttleWindowMs } from './delivery.ts'
 
-describe('the delay after an attempt', () => {
+describe('the delay before the next attempt', () => {
   const schedule: [number, number | null][] = [
     [1, 5 * SECOND_MS],
     [2, 30 * SECOND_MS],
@@ -15,11 +15,11 @@ describe('the delay after an attempt', () => {
     [7, 6 * HOUR_MS],
     [8, null],
   ]
-  test.each(schedule)('number %i without jitter is %p ms', (attempts, delay) => {
+  test.each(schedule)('after attempt %i without jitter is %p ms', (attempts, delay) => {
     expect(retryDelayMs(attempts, null, 0)).toBe(delay)
   })
 
-  test('grows by jitter, by a fifth at most, and never shrinks', () => {
+  test('is increased by jitter by at most a fifth, and never reduced', () => {
     const jitter = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 7 }), jitter, (attempts, share) => {
@@ -39,7 +39,7 @@ describe('the delay after an attempt', () => {
     [7, MINUTE_MS, 6 * HOUR_MS],
     [2, 365 * DAY_MS, MAX_RETRY_AFTER_MS],
     [8, SECOND_MS, null],
-  ])('number %i with Retry-After of %i ms is %p ms', (attempts, asked, delay) => {
+  ])('after attempt %i with Retry-After of %i ms is %p ms', (attempts, asked, delay) => {
     expect(retryDelayMs(attempts, asked, 0)).toBe(delay)
   })
 })
@@ -57,14 +57,14 @@ test.each([
   ['99999999999', 99_999_999_999_000],
   ['Mon, 05 Jan 2026 12:00:30 GMT', 30_000],
   ['Mon, 05 Jan 2026 11:00:00 GMT', 0],
-])('Retry-After: %j requests %p ms', (header, delay) => expect(retryAfterMs(header, now)).toBe(delay))
+])('Retry-After %j is parsed as %p ms', (header, delay) => expect(retryAfterMs(header, now)).toBe(delay))
 
 test.each(['86401', '9999999', '99999999999', '9'.repeat(40), 'Mon, 05 Jan 2099 12:00:00 GMT'])(
-  'Retry-After: %s waits a day and no longer',
+  'Retry-After %s is limited to one day',
   (header) => expect(retryDelayMs(1, retryAfterMs(header, now), 0)).toBe(MAX_RETRY_AFTER_MS),
 )
 
-describe('the slot of a notice', () => {
+describe('the slot of a throttled notification', () => {
   const throttle = { count: 2, per: 10, unit: 'minutes' } as const
   const minute = (count: number) => now + count * MINUTE_MS
 
@@ -79,11 +79,11 @@ describe('the slot of a notice', () => {
     ['both are planned', [20, 15], 0, 25],
     ['more than enough went', [-1, -2, -3], 0, 8],
     ['it may wait anyway', [-4, -6], 30, 30],
-  ])('when %s', (_name, taken, at, slot) => {
+  ])('has the expected delay when %s', (_name, taken, at, slot) => {
     expect(slotFor(throttle, taken.map(minute), minute(at))).toBe(minute(slot))
   })
 
-  test('the window is per times unit', () => {
+  test('the throttle window is `per` times `unit` long', () => {
     expect(throttleWindowMs(throttle)).toBe(10 * MINUTE_MS)
     expect(throttleWindowMs({ count: 1, per: 10_080, unit: 'hours' })).toBe(10_080 * HOUR_MS)
   })

@@ -83,7 +83,7 @@ function signatureOf(secret: string, { headers, body }: Received): string {
 const status = (code: number, headers: Record<string, string> = {}) =>
   new Response(`code ${code}`, { status: code, headers })
 
-test('503, then 200: same id and body, with a valid signature and new timestamp per attempt', async () => {
+test('a retry after a 503 has the same id and body, a valid signature and a new timestamp', async () => {
   await using server = receiver((_request, index) => status(index === 0 ? 503 : 200))
   const { db, box, orgId, clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp()
   issue()
@@ -125,7 +125,7 @@ test('503, then 200: same id and body, with a valid signature and new timestamp 
   })
 })
 
-test('gives up after eight scheduled attempts, with a history entry and a mail to the owner', async () => {
+test('a delivery fails after eight attempts, with a history entry and an e-mail to the owners', async () => {
   await using server = receiver(() => status(503))
   await using box = await mailbox()
   const { clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp({ smtpPort: box.port })
@@ -162,7 +162,7 @@ test('gives up after eight scheduled attempts, with a history entry and a mail t
   expect(await deliver()).toBe(0)
 })
 
-describe('a permanent refusal', () => {
+describe('a permanent rejection', () => {
   test.each([
     [410, 'HTTP 410'],
     [404, 'HTTP 404'],
@@ -170,7 +170,7 @@ describe('a permanent refusal', () => {
     [400, 'HTTP 400'],
     [401, 'HTTP 401'],
     [302, 'HTTP 302: redirects are not followed'],
-  ])('%i stops at once', async (code, reason) => {
+  ])('with status %i stops the delivery at once', async (code, reason) => {
     await using server = receiver(() => status(code, { location: '/elsewhere' }))
     const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
     issue()
@@ -182,7 +182,7 @@ describe('a permanent refusal', () => {
     expect(deliveries()).toMatchObject([{ status: 'failed', attempts: 1, lastError: reason }])
   })
 
-  test('an address that the guard no longer allows', async () => {
+  test('is caused by a URL that the address guard blocks', async () => {
     const { issue, tell, deliver, deliveries } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [{ type: 'webhook', target: 'https://10.0.0.1/' }] })
@@ -195,7 +195,7 @@ test.each([
   ['90', 90 * SECOND_MS],
   ['1', 5 * SECOND_MS],
   ['Mon, 05 Jan 2026 12:10:00 GMT', 10 * MINUTE_MS],
-])('Retry-After: %s is obeyed', async (retryAfter, waitMs) => {
+])('Retry-After %s is obeyed', async (retryAfter, waitMs) => {
   await using server = receiver(() => status(429, { 'retry-after': retryAfter }))
   const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
   issue()
@@ -204,7 +204,7 @@ test.each([
   expect(deliveries()[0]?.dueAt).toBe(clock.now() + waitMs)
 })
 
-test('repeats are spread by jitter', async () => {
+test('retries are spread by jitter', async () => {
   await using server = receiver(() => status(500))
   const { clock, issue, tell, deliver, deliveries, hookAt } = setUp({ jitter: 0.5 })
   issue()
@@ -222,8 +222,8 @@ test('a receiver that times out is retried', async () => {
   expect(deliveries()).toMatchObject([{ status: 'pending', lastError: 'no response within 0.05 s' }])
 })
 
-describe('mail', () => {
-  test('to several addresses is one mail with the id of the delivery', async () => {
+describe('an e-mail', () => {
+  test('to several addresses is one message with the id of the delivery', async () => {
     await using box = await mailbox()
     const { issue, tell, deliver, deliveries } = setUp({ smtpPort: box.port })
     issue()
@@ -234,7 +234,7 @@ describe('mail', () => {
     expect(box.mails[0]?.source).toContain('Subject: [high] New issue: Purchase has a value')
   })
 
-  test('that failed is not reported by mail', async () => {
+  test('that failed is not reported by e-mail', async () => {
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
     })
@@ -247,8 +247,8 @@ describe('mail', () => {
   })
 })
 
-describe('owners', () => {
-  test('are notified once an hour of a channel that is down', async () => {
+describe('organization owners', () => {
+  test('are notified of a failing channel at most once an hour', async () => {
     await using server = receiver(() => status(410))
     await using other = receiver(() => status(410))
     await using box = await mailbox()
@@ -266,7 +266,7 @@ describe('owners', () => {
     expect(await lose('iss_4', server.url)).toBe(3)
   })
 
-  test('are not notified of a failed notification to them', async () => {
+  test('are not notified when a notification to them fails', async () => {
     await using server = receiver(() => status(410))
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
@@ -279,7 +279,7 @@ describe('owners', () => {
     expect(history()).toHaveLength(1)
   })
 
-  test('are not mailed when mail is not configured', async () => {
+  test('are not e-mailed when e-mail is not configured', async () => {
     await using server = receiver(() => status(410))
     const { issue, tell, deliver, deliveries, hookAt } = setUp()
     issue()
@@ -292,7 +292,7 @@ describe('owners', () => {
 describe('an integration', () => {
   const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
-  test('receives at its URL, signed with its own secret, and gets the status of the attempt', async () => {
+  test('is called at its URL with its own secret, and gets the status of the attempt', async () => {
     let code = 200
     await using server = receiver(() => status(code))
     const { db, orgId, issue, tell, deliver, integrate } = setUp()
@@ -314,7 +314,7 @@ describe('an integration', () => {
     expect(statusNow()).toBe('connected')
   })
 
-  test("that was deleted, or is another organization's, is not sent to", async () => {
+  test('is not called if it was deleted or belongs to another organization', async () => {
     await using server = receiver()
     const { db, orgId, people, issue, tell, deliver, deliveries, integrate } = setUp()
     const { id } = integrate(server.url, secret)
@@ -329,7 +329,7 @@ describe('an integration', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('is tested once immediately, and the response is passed on', async () => {
+  test('is tested once immediately, and the response is returned', async () => {
     let code = 200
     await using server = receiver(() => status(code))
     await using box = await mailbox()
@@ -351,7 +351,7 @@ describe('an integration', () => {
   })
 })
 
-test('a row that cannot be sent fails with its reason without affecting others', async () => {
+test("a delivery that can't be sent fails with its reason without affecting others", async () => {
   await using server = receiver()
   const { db, orgId, issue, tell, deliver, deliveries, reported, hookAt, integrate, history } = setUp()
   const { id } = integrate(server.url, 'whsec_')
@@ -385,7 +385,7 @@ test('a row that cannot be sent fails with its reason without affecting others',
   expect(replay(db, orgId, damaged?.id ?? '', 0)).toMatchObject({ status: 'pending' })
 })
 
-describe('at one origin', () => {
+describe('deliveries to one origin', () => {
   /**
    * A receiver that holds requests to `/held` until `enough` of them are in progress. It records the maximum number of
    * concurrent ones.
@@ -406,7 +406,7 @@ describe('at one origin', () => {
   }
   const to = (url: string, path: string): Channel => ({ type: 'webhook', target: `${url}/${path}` })
 
-  test('an organization sends two concurrently after the first response', async () => {
+  test('are sent two at a time per organization after the first response', async () => {
     const { server, most } = counting(2)
     await using _ = server
     const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 30_000 })
@@ -419,7 +419,7 @@ describe('at one origin', () => {
     expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
   })
 
-  test('before that only one, independent of other ports and organizations', async () => {
+  test('are sent one at a time before that response, independently of other ports and organizations', async () => {
     const release = Promise.withResolvers<void>()
     await using slow = receiver(async () => {
       await release.promise
@@ -444,7 +444,7 @@ describe('at one origin', () => {
   })
 })
 
-describe('killed', () => {
+describe('a killed server', () => {
   /** Runs `work` with a database file that persists after the process that opened it. */
   async function inFile(work: (path: string) => Promise<void>) {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-outbox-'))
@@ -458,7 +458,7 @@ describe('killed', () => {
   test.each([
     ['before it sent anything', false, 1],
     ['after the receiver had it, before that was written down', true, 2],
-  ])('%s: sent by the next run, with the same id', async (_name, sentBefore, times) => {
+  ])('has its delivery sent by the next run with the same id (%s)', async (_name, sentBefore, times) => {
     await using server = receiver()
     await inFile(async (path) => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
@@ -492,7 +492,7 @@ describe('killed', () => {
     })
   })
 
-  test('between deciding and writing: no notification of a change that was not stored', async () => {
+  test('sends no notification of a change that was not stored', async () => {
     await inFile(async (path) => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.issue()
@@ -558,7 +558,7 @@ test('the first message to a new receiver is sent immediately while others hang'
   }
 })
 
-test('stopping releases attempts in flight without counting them', async () => {
+test('stopping the dispatcher returns attempts in progress to the queue without counting them', async () => {
   await using server = receiver(() => {
     stopping.abort()
     return new Promise<Response>(() => undefined)
@@ -571,7 +571,7 @@ test('stopping releases attempts in flight without counting them', async () => {
   expect(await deliver()).toBe(0)
 })
 
-test('a failed write of an outcome is retried', async () => {
+test('recording an outcome is retried after a failed write', async () => {
   await using server = receiver()
   const { db, deliver, issue, tell, deliveries, hookAt, reported } = setUp()
   tell('opened', issue(), { channels: [hookAt(server.url)] })
@@ -585,7 +585,7 @@ test('a failed write of an outcome is retried', async () => {
   expect(server.requests).toHaveLength(1)
 })
 
-test('secrets are never logged, whatever goes wrong', async () => {
+test('secrets are never logged, even when errors occur', async () => {
   await using server = receiver(({ path }) => (path === '/own/p4th' ? status(410) : status(503)))
   await using box = await mailbox()
   const { db, issue, tell, deliver, integrate } = setUp({ smtpPort: box.port })

@@ -30,7 +30,7 @@ const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
 const gone = () => receiver(() => new Response('gone', { status: 410 }))
 
 describe('a failed delivery', () => {
-  test('is reported to another channel of the alert, and to the owners by mail', async () => {
+  test('is reported to another channel of the alert and to the owners by e-mail', async () => {
     await using server = gone()
     await using chat = roomServer()
     await using box = await mailbox()
@@ -42,7 +42,7 @@ describe('a failed delivery', () => {
     expect(JSON.stringify([chat.messages, box.mails])).not.toContain('p4th')
   })
 
-  test('of a mail is reported to another type of channel', async () => {
+  test('by e-mail is reported to another type of channel', async () => {
     await using chat = roomServer()
     await using box = await mailbox({
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error('no'), { responseCode: 550 })),
@@ -54,7 +54,7 @@ describe('a failed delivery', () => {
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])
   })
 
-  test('is reported to a working channel, preferably of another product that people read', async () => {
+  test('is reported to a working channel, preferably one that people read and of another product', async () => {
     await using server = gone()
     await using works = receiver()
     await using chat = roomServer()
@@ -77,7 +77,7 @@ describe('a failed delivery', () => {
     ])
   })
 
-  test('is reported once an hour, however many fail', async () => {
+  test('is reported at most once an hour, regardless of how many fail', async () => {
     await using server = gone()
     await using chat = roomServer()
     const { clock, alertTelling, lose, losses } = setUp()
@@ -90,7 +90,7 @@ describe('a failed delivery', () => {
     expect(losses()).toHaveLength(2)
   })
 
-  test('of a group is reported once', async () => {
+  test('in a group is reported once', async () => {
     await using server = receiver((_request, index) => new Response('{"ts": "1"}', { status: index === 0 ? 200 : 410 }))
     await using works = receiver()
     const { clock, alertTelling, issue, tell, deliver, losses } = setUp()
@@ -117,7 +117,7 @@ describe('a failed delivery', () => {
     expect(deliveries()).toHaveLength(4)
   })
 
-  test('of a deleted alert is reported to the owners only', async () => {
+  test('for a deleted alert is reported only to the owners', async () => {
     await using server = gone()
     await using box = await mailbox()
     const { lose, losses } = setUp(box.port)

@@ -18,8 +18,8 @@ const byHand = (
   to: 'acknowledged' | 'resolved',
 ) => setStatus(db, { orgId: people.orgId, by: people.bob.userId, now: clock.now() }, issueId, to, () => undefined)
 
-describe('openings for one channel', () => {
-  test('the first is sent immediately, those of the next 30 s as one message afterwards', async () => {
+describe('notifications of new issues for one channel', () => {
+  test('are sent immediately for the first issue, and as one message for those of the next 30 s', async () => {
     await using server = roomServer()
     await using box = await mailbox()
     const { clock, open, deliver, deliveries, history, issueRow } = groupFixture({ smtpPort: box.port })
@@ -54,7 +54,7 @@ describe('openings for one channel', () => {
     expect(box.mails[1]?.source).toContain('Subject: [high] 3 new issues: Purchase has a value')
   })
 
-  test('one after the 30 s starts a new group', async () => {
+  test('start a new group after 30 s', async () => {
     await using server = roomServer()
     const { clock, open, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
@@ -71,7 +71,7 @@ describe('openings for one channel', () => {
     expect(server.messages).toHaveLength(4)
   })
 
-  test('other channels and organizations do not wait', async () => {
+  test('do not delay other channels and organizations', async () => {
     await using server = roomServer()
     const { db, people, open, deliver } = groupFixture()
     const [here, there]: Channel[] = [roomAt(server.url), roomAt(`${server.url}/other`)] as const
@@ -83,7 +83,7 @@ describe('openings for one channel', () => {
     expect(server.messages).toHaveLength(3)
   })
 
-  test('a webhook and a tracker are notified of each separately, immediately', async () => {
+  test('are sent separately and immediately to webhooks and issue trackers', async () => {
     await using server = receiver()
     const { open, deliver, deliveries } = groupFixture()
     const tracker: Channel = { type: 'issue_tracker', target: 'int_gone' }
@@ -114,7 +114,7 @@ describe('openings for one channel', () => {
   })
 })
 
-test('200 simultaneous issues cause two messages per chat and mailbox, which name or count all', async () => {
+test('200 simultaneous issues cause two messages per chat and mailbox, which list or count all issues', async () => {
   await using server = roomServer()
   await using box = await mailbox()
   const { clock, open, deliver, deliveries, reported } = groupFixture({ smtpPort: box.port })
@@ -149,7 +149,7 @@ test('an issue resolved before its group is sent is reported as opened, then res
   expect(summary()).toEqual([...Array(3).fill('opened delivered'), 'resolved delivered'])
 })
 
-test('openings held back by the throttle are sent together when it has room', async () => {
+test('notifications held back are sent together as soon as the throttle allows', async () => {
   await using server = roomServer()
   const { db, clock, open, tell, deliver, summary } = groupFixture()
   const throttle = { count: 2, per: 1, unit: 'minutes' } as const
@@ -172,7 +172,7 @@ test('openings held back by the throttle are sent together when it has room', as
   expect(summary()).toHaveLength(4)
 })
 
-describe('a group that fails', () => {
+describe('a failing group', () => {
   test('is retried as a whole with the same ids', async () => {
     await using server = roomServer()
     const { clock, open, deliver, deliveries } = groupFixture()
@@ -190,7 +190,7 @@ describe('a group that fails', () => {
     expect(server.requests[2]?.body).toBe(server.requests[1]?.body)
   })
 
-  test('a corrupt member fails on its own, and a deleted issue is omitted', async () => {
+  test('fails only for its corrupt members, and omits deleted issues', async () => {
     await using server = roomServer()
     const { db, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(6)) open(id, [roomAt(server.url)])
@@ -205,7 +205,7 @@ describe('a group that fails', () => {
     expect(server.messages.map(({ ids }) => ids.length)).toEqual([1, 2])
   })
 
-  test('can be replayed one by one', async () => {
+  test('can be replayed one delivery at a time', async () => {
     await using server = roomServer()
     const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
     for (const id of numbered(3)) open(id, [roomAt(server.url)])
@@ -222,7 +222,7 @@ describe('a group that fails', () => {
   })
 })
 
-test('a change of status updates the grouped message with all its issues', async () => {
+test('a status change updates the grouped message with all its issues', async () => {
   await using server = roomServer()
   const world = groupFixture()
   const { clock, open, deliver, follow } = world
@@ -244,7 +244,7 @@ test('a change of status updates the grouped message with all its issues', async
   expect(patches()).toHaveLength(3)
 })
 
-test('a refused status update is retried once for the whole message', async () => {
+test('a rejected status update is retried once for the whole message', async () => {
   await using server = roomServer()
   const world = groupFixture()
   const { clock, open, deliver, follow } = world
@@ -264,7 +264,7 @@ test('a refused status update is retried once for the whole message', async () =
   expect(server.messages[1]?.shows?.filter((one) => one.endsWith('acknowledged'))).toHaveLength(4)
 })
 
-test('a delivered member that is replayed is sent on its own', async () => {
+test('a delivered member of a group is replayed on its own', async () => {
   await using server = roomServer()
   const { db, orgId, clock, open, deliver, deliveries } = groupFixture()
   for (const id of numbered(3)) open(id, [roomAt(server.url)])
@@ -277,7 +277,7 @@ test('a delivered member that is replayed is sent on its own', async () => {
   expect(deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })
 
-test('the first opening for a channel is looked up in an index', () => {
+test('the lookup of the first notification for a channel uses an index', () => {
   const { db, orgId } = groupFixture()
   const plans: string[] = []
   const prepare = db.prepare.bind(db)
@@ -293,7 +293,7 @@ test('the first opening for a channel is looked up in an index', () => {
   ])
 })
 
-test('a group waits as long as intended when the clock is set back', async () => {
+test('a group waits for the intended time when the clock is set back', async () => {
   await using server = roomServer()
   const { db, clock, open, deliver } = groupFixture()
   for (const id of numbered(2)) open(id, [roomAt(server.url)])
@@ -310,7 +310,7 @@ test('a group waits as long as intended when the clock is set back', async () =>
   expect(server.messages).toHaveLength(2)
 })
 
-test('a webhook is sent immediately while a chat of the same alert waits', async () => {
+test('a webhook is sent immediately while a chat message of the same alert waits', async () => {
   const { open, deliveries, clock } = groupFixture()
   for (const id of numbered(2)) open(id, [hook, mail])
   expect(deliveries().map(({ channelType, dueAt }) => [channelType, dueAt - clock.now()])).toEqual([

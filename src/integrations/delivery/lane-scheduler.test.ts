@@ -27,7 +27,7 @@ const paused = (lane: Lane, until: number) => ({ [healthKey(lane)]: { until, han
 const answered = (lane: Lane) => ({ [healthKey(lane)]: { until: 0, hangs: 0 } })
 const times = (count: number, lane: Lane): Lane[] => Array(count).fill(lane)
 
-describe('an attempt may start', () => {
+describe('the start of an attempt', () => {
   const [a, b, y] = [hook('a', 'x.example'), hook('b', 'x.example'), hook('a', 'y.example')]
   const port = hook('a', 'x.example:8443')
   const plain: Lane = { ...a, origin: 'http://x.example' }
@@ -70,14 +70,14 @@ describe('an attempt may start', () => {
       false,
     ],
     ['the pause has ended, and one that was never paused is under way', a, traffic([y], paused(a, 0)), true],
-  ])('%s', (_name, lane, now, may) => expect(mayStart(lane, now)).toBe(may))
+  ])('is allowed or blocked as expected: %s', (_name, lane, now, may) => expect(mayStart(lane, now)).toBe(may))
 
   test.each<[string, Traffic, boolean]>([
     ['while the origin is paused', traffic([], paused(a, 1)), true],
     ['during one attempt at an origin that has not answered yet', traffic([a]), true],
     ['during two attempts at the origin', traffic([a, a], answered(a)), false],
     ['beside seven attempts', traffic(hooks('a', 7)), false],
-  ])('a test or call of a user, %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
+  ])('has separate limits for a test or call by a user %s', (_name, now, has) => expect(hasRoom(a, now)).toBe(has))
 })
 
 test('organizations take turns', () => {
@@ -91,7 +91,7 @@ test('organizations take turns', () => {
   ])
 })
 
-test('a pause is one second, doubled each time up to five minutes', () => {
+test('a pause lasts one second, and doubles each time up to five minutes', () => {
   const pauses: Health[] = []
   for (let n = 0; n < 12; n++) pauses.push(healthAfter(pauses.at(-1), true, 100))
   const seconds = pauses.map(({ until }) => (until - 100) / SECOND_MS)
@@ -120,11 +120,11 @@ const some = fc
     return { inFlight, waiting, health, chosen: chooseNext(waiting, { inFlight, health, now: 0 }) }
   })
 
-describe('with any pending, running and hanging attempts', () => {
+describe('scheduling with any pending, running and hanging attempts', () => {
   const most = (lanes: readonly Lane[], key: (lane: Lane) => string) =>
     Math.max(0, ...[...Map.groupBy(lanes, key).values()].map(({ length }) => length))
 
-  test('limits are never exceeded', () => {
+  test('never exceeds the limits', () => {
     fc.assert(
       fc.property(some, ({ inFlight, chosen }) => {
         const all = [...inFlight, ...chosen]
@@ -142,7 +142,7 @@ describe('with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('paused origins are not tried during the pause, and one at a time afterwards', () => {
+  test('does not use paused origins during the pause, and tries one at a time afterwards', () => {
     fc.assert(
       fc.property(some, ({ inFlight, health, chosen }) => {
         const isPaused = (one: Lane) => (health.get(healthKey(one))?.hangs ?? 0) > 0
@@ -158,7 +158,7 @@ describe('with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('everything that may start is started', () => {
+  test('starts every attempt that may start', () => {
     fc.assert(
       fc.property(some, ({ inFlight, health, waiting, chosen }) => {
         const left = [...waiting]
@@ -171,7 +171,7 @@ describe('with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('a first attempt at a new origin gets a slot while up to four others hang', () => {
+  test('leaves a slot for the first attempt at a new origin while up to four others hang', () => {
     const hanging = fc.record({
       waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
       // Some of these origins have responded before, and some were paused.
@@ -192,7 +192,7 @@ describe('with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('an idle organization gets a slot while ten others use all of theirs', () => {
+  test('leaves a slot for an idle organization while ten others use all of theirs', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }), (counts) => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
@@ -208,7 +208,7 @@ describe('with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('an organization gets a slot at an origin while eight others use all of theirs', () => {
+  test('leaves a slot at an origin for an organization while eight others use all of theirs', () => {
     const shared = (orgId: string) => hook(orgId, 'shared.example')
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 8 }), (answeredBefore) => {

@@ -39,7 +39,7 @@ function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory 
   return { ...world, complete, open, reported, asked: () => asked }
 }
 
-test('channels of one notice share a query, stored with their deliveries', async () => {
+test('channels of one notification share a query whose result is stored with their deliveries', async () => {
   const { complete, open, asked, deliveries } = setUp(async () => history)
   const [first, second] = open()
   if (!first || !second) throw new Error('there were not two deliveries')
@@ -65,8 +65,8 @@ test.each<[string, Partial<DeliveryRecord>]>([
   expect(asked()).toBe(0)
 })
 
-describe('a notification is sent without history', () => {
-  test('when the history times out, and later ones without waiting for a while', async () => {
+describe('a notification without history', () => {
+  test('is sent when the history times out, and later ones do not wait for a while', async () => {
     const { complete, open, asked, clock, reported } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -79,7 +79,7 @@ describe('a notification is sent without history', () => {
     expect(second && (await complete(second))).toBe('The release did it.')
   })
 
-  test('for an organization with a slow history, but not for others', async () => {
+  test('is sent for an organization with a slow history, but not for others', async () => {
     const { complete, open } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -90,20 +90,20 @@ describe('a notification is sent without history', () => {
     expect(second && (await complete({ ...second, orgId: 'org_other' }))).toBe('The release did it.')
   })
 
-  test('when the history ignores the cancellation', async () => {
+  test('is sent when the history ignores the cancellation', async () => {
     const { complete, open } = setUp(() => new Promise(() => undefined))
     const [first] = open()
     expect(first && (await complete(first))).toBeNull()
   })
 
-  test('when it fails, which is reported', async () => {
+  test('is sent when the history fails, and the error is reported', async () => {
     const { complete, open, reported } = setUp(() => Promise.reject(new Error('a bug')))
     const [first] = open()
     expect(first && (await complete(first))).toBeNull()
     expect(reported).toEqual([new Error('a bug')])
   })
 
-  test('when the program stops', async () => {
+  test('is sent when the program stops', async () => {
     const stopping = new AbortController()
     const { complete, open } = setUp(() => {
       stopping.abort()
@@ -114,7 +114,7 @@ describe('a notification is sent without history', () => {
   })
 })
 
-test('mails are completed before they go, once for each notice; webhooks, which tell none of it, are not asked for', async () => {
+test('e-mails get the history once per notification before they are sent, and webhooks do not', async () => {
   const world = outboxFixture()
   await using server = receiver()
   const mails: MailOutbound[] = []

@@ -58,14 +58,14 @@ test('a notification is sent to the channels of the alert with the data of the i
   })
 })
 
-test('the throttle of the alert holds notifications back', () => {
+test('the throttle of the alert holds back notifications', () => {
   const { notify, send, issueRow } = setUp()
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) notify(transition)
   expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })
   expect(send()).toHaveLength(2)
 })
 
-test('`capReached` is cleared when the alert may notify again or has no throttle', () => {
+test('`capReached` is cleared when the alert has no throttle or may notify again', () => {
   const { db, orgId, alert, notify, issueRow, clock } = setUp()
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
     notify(transition)
@@ -88,7 +88,7 @@ test('`capReached` is cleared when the alert may notify again or has no throttle
   expect(releaseThrottled(db, clock.now(), () => undefined)).toBe(1)
 })
 
-describe('an opening that the throttle held back', () => {
+describe('a notification of a new issue that was held back by the throttle', () => {
   /** Issues that opened a minute apart, for one alert that is limited to one notification per hour. */
   function held(names: readonly string[], more: Partial<AlertInput> = {}) {
     const world = outboxFixture()
@@ -112,7 +112,7 @@ describe('an opening that the throttle held back', () => {
     return { ...world, alert, parts, say, release, told, capped }
   }
 
-  test('is sent as soon as the throttle has room, one by one, before any repeat', () => {
+  test('is sent as soon as the throttle allows, one by one, before any repeat', () => {
     const { clock, release, told, capped, say, deliveries } = held(['iss_1', 'iss_2', 'iss_3'])
     expect([told(), capped()]).toEqual([['opened iss_1'], ['iss_2', 'iss_3']])
     say('iss_1', 'fired', 'repeated')
@@ -160,7 +160,7 @@ describe('an opening that the throttle held back', () => {
   })
 })
 
-test('a manual resolution waits ten seconds and is not sent if reverted', () => {
+test('a notification of a manual resolution waits ten seconds and is not sent if the resolution is reverted', () => {
   const { notify, byHand, send, clock } = setUp()
   notify('opened')
   send()
@@ -175,7 +175,7 @@ test('a manual resolution waits ten seconds and is not sent if reverted', () => 
   expect(send()).toEqual(['resolved webhook', 'resolved email'])
 })
 
-test('a resolution names the user and the notes', () => {
+test('a notification of a resolution names the user and includes the notes', () => {
   const { notify, byHand, send, deliveries, clock, db } = setUp()
   notify('opened')
   send()
@@ -188,7 +188,7 @@ test('a resolution names the user and the notes', () => {
   expect(last.issue).toMatchObject({ resolvedBy: 'Bob', notes: 'Rolled back' })
 })
 
-test('only resolutions are sent after the alert was deleted', () => {
+test('only resolution notifications are sent after the alert is deleted', () => {
   const { db, orgId, alert, notify, byHand, send, clock } = setUp()
   notify('opened')
   send()
@@ -199,7 +199,7 @@ test('only resolutions are sent after the alert was deleted', () => {
   expect(send()).toEqual([])
 })
 
-test('a deleted issue causes no notification', () => {
+test('a deleted issue triggers no notification', () => {
   const { db, notify, send } = setUp()
   db.prepare('DELETE FROM issue').run()
   notify('opened')

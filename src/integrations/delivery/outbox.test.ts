@@ -36,8 +36,8 @@ function setUp() {
   return { ...world, end, send }
 }
 
-describe('one delivery for each channel', () => {
-  test('with its own id, pending', () => {
+describe('the deliveries of a notification', () => {
+  test('are pending, one per channel, each with its own id', () => {
     const { issue, tell, deliveries, clock } = setUp()
     issue()
     const { deliveryIds, heldBack } = tell('opened', 'iss_1', { channels: [hook, mail, hook] })
@@ -49,7 +49,7 @@ describe('one delivery for each channel', () => {
     ])
   })
 
-  test('the same notice again changes nothing, a new instance is another', () => {
+  test('are created once per instance of a notification', () => {
     const { issue, tell, deliveries } = setUp()
     issue()
     const first = tell('opened', 'iss_1', { instance: 7 })
@@ -60,7 +60,7 @@ describe('one delivery for each channel', () => {
     expect(deliveries()).toHaveLength(3)
   })
 
-  test('is atomic with the transaction of the caller', () => {
+  test('are stored in the transaction of the caller', () => {
     const { db, issue, tell, deliveries } = setUp()
     issue()
     const both = db.transaction(() => {
@@ -72,8 +72,8 @@ describe('one delivery for each channel', () => {
   })
 })
 
-describe('claiming', () => {
-  test('returns each delivery once, earliest due first', () => {
+describe('claiming deliveries', () => {
+  test('returns each delivery once, the earliest due first', () => {
     const { issue, tell, take, clock } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) {
       tell('opened', issue(id))
@@ -85,7 +85,7 @@ describe('claiming', () => {
     expect(take()).toEqual([])
   })
 
-  test('orders by due time, not by creation', () => {
+  test('orders deliveries by due time, not by creation', () => {
     const { issue, tell, take, clock } = setUp()
     tell('opened', issue('iss_1'), { delayMs: 10_000 })
     tell('opened', issue('iss_2'))
@@ -93,7 +93,7 @@ describe('claiming', () => {
     expect(take().map(({ issueId }) => issueId)).toEqual(['iss_2', 'iss_1'])
   })
 
-  test('waits for the due time', () => {
+  test('waits for the due time of a delivery', () => {
     const { issue, tell, take, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { delayMs: 10_000 })
@@ -104,8 +104,8 @@ describe('claiming', () => {
   })
 })
 
-describe('the order at one channel', () => {
-  test('a later delivery waits for the outcome of the earlier one', () => {
+describe('the delivery order for one channel', () => {
+  test('delays a later delivery until the outcome of the earlier one', () => {
     const { issue, tell, take, end, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook, mail] })
@@ -124,7 +124,7 @@ describe('the order at one channel', () => {
     expect(take()).toMatchObject([{ transition: 'reopened', channelType: 'webhook' }])
   })
 
-  test('issues do not wait for each other', () => {
+  test('does not make issues wait for each other', () => {
     const { issue, tell, take, end } = setUp()
     tell('opened', issue('iss_1'))
     tell('opened', issue('iss_2'))
@@ -136,12 +136,12 @@ describe('the order at one channel', () => {
   })
 })
 
-describe('a resolution', () => {
+describe('a resolution notification', () => {
   test.each<[string, Outcome | null, string[]]>([
     ['delivered', ok, ['opened delivered', 'resolved delivered']],
     ['refused', no, ['opened failed']],
     ['not tried yet', null, ['opened delivered', 'resolved delivered']],
-  ])('when the opening was %s', (_name, outcome, expected) => {
+  ])('is sent unless the opening notification failed (opening: %s)', (_name, outcome, expected) => {
     const { issue, tell, summary, take, end, send } = setUp()
     issue()
     tell('opened')
@@ -151,7 +151,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(expected)
   })
 
-  test('waits for an opening that is being retried, and is withdrawn when that fails', () => {
+  test('waits for an opening notification that is being retried, and is withdrawn when that fails', () => {
     const { issue, tell, summary, take, end, send, clock } = setUp()
     issue()
     tell('opened')
@@ -164,7 +164,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(['opened failed', 'resolved withdrawn'])
   })
 
-  test('is sent to the notified channels, not to those of the alert', () => {
+  test('is sent to the channels that were notified, not to the alert’s current channels', () => {
     const { issue, tell, deliveries, send } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook] })
@@ -176,20 +176,23 @@ describe('a resolution', () => {
     ])
   })
 
-  test.each<Transition>(['reopened', 'repeated'])('follows a %s to a channel that missed the opening', (transition) => {
-    const { issue, tell, summary, send } = setUp()
-    issue()
-    tell('opened', 'iss_1', { channels: [] })
-    tell('resolved')
-    expect(summary()).toEqual([])
-    tell(transition)
-    send()
-    tell('resolved')
-    send()
-    expect(summary()).toEqual([`${transition} delivered`, 'resolved delivered'])
-  })
+  test.each<Transition>(['reopened', 'repeated'])(
+    'follows a %s notification to a channel that missed the opening one',
+    (transition) => {
+      const { issue, tell, summary, send } = setUp()
+      issue()
+      tell('opened', 'iss_1', { channels: [] })
+      tell('resolved')
+      expect(summary()).toEqual([])
+      tell(transition)
+      send()
+      tell('resolved')
+      send()
+      expect(summary()).toEqual([`${transition} delivered`, 'resolved delivered'])
+    },
+  )
 
-  test('is not sent again after a reopening without notification', () => {
+  test('is not sent again after the issue is reopened without a notification', () => {
     const { issue, tell, summary, send } = setUp()
     issue()
     tell('opened')
@@ -202,7 +205,7 @@ describe('a resolution', () => {
     expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed'])
   })
 
-  test('is not sent again if the reopening it waited for is refused', () => {
+  test('is not sent again if the reopening notification it waited for is rejected', () => {
     const { issue, tell, summary, send, take, end } = setUp()
     issue()
     tell('opened')
@@ -248,7 +251,7 @@ describe('a resolution', () => {
   })
 })
 
-test('no channel receives a resolution without an opening, whatever happens', () => {
+test('no channel ever receives a resolution without an opening notification', () => {
   type Step =
     | { kind: 'tell'; transition: Transition }
     | { kind: 'send'; outcome: Outcome }
@@ -290,7 +293,7 @@ test('no channel receives a resolution without an opening, whatever happens', ()
 describe('the throttle', () => {
   const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
 
-  test('allows `count` notifications, holds back others and marks the issue', () => {
+  test('allows `count` notifications, holds back the others and marks the issue', () => {
     const { issue, tell, send, history, issueRow, clock } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) issue(id)
     const results = ['iss_1', 'iss_2', 'iss_3'].map((id) => tell('opened', id, { throttle, channels: [hook, mail] }))
@@ -308,7 +311,7 @@ describe('the throttle', () => {
     expect(send()).toHaveLength(4)
   })
 
-  test('allows the next one in a later window, with the number of those held back', () => {
+  test('allows the next notification in a later window, and reports the number held back', () => {
     const { issue, tell, deliveries, issueRow, clock } = setUp()
     issue()
     for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
@@ -332,7 +335,7 @@ describe('the throttle', () => {
     expect(tell('repeated', 'iss_2', { throttle: once }).heldBack).toBe(true)
   })
 
-  test('delays a resolution until there is room, and never drops it', () => {
+  test('delays a resolution until the limit allows it, and never drops it', () => {
     const { issue, tell, send, summary, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
@@ -347,7 +350,7 @@ describe('the throttle', () => {
     expect(summary()).toEqual(['opened delivered', 'resolved delivered'])
   })
 
-  test('does not count withdrawn notifications, and restores the count they would have reported', () => {
+  test('does not count withdrawn notifications, and restores the held-back count they would have reported', () => {
     const { db, issue, tell, send, issueRow, deliveries, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
@@ -401,7 +404,7 @@ describe('the throttle', () => {
   })
 })
 
-describe('a repeat', () => {
+describe('a repeat notification', () => {
   test.each([
     ['that waited half an hour is dropped', 30 * MINUTE_MS, [], 'repeated withdrawn'],
     ['that waited less goes', 30 * MINUTE_MS - 1, ['repeated'], 'repeated delivered'],
@@ -414,7 +417,7 @@ describe('a repeat', () => {
     expect(summary()).toEqual([end])
   })
 
-  test('expires while it is retried, and the next one reports its count', () => {
+  test('expires while it is being retried, and the next one reports its count', () => {
     const { issue, tell, send, summary, issueRow, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
@@ -432,7 +435,7 @@ describe('a repeat', () => {
     expect(issueRow()).toMatchObject({ heldBack: 1, capReached: true })
   })
 
-  test('that reached one channel has reported the held-back count', () => {
+  test('that reached one channel counts as having reported the held-back count', () => {
     const { issue, tell, take, end, send, summary, issueRow, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
@@ -450,7 +453,7 @@ describe('a repeat', () => {
     expect(issueRow()).toMatchObject({ heldBack: 0, capReached: false })
   })
 
-  test('other notifications do not expire', () => {
+  test('is the only kind of notification that expires', () => {
     const { issue, tell, send, clock } = setUp()
     issue()
     tell('opened')
@@ -459,8 +462,8 @@ describe('a repeat', () => {
   })
 })
 
-describe('after a crash', () => {
-  test('interrupted deliveries are sent again with the same id and all attempts', () => {
+describe('recovery after a crash', () => {
+  test('sends interrupted deliveries again with the same id and all attempts', () => {
     const { db, issue, tell, take, end, summary, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { channels: [hook, mail] })
@@ -499,7 +502,7 @@ describe('a replay', () => {
     expect(issueRow()).toMatchObject({ notificationsSent: 1 })
   })
 
-  test('of a delivered one is not counted as another notification', () => {
+  test('of a delivered notification is not counted by the throttle', () => {
     const { db, orgId, issue, tell, deliveries, send, issueRow, clock } = setUp()
     issue()
     tell('opened')
@@ -512,7 +515,7 @@ describe('a replay', () => {
     expect(deliveries()[0]).toMatchObject({ status: 'delivered', deliveredAt })
   })
 
-  test('of a resolution is sent, because the opening was', () => {
+  test('of a resolution is sent, because the opening notification was sent', () => {
     const { db, orgId, issue, tell, deliveries, send, clock } = setUp()
     issue()
     tell('opened')
@@ -522,7 +525,7 @@ describe('a replay', () => {
     expect(send()).toEqual(['resolved'])
   })
 
-  test('of a pending one makes it due now, and a repeat does not expire', () => {
+  test('of a pending delivery makes it due now, and a repeat does not expire', () => {
     const { db, orgId, issue, tell, deliveries, send, take, end, clock } = setUp()
     issue()
     tell('repeated')
@@ -532,7 +535,7 @@ describe('a replay', () => {
     expect(send()).toEqual(['repeated'])
   })
 
-  test('is refused while sending, after withdrawal, and to other organizations', () => {
+  test('is rejected while sending, after withdrawal, and for other organizations', () => {
     const { db, orgId, people, issue, tell, deliveries, take, clock } = setUp()
     issue()
     tell('opened')

@@ -9,7 +9,7 @@ const first = { ...queue, id: 'dlv_1', seq: 1 }
 const second = { ...queue, id: 'dlv_2', seq: 2 }
 const wait = (waitMs: number): Outcome => ({ verdict: 'wait', waitMs })
 
-describe('a queue pauses', () => {
+describe('the pause of a queue', () => {
   test.each<[string, Outcome, number]>([
     ['when it is too early', wait(SECOND_MS), SECOND_MS],
     ['as long as the other side asks for', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
@@ -18,7 +18,7 @@ describe('a queue pauses', () => {
     ['not, when nobody asks for it', { verdict: 'retry', reason: '', retryAfterMs: null }, 0],
     ['not, when it was refused', { verdict: 'broken', reason: '' }, 0],
     ['not, when it arrived', { verdict: 'delivered', note: null }, 0],
-  ])('%s', (_name, outcome, pauseMs) => {
+  ])('has the expected length: %s', (_name, outcome, pauseMs) => {
     const pauses = new Pauses()
     pauses.note(first, outcome, 1000)
     expect(pauses.isPaused(queue, 1000)).toBe(pauseMs > 0)
@@ -28,7 +28,7 @@ describe('a queue pauses', () => {
   })
 })
 
-test('rate-limited deliveries are sent first after the pause, oldest first', () => {
+test('rate-limited deliveries are sent first after the pause, the oldest first', () => {
   const pauses = new Pauses()
   pauses.note(second, wait(SECOND_MS), 0)
   pauses.note(first, wait(SECOND_MS), 0)

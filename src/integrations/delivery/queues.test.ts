@@ -23,7 +23,7 @@ function fill(db: Db, count: number, row: (index: number) => { orgId: string; ta
   })()
 }
 
-describe('the lane of a target', () => {
+describe('the lane of a channel', () => {
   const { db, box, orgId, people } = outboxFixture()
   const { id } = insertIntegration(db, box, {
     orgId,
@@ -43,16 +43,16 @@ describe('the lane of a target', () => {
     ['webhook', 'no URL', 'http', ''],
     ['email', 'ann@example.com', 'mail', ''],
     ['email', 'owners', 'mail', ''],
-  ] as const)('%s %s: %s to %j', (channelType, channelTarget, kind, origin) => {
+  ] as const)('for %s %s is %s with origin %j', (channelType, channelTarget, kind, origin) => {
     expect(laneOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, origin })
   })
 
-  test("another organization's integration leads nowhere", () => {
+  test("has no origin for another organization's integration", () => {
     expect(laneOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).origin).toBe('')
   })
 })
 
-describe('a round', () => {
+describe('a round of the dispatcher', () => {
   const targets = (queues: { queue: Queue }[]) => queues.map(({ queue }) => queue.channelTarget.slice(-1))
 
   test('returns each queue with a due delivery once', () => {
@@ -106,7 +106,7 @@ describe('a round', () => {
   })
 })
 
-test('every query of pending deliveries uses an index without sorting', () => {
+test('every query for pending deliveries uses an index without sorting', () => {
   const { db } = outboxFixture()
   const asked: string[] = []
   const prepare = db.prepare.bind(db)
@@ -131,7 +131,7 @@ test('every query of pending deliveries uses an index without sorting', () => {
   }
 })
 
-test('exactly the first pending delivery of an issue at a channel has `behind` 0', () => {
+test('only the first pending delivery of an issue to a channel has `behind` 0', () => {
   type Step = 'tell' | 'resolve' | 'claim' | 'deliver' | 'fail' | 'retry' | 'crash' | 'wait'
   const step = fc.constantFrom<Step>('tell', 'resolve', 'claim', 'deliver', 'fail', 'retry', 'crash', 'wait')
   fc.assert(

@@ -16,7 +16,7 @@ function claimed() {
   return { ...world, delivery, parts, status: () => findIntegration(db, { orgId, id }).status }
 }
 
-test('a rate-limited delivery uses no attempt', () => {
+test('a rate-limited delivery does not use up an attempt', () => {
   const { db, delivery, parts, deliveries, take, clock } = claimed()
   recordOutcome(db, delivery, { verdict: 'wait', waitMs: MINUTE_MS }, parts)
   expect(deliveries()).toMatchObject([{ status: 'pending', attempts: 0, dueAt: parts.now + MINUTE_MS }])
@@ -29,7 +29,7 @@ test.each([
   ['failing', {}],
   ['disabled', { status: 'disabled' }],
   ['reauth_required', { status: 'reauth_required' }],
-] as const)('a permanent refusal leaves the integration %s', (expected, more) => {
+] as const)('a permanent rejection sets the integration status to %s', (expected, more) => {
   const { db, delivery, parts, status } = claimed()
   recordOutcome(db, delivery, { verdict: 'broken', reason: 'HTTP 410', ...more }, parts)
   expect(status()).toBe(expected)

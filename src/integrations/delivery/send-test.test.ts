@@ -16,7 +16,7 @@ const patient = provider({
     }),
 })
 
-test('a test interrupted by a shutdown says so and is not reported as a bug', async () => {
+test('a test interrupted by a shutdown returns that reason and is not reported as a bug', async () => {
   const { db, clock, box, people } = outboxFixture()
   const stopping = new AbortController()
   const reported: unknown[] = []

@@ -34,8 +34,8 @@ function coloursOf(message: Message, share: number): string[] {
   })
 }
 
-describe('a chart', () => {
-  test('colours bad windows from the start of the incident to its last occurrence', () => {
+describe('a chart image', () => {
+  test('highlights bad windows from the start of the incident to its last occurrence', () => {
     expect(coloursOf(drawn([10, 10, 10, 10, 10]), 0.1)).toEqual(['usual', 'usual', 'bad', 'bad', 'usual'])
   })
 
@@ -54,7 +54,7 @@ describe('a chart', () => {
     expect(coloursOf(drawn([0, 0, 0, 4, 0], 0), 0.01)).toEqual(['-', '-', '-', 'bad', '-'])
   })
 
-  test('is a small image of fixed size', () => {
+  test('is a small image of a fixed size', () => {
     const value = fc.oneof(fc.nat(), fc.double({ noNaN: true, min: -1e9 }), fc.constantFrom(0, 1e300, 5e-324))
     const point = fc.record({ value, expected: fc.option(value) })
     fc.assert(
@@ -73,7 +73,7 @@ describe('a chart', () => {
   })
 })
 
-describe('text of a chart', () => {
+describe('a text chart', () => {
   test.each<[Message, string]>([
     [purchaseMessage(), 'Violating events each hour'],
     [fallMessage(), 'Events each hour'],
@@ -120,7 +120,7 @@ export function decodePng(png: Buffer): Picture {
   return { width, height, rgba: new Uint8Array(Buffer.concat(rows.map((row) => row.subarray(1)))) }
 }
 
-test('images are deterministic', () => {
+test('chart images are deterministic', () => {
   const picture = fc
     .record({ width: fc.integer({ min: 1, max: 9 }), height: fc.integer({ min: 1, max: 9 }) })
     .chain(({ width, height }) => {

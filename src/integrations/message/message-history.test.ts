@@ -12,12 +12,12 @@ const series = (count: number, countAt = (index: number) => index) =>
   Array.from({ length: count }, (_, index) => ({ at: index * HOUR_MS, value: countAt(index), expected: 1 }))
 const told = (history: Partial<MessageHistory>, message = bare) => withHistory(message, { ...NO_HISTORY, ...history })
 
-test('a new message has no data of the event history', () => {
+test('a new message has no event history', () => {
   expect(bare).toMatchObject({ ...NO_HISTORY, firstBadAt: PURCHASE_FACTS.issue.firstSeenAt })
   expect(told({})).toEqual(bare)
 })
 
-describe('a series', () => {
+describe('the series of a message', () => {
   test('is unchanged up to 100 points', () => {
     expect(told({ series: series(100) }).series).toEqual(series(100))
   })
@@ -25,7 +25,7 @@ describe('a series', () => {
   test.each([
     [101, 51],
     [400, 100],
-  ])('of %i points is averaged to %i', (count, points) => {
+  ])('with %i points is averaged to %i points', (count, points) => {
     const merged = told({ series: series(count, () => 7) }).series ?? []
     expect(merged).toHaveLength(points)
     expect(merged[0]).toEqual({ at: 0, value: 7, expected: 1 })
@@ -33,12 +33,12 @@ describe('a series', () => {
     expect(merged.length).toBeLessThanOrEqual(MAX_POINTS)
   })
 
-  test.each([0, 1])('of %i points has no chart', (count) => {
+  test.each([0, 1])('with %i points has no chart', (count) => {
     expect(told({ series: series(count) }).series).toBeNull()
   })
 })
 
-describe('the limit of 20 kB', () => {
+describe('the size limit of 20 kB', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 1500 }),
     fc.string({ unit: fc.constantFrom('€', '"', '\\', '😀'), minLength: 900, maxLength: 1500 }),
@@ -83,13 +83,13 @@ describe('the limit of 20 kB', () => {
   })
 })
 
-describe('a violating event next to a valid one', () => {
+describe('the comparison of a violating event with a valid one', () => {
   const pair = (sample: object, goodSample: object, fields: string[] | null = null) =>
     comparedRowsOf({ ...bare, sample: { ...sample }, goodSample: { ...goodSample }, fields }).map(
       ({ key, bad, good, isMarked }) => `${isMarked ? '*' : ''}${key} ${bad}|${good}`,
     )
 
-  test('starts with the fields of the rule and keeps the order of the event', () => {
+  test('starts with the fields of the rule and keeps the field order of the event', () => {
     const good = { host: 'a', params: { id: '2', value: '5', only: 'x' } }
     expect(pair({ host: 'a', params: { id: '1', value: '' } }, good, ['value'])).toEqual([
       '*params.value |5',
@@ -103,12 +103,12 @@ describe('a violating event next to a valid one', () => {
     [['$host'], ['*host a|b']],
     [['$$host'], ['*params.$host x|y']],
     [['gone'], []],
-  ])('the rule checks %j', (fields, marked) => {
+  ])('marks the fields that the rule checks: %j', (fields, marked) => {
     const rows = pair({ host: 'a', params: { $host: 'x' } }, { host: 'b', params: { $host: 'y' } }, fields)
     expect(rows.filter((row) => row.startsWith('*'))).toEqual(marked)
   })
 
-  test('marks missing and masked values if the rule names no field', () => {
+  test('marks missing and masked values if the rule specifies no field', () => {
     const bad = { path: '/a', params: { id: '1', q: 'j***@m***.com', coupon: '' } }
     const good = { path: '/b', params: { id: '2', q: 'shoes', coupon: 'SPRING' } }
     expect(pair(bad, good)).toEqual([
@@ -119,13 +119,13 @@ describe('a violating event next to a valid one', () => {
     ])
   })
 
-  test('is absent without both', () => {
+  test('is empty unless both events are present', () => {
     expect(comparedRowsOf({ ...bare, goodSample: null })).toEqual([])
     expect(comparedRowsOf({ ...bare, sample: null, goodSample: { host: 'a' } })).toEqual([])
   })
 })
 
-test('the plain text contains everything', () => {
+test('the plain text contains all parts of the message', () => {
   expect(
     textOf(purchaseMessage()),
   ).toBe(`New issue: Purchase has a value: 128 of 340 purchase events had no \`value\`; expected none (Google Analytics 4) on Shop.
@@ -168,7 +168,7 @@ https://tags.company.example/issues/iss_01ke7k3h20x6b4n8r1t9v5c7zd
 `)
 })
 
-test('a reopened issue shows its current start and when it was first seen', () => {
+test('a reopened issue shows the start of the current incident and when it was first seen', () => {
   const message = buildMessage({ ...PURCHASE_FACTS, transition: 'reopened', firstBadAt: NOTIFIED_AT - HOUR_MS })
   expect(rowsOf(message)).toContainEqual(['Since', '2026-01-05 11:34 UTC'])
   expect(rowsOf(message)).toContainEqual(['First seen', '2026-01-05 09:34 UTC'])

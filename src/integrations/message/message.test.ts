@@ -56,7 +56,7 @@ const volume: MessageFacts = {
   finding: tooFew,
 }
 
-test('every message says what, expected against observed, since when, where, a sample, how many, and where to read on', () => {
+test('every message has a summary, expected and observed values, start, place, sample, count and link', () => {
   expect(
     textOf({ ...buildMessage(facts), heldBack: 2 }),
   ).toBe(`New issue: Purchase has a value: 12 events broke the rule (GA4 purchase) on Shop.
@@ -84,7 +84,7 @@ https://watch.example/issues/iss_1
 `)
 })
 
-test('an impact value is an amount in the currency of the organization', () => {
+test('an impact value is shown in the currency of the organization', () => {
   for (const [currency, shown] of [
     ['EUR', '2,500 EUR'],
     [null, '2,500'],
@@ -95,7 +95,7 @@ test('an impact value is an amount in the currency of the organization', () => {
   }
 })
 
-test('a volume issue compares its numbers', () => {
+test('a volume message shows the observed and expected counts', () => {
   const message = buildMessage({ ...volume, openNow: 1 })
   expect(message.sentence).toBe('Purchase has a value: 0 events, expected at least 10 (GA4) on Shop.')
   const rows = rowsOf(message)
@@ -110,7 +110,7 @@ test.each<['lte' | 'gte', number, string]>([
   ['lte', 0, 'more than 0'],
   ['lte', 2000, 'more than 2,000'],
   ['gte', 0, 'fewer than 0'],
-])('the body of a threshold %s %i expects what its sentence says, also when it is over', (op, count, words) => {
+])('a threshold message (%s %i) has the same expected value as its summary, even when resolved', (op, count, words) => {
   const alert = alertOf({ ...volumeInput, volume: { op, count } })
   const window = { from: at - 3_600_000, to: at, complete: true }
   const [finding] = volumeThreshold.judge(alert, [], window, [{ id: 'dom_1', createdAt: 0 }])
@@ -126,17 +126,17 @@ test.each<['lte' | 'gte', number, string]>([
   }
 })
 
-test('a message of an earlier version without texts shows the number', () => {
+test('a message of an earlier version without an expectation text shows the number', () => {
   const { expectation, ...older } = buildMessage(volume)
   expect(rowsOf(older as Message)[0]).toEqual(['Expected', '10'])
 })
 
-test('what is usual is a number', () => {
+test('a usual value is shown as a number', () => {
   const { expectation: _none, ...usual } = { ...tooFew, summary: '40 events, about 90 expected', expected: 90 }
   expect(rowsOf(buildMessage({ ...volume, finding: { ...facts.finding, ...usual } }))[0]).toEqual(['Expected', '90'])
 })
 
-test('a sample shows known fields and a single time', () => {
+test('a sample shows the known fields and only one time', () => {
   const { orgId, violations, ...sample } = plainEvent({
     seq: 17,
     ts: at - 1000,
@@ -190,7 +190,7 @@ const sentences: [string, MessageFacts, string][] = [
   ['no domain', { ...facts, domain: null }, 'Purchase has a value: 12 events broke the rule (GA4 purchase).'],
   ['no finding', { ...facts, finding: null }, `${facts.issue.title} on Shop.`],
 ]
-test.each(sentences)('the sentence with %s', (_name, some, sentence) => {
+test.each(sentences)('the summary sentence has the expected text with %s', (_name, some, sentence) => {
   expect(buildMessage(some).sentence).toBe(sentence)
 })
 
@@ -199,7 +199,7 @@ test.each([
   ['reopened', '[critical] Reopened: '],
   ['repeated', '[critical] Still happening: '],
   ['resolved', '[critical] Resolved: '],
-] as const)('the subject of %s', (transition, beginning) => {
+] as const)('the subject of a message for %s starts with its prefix', (transition, beginning) => {
   expect(subjectOf(buildMessage({ ...facts, transition }))).toBe(`${beginning}${facts.issue.title} (Shop)`)
 })
 
@@ -207,12 +207,12 @@ test.each([
   ['Shop', 'Purchases: events break the rule on shop.example', ' (Shop)'],
   ['shop.example', 'Purchases: events break the rule on shop.example', ''],
   ['Shop', 'Purchases on Shop: 0 events', ''],
-])('the subject names the domain %s once: %s', (name, title, end) => {
+])('the subject contains the domain name %s only once: %s', (name, title, end) => {
   const message = buildMessage({ ...facts, domain: { id: 'dom_1', name }, issue: { ...facts.issue, title } })
   expect(subjectOf(message)).toBe(`[critical] New issue: ${title}${end}`)
 })
 
-test('the message names who resolved an issue and its notes', () => {
+test('a resolution message includes the user and the notes', () => {
   const issue = { ...facts.issue, resolvedBy: 'Ann', notes: 'Fixed in\nrelease 42' }
   const resolved = buildMessage({ ...facts, transition: 'resolved', issue })
   expect(rowsOf(resolved)).toContainEqual(['Resolved by', 'Ann'])
@@ -225,7 +225,7 @@ test('the message names who resolved an issue and its notes', () => {
   expect([labels.includes('Resolved by'), labels.includes('Note')]).toEqual([false, true])
 })
 
-test('a test message has only a sentence and a link', () => {
+test('a test message contains only a summary and a link', () => {
   const message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
   expect(subjectOf(message)).toBe('Tagwarden: test')
   expect(textOf(message)).toBe(
@@ -233,7 +233,7 @@ test('a test message has only a sentence and a link', () => {
   )
 })
 
-test('a failure message names the notification and the reason', () => {
+test('a failure message includes the notification and the reason', () => {
   const lost = buildMessage(facts)
   const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
   expect(message.sentence).toBe(
@@ -292,12 +292,12 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
 /** Returns the message after JSON serialization and parsing, as it is in the outbox. */
 const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
 
-describe('with hostile names of alerts, events and pages', () => {
+describe('a message with hostile names of alerts, events and pages', () => {
   const parameters = { numRuns: 150 }
 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
   const unfit = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
-  test('a subject is one short line', () => {
+  test('has a subject of one short line', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const subject = subjectOf(stored(some))
@@ -309,7 +309,7 @@ describe('with hostile names of alerts, events and pages', () => {
     )
   })
 
-  test('the text has one line for each fact', () => {
+  test('has one line of text for each fact', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const message = stored(some)
@@ -334,7 +334,7 @@ describe('with hostile names of alerts, events and pages', () => {
     ),
   )
 
-  test('the page has only our elements and loads nothing', () => {
+  test('has an HTML page with only its own elements, which loads nothing', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const page = htmlOf(stored(some))
@@ -354,7 +354,7 @@ describe('with hostile names of alerts, events and pages', () => {
     )
   })
 
-  test('a webhook body stays below 20 kB without losing data', () => {
+  test('has a webhook body below 20 kB that loses no data', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const body = webhookBody(stored(some))
@@ -370,7 +370,7 @@ describe('with hostile names of alerts, events and pages', () => {
   })
 })
 
-test('a sample is complete if it fits, else truncated', () => {
+test('a sample is complete if it fits, and is truncated otherwise', () => {
   const small = { a: 1, b: { c: [true, null, 'x'] }, d: '' }
   const withSample = (sample: Record<string, unknown>) =>
     buildMessage({
@@ -387,7 +387,7 @@ test('a sample is complete if it fits, else truncated', () => {
   expect(withSample(deep)).toEqual({ a: { b: { c: { d: '…' } } } })
 })
 
-test('text is escaped in HTML and attributes', () => {
+test('special characters are escaped in HTML and attributes', () => {
   expect(escapeHtml(`<a href="x" title='y'>&amp;`)).toBe('&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;')
 })
 
@@ -399,8 +399,8 @@ test.each([
   ['\ud800', '\ufffd'],
   ['x'.repeat(11), `${'x'.repeat(9)}…`],
   [`${'x'.repeat(8)}😀😀`, `${'x'.repeat(8)}…`],
-])('one line of %j', (text, line) => expect(oneLine(text, 10)).toBe(line))
+])('%j is reduced to one line', (text, line) => expect(oneLine(text, 10)).toBe(line))
 
-test('numbers read the same everywhere', () => {
+test('numbers have the same format everywhere', () => {
   expect([1234567.891, 0.5, 1 / 3, -2].map(numberText)).toEqual(['1,234,567.89', '0.5', '0.33', '-2'])
 })

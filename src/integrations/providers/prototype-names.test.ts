@@ -15,6 +15,6 @@ test('an unknown Teams error code has no special meaning', () => {
   expect(() => requireSuccess(answer)).toThrow(expect.objectContaining({ name: 'CallFailed' }))
 })
 
-test('an unknown tag type is its own display name', () => {
+test('the display name of an unknown tag type is the type itself', () => {
   expect(displayTypeOf('constructor', new Map())).toBe('constructor')
 })

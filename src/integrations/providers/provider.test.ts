@@ -9,7 +9,7 @@ import type { OrgFacts } from './provider.ts'
 
 const guard = addressGuard([])
 
-describe('the verdict on', () => {
+describe('the delivery verdict', () => {
   const retried = [408, 425, 429, ...Array.from({ length: 100 }, (_, index) => 500 + index)]
   const everyStatus: [number, Verdict][] = Array.from({ length: 900 }, (_, index) => {
     const status = 100 + index
@@ -54,14 +54,14 @@ describe('the verdict on', () => {
   ]
   const reply = (status: number): Reply => ({ kind: 'status', status, headers: {}, body: '' })
 
-  test.each(named)('%i is %s', (status, verdict) => expect(verdictOf(reply(status))).toBe(verdict))
-  test('every other status', () => {
+  test.each(named)('for status %i is %s', (status, verdict) => expect(verdictOf(reply(status))).toBe(verdict))
+  test('for every other status is as specified', () => {
     for (const [status, verdict] of everyStatus) expect([status, verdictOf(reply(status))]).toEqual([status, verdict])
   })
   test.each([
     [true, 'broken'],
     [false, 'retry'],
-  ] as const)('an error that is permanent: %p', (permanent, verdict) => {
+  ] as const)('for an error depends on its permanent flag: %p', (permanent, verdict) => {
     expect(verdictOf({ kind: 'error', message: '', permanent })).toBe(verdict)
   })
 })
@@ -76,7 +76,7 @@ describe('e-mail addresses', () => {
     ['root@localhost', ['root@localhost']],
     ['owners', ['alice@example.com']],
   ]
-  test.each(taken)('%j', (target, to) => expect(mailTargets.settingsOf(target, org)).toEqual({ to }))
+  test.each(taken)('are parsed from %j', (target, to) => expect(mailTargets.settingsOf(target, org)).toEqual({ to }))
 
   const refused = [
     '',
@@ -98,11 +98,11 @@ describe('e-mail addresses', () => {
     `ann@${'a.'.repeat(130)}com`,
     Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join(','),
   ]
-  test.each(refused)('%j is refused', (target) => {
+  test.each(refused)('are rejected: %j', (target) => {
     expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  test('`owners` is refused without an owner', () => {
+  test('`owners` is rejected without an owner', () => {
     expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })
@@ -116,7 +116,7 @@ describe('the channels of an alert', () => {
   }
   const good = { type: 'email', target: 'ann@example.com' } as const
 
-  test('can be addresses, URLs and integrations', () => {
+  test('can be e-mail addresses, URLs and integrations', () => {
     check(good, { type: 'email', target: 'owners' })
     check(good, { type: 'webhook', target: 'https://hooks.example.com' }, { type: 'webhook', target: 'int_hook' })
   })
@@ -143,14 +143,14 @@ describe('the channels of an alert', () => {
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
     ['webhook', 'int_other', 'channels[1].target: webhook integration int_other does not exist'],
     ['webhook', 'int_chat', 'channels[1].target: webhook integration int_chat does not exist'],
-  ] as const)('%s to %s is refused', (type, target, message) => {
+  ] as const)('%s to %s is rejected', (type, target, message) => {
     expect(() => check(good, { type, target })).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )
   })
 })
 
-test('every type belongs to exactly one provider', () => {
+test('every integration type has exactly one provider', () => {
   for (const provider of PROVIDERS) expect(findProvider(PROVIDERS, provider.type)).toBe(provider)
   expect(new Set(PROVIDERS.map(({ type }) => type)).size).toBe(PROVIDERS.length)
   expect(findProvider(PROVIDERS, 'pigeon')).toBeNull()

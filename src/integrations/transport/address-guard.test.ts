@@ -22,7 +22,7 @@ const resolver =
     return addresses
   }
 
-describe('a URL to save', () => {
+describe('URL validation', () => {
   const allowed: [string, string][] = [
     ['https://hooks.example.com/a?b=c', 'https://hooks.example.com/a?b=c'],
     ['HTTPS://Hooks.Example.COM', 'https://hooks.example.com/'],
@@ -36,7 +36,7 @@ describe('a URL to save', () => {
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['https://localhost.example.com/', 'https://localhost.example.com/'],
   ]
-  test.each(allowed)('%s is %s', (url, href) => expect(check(url)).toBe(href))
+  test.each(allowed)('accepts %s as %s', (url, href) => expect(check(url)).toBe(href))
 
   const https = 'must be an https URL'
   const spaces = 'must be a URL without spaces'
@@ -66,7 +66,7 @@ describe('a URL to save', () => {
     ['https://hooks.example.com:1023/', 'port 1023 is not allowed'],
     [`https://hooks.example.com/${'x'.repeat(2000)}`, 'at most 2000 characters'],
   ]
-  test.each(refused)('%j is refused', (url, reason) => {
+  test.each(refused)('rejects %j', (url, reason) => {
     const answer = check(url)
     expect(answer).toStartWith('refused: ')
     expect(answer).toContain(reason)
@@ -117,13 +117,13 @@ describe('a URL to save', () => {
     ['https://metadata.google.internal/', 'this machine or its cloud'],
     ['https://Metadata.Google.Internal./', 'this machine or its cloud'],
   ]
-  test.each(tricks)('%s is detected', (url, reason) => {
+  test.each(tricks)('detects the forbidden host in %s', (url, reason) => {
     const answer = check(url)
     expect(answer).toStartWith('refused: host ')
     expect(answer).toContain(reason)
   })
 
-  test('every spelling of a local address is refused', () => {
+  test('rejects every spelling of a loopback address', () => {
     const last = fc.integer({ min: 0, max: 0xff_ffff })
     const radix = fc.constantFrom<[string, number]>(['', 10], ['0x', 16], ['0', 8])
     fc.assert(
@@ -152,7 +152,7 @@ describe('the allow list', () => {
     [['169.254.169.254/32'], 'http://169.254.169.254/'],
     [['metadata.google.internal'], 'http://metadata.google.internal/'],
   ]
-  test.each(open)('%j opens %s', (allow, url) => expect(check(url, allow)).not.toContain('refused'))
+  test.each(open)('%j allows %s', (allow, url) => expect(check(url, allow)).not.toContain('refused'))
 
   const closed: [string[], string][] = [
     [['127.0.0.1'], 'http://127.0.0.2:9000/'],
@@ -168,10 +168,10 @@ describe('the allow list', () => {
     [['fc00::/7'], 'https://[fd00:ec2::254]/'],
     [['64:ff9b::/96'], 'https://[64:ff9b::127.0.0.1]/'],
   ]
-  test.each(closed)('%j does not open %s', (allow, url) => expect(check(url, allow)).toContain('refused'))
+  test.each(closed)('%j does not allow %s', (allow, url) => expect(check(url, allow)).toContain('refused'))
 
   test.each(['http://x', 'x:80', 'x/y', '10.0.0.0/40', '*.corp', 'a b', 'me@x', '300.1.1.1', '..', '127.1'])(
-    'refuses the entry %j',
+    'rejects the entry %j',
     (entry) => {
       expect(() => addressGuard(['ok.example', entry])).toThrow(`"${entry}" is not a host name, address or CIDR block`)
     },
@@ -195,7 +195,7 @@ describe('resolved addresses', () => {
   })
   const vet = (url: string, allow: string[] = []) => addressGuard(allow).vet(new URL(url), names)
 
-  test('are all returned, with the name and the port', async () => {
+  test('are all returned with the host name and port', async () => {
     expect(await vet('https://hooks.example.com/x')).toEqual({
       host: 'hooks.example.com',
       port: 443,
@@ -221,7 +221,7 @@ describe('resolved addresses', () => {
     ['https://metadata.example/', 'metadata'],
     ['https://zone.example/', 'link-local'],
     ['https://127.0.0.1/', 'loopback'],
-  ])('%s is refused, without saying which address', async (url, reason) => {
+  ])('of %s are rejected without revealing the address', async (url, reason) => {
     const { code, message } = await vet(url).catch((error) => error)
     expect(code).toBe('invalid')
     expect(message).toContain(reason)
@@ -229,13 +229,13 @@ describe('resolved addresses', () => {
   })
 
   test.each(['https://unknown.example/', 'https://nothing.example/', 'https://nonsense.example/'])(
-    '%s may resolve later',
+    'of %s may become available later',
     async (url) => {
       expect(await vet(url).catch((error) => error)).toMatchObject({ code: 'upstream' })
     },
   )
 
-  test('are allowed if all of them, or the name, are listed', async () => {
+  test('are allowed if all of them, or the host name, are listed', async () => {
     expect((await vet('https://mixed.example/', ['10.0.0.0/8'])).addresses).toHaveLength(2)
     expect((await vet('http://localtest.example/', ['localtest.example'])).addresses).toHaveLength(1)
     await expect(vet('https://mixed6.example/', ['10.0.0.0/8'])).rejects.toThrow('loopback')
@@ -246,7 +246,7 @@ describe('resolved addresses', () => {
     expect((await vet('https://metadata.example/', ['169.254.169.254'])).addresses).toHaveLength(1)
   })
 
-  test('come from the system by default', async () => {
+  test('are provided by the system resolver by default', async () => {
     expect(await systemResolve('localhost')).toContain('127.0.0.1')
     await expect(strict.vet(new URL('https://localhost/'))).rejects.toThrow('loopback')
   })

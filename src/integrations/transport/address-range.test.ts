@@ -47,9 +47,9 @@ const RANGES: [block: string, tier: Tier, inside: string[], outsideIsPublic: str
   ['ff00::/8', 'forbidden', ['ff00::', 'ff02::1', 'ffff:ffff::'], []],
 ]
 
-describe.each(RANGES)('%s is %s', (_block, tier, inside, outside) => {
-  test.each(inside)('%s', (text) => expect(tierOf(text)).toBe(tier))
-  test.each(outside)('and %s is public', (text) => expect(tierOf(text)).toBe('public'))
+describe.each(RANGES)('the range %s (%s)', (_block, tier, inside, outside) => {
+  test.each(inside)('contains %s', (text) => expect(tierOf(text)).toBe(tier))
+  test.each(outside)('does not contain %s, which is public', (text) => expect(tierOf(text)).toBe('public'))
 })
 
 const EMBEDDED: [form: string, write: (high: string, low: string) => string][] = [
@@ -71,18 +71,18 @@ function groupsOf(v4: string): [string, string] {
   return [hex.slice(0, 4), hex.slice(4)]
 }
 
-describe.each(EMBEDDED)('an IPv4 address embedded in a %s address is classified as IPv4', (form, write) => {
+describe.each(EMBEDDED)('an IPv4 address embedded in a %s address', (form, write) => {
   test.each([
     ['127.0.0.1', 'forbidden'],
     ['169.254.169.254', 'forbidden'],
     ['10.1.2.3', 'private'],
     ['192.168.1.1', 'private'],
     ['8.8.8.8', 'public'],
-  ] as const)('%s is %s', (v4, tier) => {
+  ] as const)('%s is classified as %s', (v4, tier) => {
     expect(tierOf(write(...groupsOf(v4)))).toBe(tier)
   })
 
-  test('whatever it is', () => {
+  test('is classified like the IPv4 address itself', () => {
     fc.assert(
       fc.property(fc.ipV4(), (v4) => {
         // `::` and `::1` are not IPv4-compatible addresses.

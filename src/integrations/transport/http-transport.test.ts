@@ -44,7 +44,7 @@ test('sends method, path, headers and body, and returns status, headers and body
   ])
 })
 
-test('redirects are returned, not followed', async () => {
+test('redirects are returned without being followed', async () => {
   await using server = receiver(({ path }) =>
     path === '/secret' ? new Response('inner') : new Response(null, { status: 302, headers: { location: '/secret' } }),
   )
@@ -52,19 +52,19 @@ test('redirects are returned, not followed', async () => {
   expect(server.requests).toHaveLength(1)
 })
 
-describe('the guard', () => {
+describe('the address guard', () => {
   test.each([
     'http://127.0.0.1:1/',
     'https://127.0.0.1:8443/',
     'https://localhost:8443/',
     'https://me:pass@example.com/',
     'https://example.com:22/',
-  ])('refuses %s for good, before anything is connected', async (url) => {
+  ])('permanently rejects %s before connecting', async (url) => {
     const reply = await post(url, { guard: addressGuard([]) })
     expect(reply).toMatchObject({ kind: 'error', permanent: true })
   })
 
-  test('checks resolved addresses at every attempt', async () => {
+  test('checks resolved addresses on every attempt', async () => {
     const resolve: Resolve = async () => ['10.0.0.1']
     const reply = await post('https://hooks.elsewhere.example/', { resolve })
     expect(reply).toEqual({
@@ -75,7 +75,7 @@ describe('the guard', () => {
     })
   })
 
-  test('a name that does not resolve may do so later', async () => {
+  test('reports an unresolvable name as a temporary error', async () => {
     const resolve: Resolve = () => Promise.reject(new Error('ENOTFOUND'))
     expect(await post('https://hooks.elsewhere.example/', { resolve })).toEqual({
       kind: 'error',
@@ -84,7 +84,7 @@ describe('the guard', () => {
     })
   })
 
-  test('a name that changes between the check and the connection gains nothing', async () => {
+  test('connects to the checked address even if the name then resolves differently', async () => {
     await using vetted = receiver(() => new Response('vetted'))
     await using other = receiver(() => new Response('other'), '127.0.0.2', vetted.port)
     const answers = [['127.0.0.1'], ['127.0.0.2']]
@@ -96,7 +96,7 @@ describe('the guard', () => {
     expect(vetted.requests[0]?.headers.host).toBe(`hooks.example.com:${vetted.port}`)
   })
 
-  test('connections are not reused, so every request is checked', async () => {
+  test('checks every request, because connections are not reused', async () => {
     await using one = receiver(() => new Response('one'))
     await using two = receiver(() => new Response('two'), '127.0.0.2', one.port)
     const url = `http://hooks.example.com:${one.port}/`
@@ -114,7 +114,7 @@ test('tries the next address if one does not respond', async () => {
 })
 
 describe('temporary failures', () => {
-  test('a closed port', async () => {
+  test('include a closed port', async () => {
     const server = receiver()
     await server[Symbol.asyncDispose]()
     const failed = { kind: 'error', message: 'the connection failed: ECONNREFUSED', permanent: false }
@@ -126,7 +126,7 @@ describe('temporary failures', () => {
     ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['half a head', 'HTTP/1.1 200 OK\r\ncontent-'],
     ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
-  ])('an answer that is %s', async (_name, bytes) => {
+  ])('include a response that is %s', async (_name, bytes) => {
     using server = await raw((socket) => socket.end(bytes))
     expect(await post(server.url, { timeoutMs: 500 })).toMatchObject({ kind: 'error', permanent: false })
   })
@@ -135,7 +135,7 @@ describe('temporary failures', () => {
     ['no answer', ''],
     ['a head without an end', 'HTTP/1.1 200 OK\r\nx-'],
     ['a body without an end', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
-  ])('%s in time', async (_name, bytes) => {
+  ])('include a timeout: %s', async (_name, bytes) => {
     using server = await raw((socket) => socket.write(bytes))
     expect(await post(server.url, { timeoutMs: 60 })).toEqual({
       kind: 'error',
@@ -145,13 +145,13 @@ describe('temporary failures', () => {
     })
   })
 
-  test('a resolver that never answers', async () => {
+  test('include a resolver that never responds', async () => {
     const resolve: Resolve = () => new Promise(() => undefined)
     const reply = await post('https://hooks.example.com/', { resolve, timeoutMs: 30 })
     expect(reply).toMatchObject({ kind: 'error', message: 'no response within 0.03 s' })
   })
 
-  test('a stop in the middle', async () => {
+  test('include a stop during the request', async () => {
     const stop = new AbortController()
     using server = await raw(() => stop.abort())
     const stopped = { kind: 'error', message: 'stopped before a response arrived', permanent: false }
@@ -184,28 +184,36 @@ describe('a response with a size limit', () => {
     return await send({ kind: 'http', method: 'GET', url: server.url, headers: {}, body: '', maxAnswerBytes }, never)
   }
 
-  test.each([0, 1, MAX_REPLY_BYTES, 1024 * 1024])('%i bytes come whole', async (size) => {
+  test.each([0, 1, MAX_REPLY_BYTES, 1024 * 1024])('of %i bytes is returned in full', async (size) => {
     expect(await ask(size, size)).toMatchObject({ kind: 'status', status: 200, body: 'x'.repeat(size) })
   })
 
-  test.each([1, MAX_REPLY_BYTES + 1, 1024 * 1024])('%i bytes are an error where one less is wanted', async (size) => {
-    expect(await ask(size, size - 1)).toEqual({
-      kind: 'error',
-      message: `the response is larger than ${size - 1} bytes`,
-      permanent: true,
+  test.each([1, MAX_REPLY_BYTES + 1, 1024 * 1024])(
+    'of %i bytes is an error if it exceeds the limit by one',
+    async (size) => {
+      expect(await ask(size, size - 1)).toEqual({
+        kind: 'error',
+        message: `the response is larger than ${size - 1} bytes`,
+        permanent: true,
+      })
+    },
+  )
+})
+
+test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+  'the method %s is sent unchanged',
+  async (method) => {
+    await using server = receiver()
+    const send = httpTransport({ guard: local })
+    const body = method === 'GET' || method === 'HEAD' ? '' : 'höhe'
+    expect(await send({ kind: 'http', method, url: server.url, headers: {}, body }, never)).toMatchObject({
+      status: 200,
     })
-  })
-})
+    expect(server.requests).toMatchObject([{ method, body }])
+  },
+)
 
-test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('%s goes out as it is', async (method) => {
-  await using server = receiver()
-  const send = httpTransport({ guard: local })
-  const body = method === 'GET' || method === 'HEAD' ? '' : 'höhe'
-  expect(await send({ kind: 'http', method, url: server.url, headers: {}, body }, never)).toMatchObject({ status: 200 })
-  expect(server.requests).toMatchObject([{ method, body }])
-})
-
-test('a header with a line break is not sent', async () => {
+test('a header that contains a line break is not sent', async () => {
   await using server = receiver()
   const send = httpTransport({ guard: local })
   const headers = { 'x-test': 'a\r\nx-other: b' }
@@ -216,7 +224,7 @@ test('a header with a line break is not sent', async () => {
 
 const openssl = Bun.which('openssl')
 
-describe.skipIf(!openssl)('https', () => {
+describe.skipIf(!openssl)('https requests', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tls-'))
   const file = (name: string) => join(folder, name)
   let ca = ''
@@ -241,12 +249,12 @@ describe.skipIf(!openssl)('https', () => {
 
   const resolve: Resolve = async () => ['127.0.0.1']
 
-  test('the certificate is checked for the name, not for the address', async () => {
+  test('the certificate is checked against the host name, not the IP address', async () => {
     const url = `https://hooks.example.com:${server.port}/in`
     expect(await post(url, { resolve, ca })).toMatchObject({ kind: 'status', status: 200, body: 'secure /in' })
   })
 
-  test('a URL that spells an address is checked for that', async () => {
+  test('the certificate is checked against the IP address if the URL contains one', async () => {
     expect(await post(`https://127.0.0.4:${server.port}/`, { ca })).toMatchObject({ kind: 'status', status: 200 })
     expect(await post(`https://127.0.0.5:${server.port}/`, { ca })).toEqual({
       kind: 'error',
@@ -258,14 +266,14 @@ describe.skipIf(!openssl)('https', () => {
   test.each([
     ['of another name', 'other.example.com', () => ca, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['that nobody trusts', 'hooks.example.com', () => undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  ])('a certificate %s is refused', async (_name, host, trusted, code) => {
+  ])('a certificate %s is rejected', async (_name, host, trusted, code) => {
     const pem = trusted()
     const options = { resolve, ...(pem === undefined ? {} : { ca: pem }) }
     const reply = await post(`https://${host}:${server.port}/`, options)
     expect(reply).toEqual({ kind: 'error', message: `the connection failed: ${code}`, permanent: false })
   })
 
-  test('goes through a proxy by CONNECT, which resolves the name', async () => {
+  test('use CONNECT through a proxy, which resolves the name', async () => {
     await using proxy = await forwardProxy(Number(server.port))
     const noResolve: Resolve = () => Promise.reject(new Error('the proxy resolves'))
     const reply = await post(`https://hooks.example.com/in`, { proxy: proxy.url, ca, resolve: noResolve })
@@ -302,7 +310,7 @@ async function forwardProxy(port: number) {
 }
 
 describe('a proxy', () => {
-  test('gets http requests in absolute form', async () => {
+  test('receives http requests in absolute form', async () => {
     await using proxy = await forwardProxy(0)
     const reply = await post('http://hooks.example.com/in?a=1', { proxy: proxy.url })
     expect(reply).toMatchObject({ kind: 'status', status: 200, body: 'forwarded' })
@@ -310,7 +318,7 @@ describe('a proxy', () => {
   })
 
   test.each(['https://10.0.0.1/', 'https://localhost/', 'https://169.254.169.254/', 'http://other.example.com/'])(
-    'is not asked for %s',
+    'is not used for %s',
     async (url) => {
       await using proxy = await forwardProxy(0)
       expect(await post(url, { proxy: proxy.url })).toMatchObject({ kind: 'error', permanent: true })
@@ -325,18 +333,21 @@ describe('a proxy', () => {
     ['more than it was asked', 'HTTP/1.1 200 OK\r\n\r\nsmuggled', 'the proxy refused the connection: HTTP 200'],
     ['without an end', 'x'.repeat(9000), 'the proxy refused the connection: HTTP error'],
     ['half a head', 'HTTP/1.1 200 OK\r\n', 'the proxy closed the connection'],
-  ])('that answers %s is an error', async (_name, answer, message) => {
+  ])('that responds with %s causes an error', async (_name, answer, message) => {
     using proxy = await raw((socket) => socket.end(answer))
     const reply = await post('https://hooks.example.com/', { proxy: proxy.url })
     expect(reply).toEqual({ kind: 'error', message, permanent: false })
   })
 
-  test.each(['proxy.example:3128', 'socks5://proxy.example', 'https://proxy.example'])('cannot be %s', (proxy) => {
-    expect(() => httpTransport({ guard: local, proxy })).toThrow('TAGWARDEN_OUTBOUND_PROXY')
-  })
+  test.each(['proxy.example:3128', 'socks5://proxy.example', 'https://proxy.example'])(
+    'is rejected in configuration: %s',
+    (proxy) => {
+      expect(() => httpTransport({ guard: local, proxy })).toThrow('TAGWARDEN_OUTBOUND_PROXY')
+    },
+  )
 })
 
-test('no error repeats path, query or headers', async () => {
+test('no error contains the path, query or headers', async () => {
   const url = 'https://hooks.example.com:1/s3cret?token=s3cret'
   const outbound: HttpOutbound = { kind: 'http', method: 'POST', url, headers: { a: 's3cret' }, body: 's3cret' }
   for (const resolve of [async () => ['127.0.0.1'], async () => ['10.0.0.1'], async () => []]) {

@@ -23,7 +23,7 @@ function headersOf(source: string): string[] {
   return head.replace(/\r\n[ \t]+/g, ' ').split('\r\n')
 }
 
-test('a mail has both bodies, an id that stays, and a thread', async () => {
+test('a mail has text and HTML bodies, a stable id and a thread', async () => {
   await using box = await mailbox()
   const send = mailTransport({ smtpUrl: at(box.port), from })
   expect(await send(mail, never)).toEqual({ kind: 'status', status: 250, headers: {}, body: '' })
@@ -42,14 +42,14 @@ test('a mail has both bodies, an id that stays, and a thread', async () => {
   })
 })
 
-test('a single mail names no thread', async () => {
+test('a mail without a thread has no References header', async () => {
   await using box = await mailbox()
   await mailTransport({ smtpUrl: at(box.port), from })({ ...mail, threadId: null }, never)
   expect(headersOf(box.mails[0]?.source ?? '').some((line) => line.startsWith('References'))).toBe(false)
 })
 
 test.each(['a\r\nBcc: eve@example.com', 'a\nX-Other: 1', 'a\r\n\r\nbody', 'a\u0000b\u2028c'])(
-  'the subject %j adds no header',
+  "the subject %j can't inject a header",
   async (subject) => {
     await using box = await mailbox()
     await mailTransport({ smtpUrl: at(box.port), from })({ ...mail, subject }, never)
@@ -60,7 +60,7 @@ test.each(['a\r\nBcc: eve@example.com', 'a\nX-Other: 1', 'a\r\n\r\nbody', 'a\u00
   },
 )
 
-test('pictures are part of the page, and no file to be downloaded', async () => {
+test('pictures are embedded in the HTML, not attached as downloads', async () => {
   await using box = await mailbox()
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47)
   const page = '<p>the page</p><img src="cid:chart.dlv_1@tagwarden">'
@@ -76,7 +76,7 @@ test('pictures are part of the page, and no file to be downloaded', async () => 
   expect(source).toContain(Buffer.from(png).toString('base64'))
 })
 
-test('a further header is one header', async () => {
+test("an additional header can't inject further headers", async () => {
   await using box = await mailbox()
   const headers = { 'List-Unsubscribe': '<https://watch.example/u>\r\nBcc: eve@example.com', 'X-A\r\nBcc': 'b' }
   await mailTransport({ smtpUrl: at(box.port), from })({ ...mail, headers }, never)
@@ -86,14 +86,14 @@ test('a further header is one header', async () => {
   expect(box.mails[0]?.to).toEqual(['ann@example.com'])
 })
 
-describe('a refusal', () => {
+describe('a rejection by the mail server', () => {
   const refusals: [string, number, boolean][] = [
     ['mailbox full', 452, false],
     ['greylisted', 451, false],
     ['unknown user', 550, true],
     ['policy', 554, true],
   ]
-  test.each(refusals)('%s (%i): permanent is %p', async (text, code, permanent) => {
+  test.each(refusals)('with %s (%i) is permanent: %p', async (text, code, permanent) => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(smtpRefusal(code, `<${address}>: ${text}`)),
     })
@@ -104,7 +104,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of some addresses is noted; the mail went', async () => {
+  test('of some addresses is noted, and the others receive the mail', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(address.startsWith('no') ? smtpRefusal(550, 'nobody') : null),
     })
@@ -116,7 +116,7 @@ describe('a refusal', () => {
     expect(box.mails.map(({ to }) => to)).toEqual([['ann@example.com']])
   })
 
-  test('now of one and for good of another is worth a repeat', async () => {
+  test('is temporary if it is temporary for any recipient', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(smtpRefusal(address.startsWith('no') ? 550 : 451, 'not you')),
     })
@@ -129,7 +129,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('of the sign-in repeats nothing of what was sent', async () => {
+  test('of the sign-in reveals no credentials', async () => {
     await using box = await mailbox({
       authOptional: false,
       allowInsecureAuth: true,
@@ -144,8 +144,8 @@ describe('a refusal', () => {
   })
 })
 
-describe('no answer', () => {
-  test('because nobody listens', async () => {
+describe('a missing response', () => {
+  test('is a temporary error if the server is unreachable', async () => {
     const box = await mailbox()
     await box[Symbol.asyncDispose]()
     const reply = await mailTransport({ smtpUrl: at(box.port, 'me:s3cret@'), from })(mail, never)
@@ -154,14 +154,14 @@ describe('no answer', () => {
     expect(JSON.stringify(reply)).not.toContain('s3cret')
   })
 
-  test('in time', async () => {
+  test('is a temporary error after the timeout', async () => {
     await using box = await mailbox({ onConnect: () => undefined })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 50 })(mail, never)
     const message = 'the mail server did not respond within 0.05 s'
     expect(reply).toEqual({ kind: 'error', message, permanent: false, hung: true })
   })
 
-  test('before the program stops', async () => {
+  test('is a temporary error if the program stops first', async () => {
     const stop = new AbortController()
     await using box = await mailbox({ onConnect: () => stop.abort() })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 1000 })(mail, stop.signal)
@@ -169,7 +169,7 @@ describe('no answer', () => {
   })
 })
 
-test.each([null, ''])('without a mail server (%j) every mail is refused for good', async (smtpUrl) => {
+test.each([null, ''])('without a mail server (%j), every mail fails permanently', async (smtpUrl) => {
   expect(await mailTransport({ smtpUrl, from })(mail, never)).toEqual({
     kind: 'error',
     message: 'no mail server is configured (TAGWARDEN_SMTP_URL)',
@@ -177,8 +177,11 @@ test.each([null, ''])('without a mail server (%j) every mail is refused for good
   })
 })
 
-test.each(['mail.example.com', 'http://mail.example.com', 'smtp://', 'me:s3cret@mail'])('%s is refused', (smtpUrl) => {
-  const make = () => mailTransport({ smtpUrl, from })
-  expect(make).toThrow('TAGWARDEN_SMTP_URL: must be smtp://')
-  expect(make).not.toThrow('s3cret')
-})
+test.each(['mail.example.com', 'http://mail.example.com', 'smtp://', 'me:s3cret@mail'])(
+  'the SMTP URL %s is rejected',
+  (smtpUrl) => {
+    const make = () => mailTransport({ smtpUrl, from })
+    expect(make).toThrow('TAGWARDEN_SMTP_URL: must be smtp://')
+    expect(make).not.toThrow('s3cret')
+  },
+)

@@ -17,7 +17,7 @@ function server(answer: (request: Request) => Response) {
   return { url: `http://127.0.0.1:${running.port}`, asked, [Symbol.asyncDispose]: () => running.stop(true) }
 }
 
-test('reaches private addresses, sends a form, and gives status, headers and body', async () => {
+test('reaches private addresses, sends a form, and returns status, headers and body', async () => {
   await using provider = server(() => new Response('{"a":1}', { status: 400, headers: { 'content-type': 'a/b' } }))
   const body = new URLSearchParams({ code: 'x y' })
   const response = await operatorFetch({ proxy: '', ca: '' })(`${provider.url}/token?q=1`, {
@@ -33,20 +33,20 @@ test('reaches private addresses, sends a form, and gives status, headers and bod
   expect(provider.asked).toEqual([`POST ${provider.url}/token?q=1`])
 })
 
-test('goes through the proxy, and nowhere else', async () => {
+test('sends requests only through the proxy', async () => {
   await using provider = server(() => new Response('direct'))
   await using proxy = server(() => new Response('no way', { status: 502 }))
   const response = await operatorFetch({ proxy: proxy.url, ca: '' })(`${provider.url}/keys`, get)
   expect([response.status, provider.asked, proxy.asked]).toEqual([502, [], [`GET ${provider.url}/keys`]])
 })
 
-test('follows no redirect', async () => {
+test('does not follow redirects', async () => {
   await using provider = server(({ url }) => Response.redirect(url, 302))
   expect((await operatorFetch({ proxy: '', ca: '' })(provider.url, get)).status).toBe(302)
   expect(provider.asked).toHaveLength(1)
 })
 
-test('an answer of more than a megabyte is an error', async () => {
+test('a response of more than a megabyte is an error', async () => {
   await using provider = server(() => new Response('x'.repeat(1024 * 1024 + 1)))
   await expect(operatorFetch({ proxy: '', ca: '' })(provider.url, get)).rejects.toThrow('is larger than')
 })

@@ -43,17 +43,20 @@ async function saidBy(line: AsyncIterable<string>): Promise<string[]> {
   return texts
 }
 
-test.each([0, 1, 125, 126, 65_535, 65_536, 200_000])('a text of %i characters goes there and back', async (length) => {
-  await using server = echo({ compress: true })
-  const line = await open(server.url)
-  const text = 'ä'.repeat(length)
-  line.send(text)
-  line.send('second')
-  line.send('bye')
-  expect(await saidBy(line)).toEqual([text, 'second'])
-})
+test.each([0, 1, 125, 126, 65_535, 65_536, 200_000])(
+  'a message of %i characters is sent and received unchanged',
+  async (length) => {
+    await using server = echo({ compress: true })
+    const line = await open(server.url)
+    const text = 'ä'.repeat(length)
+    line.send(text)
+    line.send('second')
+    line.send('bye')
+    expect(await saidBy(line)).toEqual([text, 'second'])
+  },
+)
 
-test('goes to the address that the guard has vetted, by the name of the URL', async () => {
+test('connects to the address checked by the guard, with the host name of the URL', async () => {
   await using server = echo()
   const resolve = async () => ['127.0.0.1']
   const line = await open(`ws://chat.example.com:${server.port}/link`, { resolve })
@@ -69,11 +72,11 @@ test.each([
   ['wss://me:secret@chat.example.com/', 'must not carry'],
   ['wss://chat.example.com:22/', 'port 22 is not allowed'],
   ['ftp://chat.example.com/', 'must be an https URL'],
-])('%s is refused before anything is sent', async (url, message) => {
+])('%s is rejected before anything is sent', async (url, message) => {
   await expect(open(url)).rejects.toThrow(message)
 })
 
-test('a name that leads to a private address is refused', async () => {
+test('a name that resolves to a private address is rejected', async () => {
   const resolve = async () => ['10.1.2.3']
   await expect(open('wss://other.example.com/link', { resolve })).rejects.toThrow('resolves to a private address')
 })
@@ -83,7 +86,7 @@ async function listening(server: Server | TcpServer): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('goes through a proxy by CONNECT, plain too', async () => {
+test('connects through a proxy with CONNECT, even without TLS', async () => {
   await using server = echo()
   const seen: unknown[] = []
   const proxy = createServer()
@@ -128,17 +131,17 @@ test.each([
   ],
   ['nonsense', 'SSH-2.0-OpenSSH\r\n\r\n', 'the WebSocket handshake was refused: HTTP error'],
   ['an answer without an end', 'x'.repeat(20_000), 'the response head is too long'],
-])('%s is no connection', async (_name, answer, message) => {
+])('fails to connect: %s', async (_name, answer, message) => {
   using server = await answering((socket) => socket.write(answer))
   await expect(open(server.url)).rejects.toThrow(message)
 })
 
-test('a server that says nothing is given up', async () => {
+test('connecting to a server that does not respond times out', async () => {
   using server = await answering(() => undefined)
   await expect(open(server.url, { timeoutMs: 30 })).rejects.toThrow('not connected within')
 })
 
-test('a connection on which nothing comes any more is broken, and one that answers pings is not', async () => {
+test('a silent connection fails, unless the server answers pings', async () => {
   await using server = echo()
   const line = await open(server.url, { quietMs: 300 })
   // After three intervals without data, the connection would be considered broken.
@@ -148,7 +151,7 @@ test('a connection on which nothing comes any more is broken, and one that answe
   expect(await saidBy(line)).toEqual(['still here'])
 })
 
-test('a stop ends it', async () => {
+test('a stop closes the connection', async () => {
   await using server = echo()
   const stopping = new AbortController()
   const line = await open(server.url, {}, stopping.signal)
@@ -158,7 +161,7 @@ test('a stop ends it', async () => {
   await expect(open(server.url, {}, stopping.signal)).rejects.toThrow()
 })
 
-describe('frames', () => {
+describe('WebSocket frames', () => {
   /** A frame as a server sends it, without a mask. */
   const frame = (opcode: number, payload: Buffer, isLast = true) => {
     const short = payload.length < 126
@@ -167,7 +170,7 @@ describe('frames', () => {
     return Buffer.concat([Buffer.from([(isLast ? 0x80 : 0) | opcode, short ? payload.length : 126]), extra, payload])
   }
 
-  test('are read however they were cut', () => {
+  test('are read correctly in chunks of any size', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 })
     fc.assert(
       fc.property(fc.array(text, { maxLength: 8 }), fc.array(fc.nat(40), { minLength: 1 }), (texts, cuts) => {
@@ -205,7 +208,7 @@ describe('frames', () => {
     ['a long ping', Buffer.from([0x89, 126, 0, 200]), 'an invalid control frame'],
     ['a ping in parts', Buffer.from([0x09, 0]), 'an invalid control frame'],
     ['one that is too long, before it came', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
-  ])('%s is refused', (_name, bytes, message) => {
+  ])('are rejected: %s', (_name, bytes, message) => {
     expect(() => new FrameReader(1000).read(bytes)).toThrow(message)
   })
 
@@ -226,7 +229,7 @@ describe('frames', () => {
       })),
       'more than 1000 bytes',
     ],
-  ])('a message that is %s is refused', (_name, frames, message) => {
+  ])('a message that is %s is rejected', (_name, frames, message) => {
     const messages = new MessageReader(1000)
     expect(() => frames.map((frame) => messages.read(frame))).toThrow(message)
   })

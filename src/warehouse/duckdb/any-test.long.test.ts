@@ -16,7 +16,7 @@ const equalTo = (value: string, leftOut: string): AnyTest & { holds(event: Store
   holds: ({ params }) => Object.entries(params).some(([key, own]) => own === value && !key.startsWith(leftOut)),
 })
 
-test('a test on any parameter finds it in columns, maps and the spool, and builds no maps of other events', async () => {
+test('a condition on any parameter matches columns, maps and the spool, and builds no maps of other events', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aBatch, { minLength: 1, maxLength: 4 }),
@@ -65,7 +65,7 @@ test('a test on any parameter finds it in columns, maps and the spool, and build
   )
 })
 
-test('finds parameters in the map that are too rare for a column', async () => {
+test('parameters that are too rare for a column are found in the map', async () => {
   await using stand = await WarehouseFixture.open()
   await stand.add(
     Array.from({ length: 150 }, (_, n) => ({ params: { often: 'x', ...(n === 77 ? { seldom: 'needle' } : {}) } })),
@@ -88,7 +88,7 @@ test('finds parameters in the map that are too rare for a column', async () => {
   expect(found).toEqual([expect.objectContaining({ params: { often: 'x', seldom: 'needle' } })])
 })
 
-test('does not read a column when the name decides the test', async () => {
+test('a column is not read when the name alone decides the condition', async () => {
   await using stand = await WarehouseFixture.open()
   const params = { apple: 'x', pear: 'y' }
   await stand.add(Array.from({ length: 3 }, () => ({ params })))
@@ -112,7 +112,7 @@ test('does not read a column when the name decides the test', async () => {
   expect([await count('x'), await count('y')]).toEqual([0, 3])
 })
 
-test('an empty history answers queries with bound values', async () => {
+test('queries with bound values succeed without any stored events', async () => {
   await using stand = await WarehouseFixture.open()
   const query = { sql: 'SELECT seq FROM events', keys: [...NASTY_KEYS], orgId: 'org_1' }
   const own = equalTo('x', 'a')

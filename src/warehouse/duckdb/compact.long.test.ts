@@ -57,7 +57,7 @@ describe('compaction', () => {
     }
   })
 
-  test('has the memory for as many parameters as get a column, and for joining such hours', async () => {
+  test('has enough memory for the maximum number of parameter columns, and for joining such hours', async () => {
     await using stand = await WarehouseFixture.open()
     const params = Object.fromEntries(Array.from({ length: 256 }, (_, n) => [`key${n}`, `value ${n}`]))
     const events = Array.from({ length: 60 }, () => ({ params }))
@@ -155,7 +155,7 @@ const aWidth: fc.Arbitrary<Width> = fc
     rows: Math.max(1, Math.min(width.rows, Math.floor(MOST_CHARACTERS / (width.perEvent * (width.length + 12))))),
   }))
 
-describe('every ended hour ends compacted', () => {
+describe('every past hour is compacted', () => {
   async function expectCompacted(segments: readonly (readonly EventFields[])[]): Promise<void> {
     await using stand = await WarehouseFixture.open()
     for (const segment of segments) {
@@ -182,7 +182,7 @@ describe('every ended hour ends compacted', () => {
     }
   }
 
-  test('for any width, size and values', async () => {
+  test('for any number of columns, size and values', async () => {
     const segments = fc.array(aWidth, { minLength: 1, maxLength: 2 }).map((widths) => widths.map(wide))
     await fc.assert(fc.asyncProperty(segments, expectCompacted), { numRuns: 6 })
   })
@@ -205,7 +205,7 @@ describe('every ended hour ends compacted', () => {
     await expectCompacted(Array.from({ length: 22 }, () => captured))
   })
 
-  test('with little engine memory, in halves and finally unsorted', async () => {
+  test('with little engine memory, by splitting in half and finally without sorting', async () => {
     await using loaded = await WarehouseFixture.open()
     for (const segment of [0, 1]) {
       await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
@@ -228,7 +228,7 @@ describe('every ended hour ends compacted', () => {
   })
 })
 
-test('a merge that keeps failing is reported once, retried with delays, and does not block others', async () => {
+test('a repeatedly failing merge is reported once, retried with delays, and does not block others', async () => {
   await using loaded = await WarehouseFixture.open()
   await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 }))
   await loaded.flush()
@@ -255,19 +255,22 @@ test('a merge that keeps failing is reported once, retried with delays, and does
   expect([told.length, retries.failing]).toEqual([1, 1])
 })
 
-test.each(['merged', 'compacted'] as const)('in a %s file violations are together and come first', async (level) => {
-  await using stand = await WarehouseFixture.open()
-  for (let n = 0; n < 4; n++) {
-    await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
-    await stand.flush()
-  }
-  await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
-  const [file] = stand.manifest.files()
-  const rows = await stand.parquet.run<{ violations: string[] | null }>(
-    `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
-  )
-  expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
-})
+test.each(['merged', 'compacted'] as const)(
+  'events with violations are grouped and come first in a %s file',
+  async (level) => {
+    await using stand = await WarehouseFixture.open()
+    for (let n = 0; n < 4; n++) {
+      await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
+      await stand.flush()
+    }
+    await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
+    const [file] = stand.manifest.files()
+    const rows = await stand.parquet.run<{ violations: string[] | null }>(
+      `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
+    )
+    expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
+  },
+)
 
 /** Crashes at the point where the manifest would be changed. */
 class Dying extends Manifest {
@@ -276,9 +279,9 @@ class Dying extends Manifest {
   }
 }
 
-describe('dying while files are merged', () => {
+describe('a crash during a merge', () => {
   test.each(['merged', 'compacted'] as const)(
-    'into a %s one, before the manifest knows: the old files stay in force',
+    'into a %s file, before the manifest is updated, leaves the old files in use',
     async (level) => {
       await using stand = await WarehouseFixture.open()
       for (const orgId of ['org_1', 'org_2']) {
@@ -301,7 +304,7 @@ describe('dying while files are merged', () => {
     },
   )
 
-  test('after the manifest knows, before the old files are removed: the next start removes them', async () => {
+  test('after the manifest is updated, before the old files are removed: the next start removes them', async () => {
     await using stand = await WarehouseFixture.open()
     for (let n = 0; n < 3; n++) {
       await stand.add(some(2))

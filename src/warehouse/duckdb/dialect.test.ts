@@ -10,7 +10,7 @@ const { parquet } = stand
 /** Simulates how DuckDB compares identifiers: the case of ASCII letters is ignored. */
 const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-describe('the column of a key', () => {
+describe('the column name of a key', () => {
   test.each([
     ['userid', 'p:userid'],
     ['userId', 'p:user^id'],
@@ -18,11 +18,11 @@ describe('the column of a key', () => {
     ['', 'p:'],
     ['ep.value', 'p:ep.value'],
     ['É', 'p:^201;'],
-  ])('%p is %p', (key, name) => {
+  ])('for %p is %p', (key, name) => {
     expect(columnName(key)).toBe(name)
   })
 
-  test('is distinct for distinct keys, also under case-insensitive comparison', () => {
+  test('is different for different keys, even under case-insensitive comparison', () => {
     fc.assert(
       fc.property(aKey, aKey, (a, b) => {
         fc.pre(a !== b)
@@ -45,7 +45,7 @@ describe('the column of a key', () => {
   })
 })
 
-test('a quoted text is that text, and nothing else', async () => {
+test('a quoted string evaluates to exactly that string', async () => {
   const aText = fc.oneof(aKey, fc.constantFrom("'; DROP TABLE x; --", "\\'", "''", "'||version()||'", '$1', '%'))
   await fc.assert(
     fc.asyncProperty(aText, async (text) => {
@@ -54,7 +54,7 @@ test('a quoted text is that text, and nothing else', async () => {
   )
 })
 
-test('a quoted name is one name', async () => {
+test('a quoted name is a single identifier', async () => {
   await fc.assert(
     fc.asyncProperty(aKey, async (key) => {
       const name = columnName(key)

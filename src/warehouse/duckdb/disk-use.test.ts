@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../core/clock.ts'
 import { useOf } from '../disk-share.ts'
 import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 
-test('an organization gets its share of the disk and its oldest event, from common files and the spool', async () => {
+test('disk use and the oldest event of an organization include shared files and the spool', async () => {
   await using stand = await WarehouseFixture.open()
   const use = async (orgId: string) => useOf(await stand.warehouse.pieces(), orgId)
   expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })

@@ -17,9 +17,9 @@ const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b 
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
 const abortedError = { code: 'unavailable', message: 'the caller disconnected before the answer was ready' }
 
-describe('what is made of rows', () => {
+describe('reading rows', () => {
   test.each([0, 1, 49, 50, 51, 2048, 2049, 5000])(
-    'is made of each of %d, in their order, and null is nothing',
+    'maps each of %d rows in order, and skips null results',
     async (count) => {
       const read = ({ n }: { n: number }) => (n % 3 === 0 ? n : null)
       const thirds = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 === 0)
@@ -27,7 +27,7 @@ describe('what is made of rows', () => {
     },
   )
 
-  test('yields to the event loop however long it takes', async () => {
+  test('yields to the event loop regardless of its duration', async () => {
     let turns = 0
     const others = setInterval(() => turns++, 0)
     const turnsBefore: number[] = []
@@ -44,8 +44,8 @@ describe('what is made of rows', () => {
   })
 })
 
-describe('a question', () => {
-  test('ends in the engine when its signal does, while the engine is at work', async () => {
+describe('a query', () => {
+  test('is cancelled in the engine when its signal aborts during execution', async () => {
     const controller = new AbortController()
     const asked = stand.warehouse.query(query(ENDLESS), controller.signal)
     expect(stand.warehouse.runningQueries).toBe(1)
@@ -55,7 +55,7 @@ describe('a question', () => {
     expect(stand.warehouse.runningQueries).toBe(0)
   })
 
-  test('ends when its signal does, while rows are read', async () => {
+  test('is cancelled when its signal aborts while rows are read', async () => {
     const controller = new AbortController()
     let read = 0
     const slowly = () => {
@@ -69,14 +69,14 @@ describe('a question', () => {
     expect(read).toBeLessThan(10)
   })
 
-  test('does not start after its signal aborted', async () => {
+  test('does not start if its signal has already aborted', async () => {
     const controller = new AbortController()
     controller.abort()
     await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(abortedError)
     expect(stand.warehouse.runningQueries).toBe(0)
   })
 
-  test('does not block jobs, however many queries there are', async () => {
+  test('does not block jobs, regardless of the number of queries', async () => {
     const controller = new AbortController()
     const asked = Array.from({ length: 20 }, () => stand.warehouse.query(query(ENDLESS), controller.signal))
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })

@@ -39,7 +39,7 @@ test('a file without a checksum is decoded completely', async () => {
   expect((await stand.count()).rows).toBe(1)
 })
 
-test('rounds check each file once a day', async () => {
+test('each file is checked once a day', async () => {
   const { stand, told } = await filesOf(1)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[0] ?? {}
@@ -52,7 +52,7 @@ test('rounds check each file once a day', async () => {
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
-test('a query that always fails has its files read once a minute, not each time', async () => {
+test('the files of a query that always fails are read once a minute, not each time', async () => {
   const { stand, told } = await filesOf(1)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[0] ?? {}
@@ -66,7 +66,7 @@ test('a query that always fails has its files read once a minute, not each time'
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
-test('a flipped byte is not copied to a merged file', async () => {
+test('a file with a flipped byte is not copied to a merged file', async () => {
   const { stand, told } = await filesOf(3)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[1] ?? {}
@@ -77,7 +77,7 @@ test('a flipped byte is not copied to a merged file', async () => {
   expect([stand.levels(), (await stand.count()).events]).toEqual([['compacted'], 2])
 })
 
-test('sequence numbers and times of a damaged file are not reused', async () => {
+test('sequence numbers and times in a damaged file are not reused', async () => {
   const { stand } = await filesOf(1)
   await using _ = stand
   const { path = '', maxSeq = 0, maxReceivedAt = 0 } = stand.manifest.files()[0] ?? {}
@@ -88,7 +88,7 @@ test('sequence numbers and times of a damaged file are not reused', async () => 
   expect([stand.manifest.lastSeq(), stand.manifest.lastReceivedAt()]).toEqual([maxSeq, maxReceivedAt])
 })
 
-test("the operator's message names each file with owner, time range, rows and reason", async () => {
+test("the operator's message names each file with its owner, time range, rows and reason", async () => {
   const { stand } = await filesOf(1)
   await using _ = stand
   const [file] = stand.manifest.files()

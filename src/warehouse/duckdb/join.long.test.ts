@@ -48,8 +48,8 @@ async function answersOf(stand: WarehouseFixture) {
 const shop = (count: number, params: EventFields['params'], said: EventFields = {}): EventFields[] =>
   Array.from({ length: count }, () => ({ orgId: 'org_1', ...said, ...(params && { params }) }))
 
-describe('days of small hours', () => {
-  test('become a file per organization, with the same query results', async () => {
+describe('days with small hourly files', () => {
+  test('are joined into one file per organization, with the same query results', async () => {
     await using stand = await WarehouseFixture.open()
     await loadHours(stand, [
       [...shop(3, { a: '1', b: '2' }, { id: 'own', ts: 5 }), ...shop(1, { c: '' }, { orgId: 'org_2' })],
@@ -70,7 +70,7 @@ describe('days of small hours', () => {
     expect(stand.manifest.lastSeq()).toBe(stand.events.at(-1)?.seq ?? 0)
   })
 
-  test('give the same query results for any events', async () => {
+  test('return the same query results for any events', async () => {
     const anHour = fc.array(anEvent, { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(fc.array(anHour, { minLength: 2, maxLength: 5 }), async (hours) => {
@@ -108,10 +108,10 @@ class Dying extends Manifest {
   }
 }
 
-describe('dying while hours are joined', () => {
+describe('a crash while hours are joined', () => {
   const hours = [shop(2, { a: '1' }), shop(3, { b: '2' })]
 
-  test('before the manifest knows leaves the hours in force; the next start removes the day', async () => {
+  test('before the manifest is updated leaves the hours in use; the next start removes the day', async () => {
     await using stand = await WarehouseFixture.open()
     await loadHours(stand, hours)
     const [before, paths] = [await answersOf(stand), pathsOf(stand)]
@@ -128,7 +128,7 @@ describe('dying while hours are joined', () => {
     expect(await answersOf(stand)).toEqual(before)
   })
 
-  test('before the hours are removed leaves the day in force; the next start removes the hours', async () => {
+  test('before the hours are removed leaves the day in use; the next start removes the hours', async () => {
     await using stand = await WarehouseFixture.open()
     await loadHours(stand, hours)
     const before = await answersOf(stand)
@@ -159,7 +159,7 @@ async function rewriteAsBefore(stand: WarehouseFixture, path: string, keys: read
   stand.manifest.swap([listed], [{ ...listed, ...(await stand.parquet.measure(path)) }])
 }
 
-test('files of an earlier version are read and joined with new ones', async () => {
+test('files written by an earlier version are read and joined with new ones', async () => {
   await using stand = await WarehouseFixture.open()
   const said = [...shop(2, { a: '1' }), ...shop(1, { b: '2' }, { id: 'own', ts: 5 })]
   await loadHours(stand, [said, said, said])

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 import { forSignals } from '../warehouse.ts'
 
-test('a query of monitored series is answered while jobs are running', async () => {
+test('a query for monitored series returns results while jobs are running', async () => {
   await using stand = await WarehouseFixture.open()
   await stand.add([{ vendor: 'GA' }])
   const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'

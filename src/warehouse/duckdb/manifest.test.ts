@@ -132,7 +132,7 @@ describe('the manifest in memory', () => {
     )
   })
 
-  test('has event files in the order of their first events', () => {
+  test('lists event files in the order of their first events', () => {
     fc.assert(
       fc.property(fc.array(fc.array(anEventFile, { maxLength: 4 }), { maxLength: 6 }), (swaps) => {
         const db = memoryDb()
@@ -145,7 +145,7 @@ describe('the manifest in memory', () => {
     )
   })
 
-  test('is not reread for a segment or a merge', () => {
+  test('is not reread when a segment is loaded or files are merged', () => {
     const manifest = new Manifest(memoryDb())
     manifest.swap([], [file(1), file(2)])
     const [first] = manifest.files()

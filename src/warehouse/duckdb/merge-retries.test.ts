@@ -10,7 +10,7 @@ const merge = (...paths: string[]): Merge => ({
   level: 'compacted',
 })
 
-test('a failed merge is due again after doubling delays, up to six hours', () => {
+test('a failed merge is retried after doubling delays, up to six hours', () => {
   const retries = new MergeRetries()
   let now = HOUR
   for (const pauseMs of [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360].map((minutes) => minutes * MINUTE_MS)) {
@@ -30,7 +30,7 @@ test('other merges are not blocked, and merges that are no longer planned are dr
   expect([retries.failing, retries.isDue(merge('a', 'b'), HOUR)]).toEqual([0, true])
 })
 
-test('a clock that is set back does not delay retries', () => {
+test('setting the clock back does not delay retries', () => {
   const retries = new MergeRetries()
   retries.failed(merge('a'), HOUR)
   expect(retries.isDue(merge('a'), HOUR - 24 * HOUR_MS)).toBe(true)

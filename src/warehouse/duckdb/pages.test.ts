@@ -57,7 +57,7 @@ const aPage = fc.record({
 })
 
 describe('pages', () => {
-  test('are what was loaded, whatever was merged, for the organization and window asked for', async () => {
+  test('equal the loaded ones for the requested organization and window, after any merges', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(aPage, { minLength: 1, maxLength: 4 }), { maxLength: 6 }),
@@ -85,7 +85,7 @@ describe('pages', () => {
     )
   })
 
-  test('become one file an hour and organization, then one a day', async () => {
+  test('are merged into one file per hour and organization, then one per day', async () => {
     await using stand = await WarehouseFixture.open()
     const at = (minutes: number, orgId = 'org_1') => plainPage({ receivedAt: HOUR + minutes * MINUTE_MS, orgId })
     await load(
@@ -106,7 +106,7 @@ describe('pages', () => {
     expect(await ask(stand, null)).toHaveLength(19)
   })
 
-  test('are there after a restart; files of no manifest are kept, drafts are gone', async () => {
+  test('exist after a restart; files outside the manifest remain, temporary files are removed', async () => {
     await using stand = await WarehouseFixture.open()
     await load(stand, [[plainPage({ receivedAt: HOUR })]])
     await Bun.write(join(stand.folder, 'pages', 'left.parquet'), 'half')

@@ -19,7 +19,7 @@ function held() {
 /** Lets all pending promises and callbacks run. */
 const settle = () => Bun.sleep(0)
 
-test('work that runs out of memory is repeated after running work and before new work', async () => {
+test('work that runs out of memory is retried after running work and before new work', async () => {
   const queries = new OutOfMemoryRetry()
   const [first, second, third] = [held(), held(), held()]
   const [one, two] = [queries.run(first.work), queries.run(second.work)]
@@ -38,7 +38,7 @@ test('work that runs out of memory is repeated after running work and before new
   expect(await Promise.all([one, two, three])).toEqual(['one', 'two', 'three'])
 })
 
-test('work fails when it ran alone, fails again, or fails for another reason', async () => {
+test('work fails if it runs out of memory alone or twice, or for another reason', async () => {
   const queries = new OutOfMemoryRetry()
   await expect(queries.run(() => Promise.reject(noMemory))).rejects.toBe(noMemory)
   const [other, failing, twice] = [held(), held(), held()]
@@ -55,7 +55,7 @@ test('work fails when it ran alone, fails again, or fails for another reason', a
   expect(await queries.run(async () => 'next')).toBe('next')
 })
 
-test("queries that exceed the engine's memory together are all answered", async () => {
+test("queries that together exceed the engine's memory all return results", async () => {
   const engine = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', threads: '1' })
   const queries = new OutOfMemoryRetry()
   // DuckDB can't spill lists to disk, and two of these lists exceed the engine's memory.

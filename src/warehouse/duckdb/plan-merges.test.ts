@@ -35,7 +35,7 @@ const inShort = (all: readonly EventFile[], now: number) =>
 const RUNNING = HOUR + HOUR_MS + GRACE_MS - 1
 const ENDED = HOUR + HOUR_MS + GRACE_MS
 
-describe('what is sorted together is bounded by what it is unpacked', () => {
+describe('the limit on unpacked bytes sorted together', () => {
   test.each<[string, EventFile[], string[]]>([
     [
       'narrow events',
@@ -57,13 +57,13 @@ describe('what is sorted together is bounded by what it is unpacked', () => {
     expect(inShort(all, ENDED)).toEqual(expected)
   })
 
-  test('unsorted files are final and join no day', () => {
+  test('unsorted files are final and are not joined into a day', () => {
     const kept = files(3, { level: 'compacted', keys: null })
     expect(inShort(kept, HOUR + 3 * DAY_MS)).toEqual([])
   })
 })
 
-describe('worth merging', () => {
+describe('the files worth merging', () => {
   test.each<[string, EventFile[], number, string[]]>([
     ['is nothing of nothing', [], ENDED, []],
     ['are all files of an hour that ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
@@ -141,7 +141,7 @@ const OVER = DAY + DAY_MS + GRACE_MS
 const hours = (count: number, values: Partial<EventFile> = {}) =>
   Array.from({ length: count }, (_, n) => file({ hour: DAY + n * HOUR_MS, level: 'compacted', rows: n + 1, ...values }))
 
-describe('worth joining', () => {
+describe('the files worth joining', () => {
   test.each<[string, EventFile[], number, string[]]>([
     ['are small hours of a day that is over', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
     ['are none while late segments of its last hour may come', hours(4), OVER - 1, []],
@@ -209,7 +209,7 @@ function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): E
   )
 }
 
-test('no event is merged twice or lost, and planning ends', () => {
+test('no event is merged twice or lost, and planning terminates', () => {
   const aFile = fc.record({
     hour: fc.integer({ min: -50, max: 2 }).map((n) => DAY + DAY_MS + n * HOUR_MS),
     rows: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 5 * M })),

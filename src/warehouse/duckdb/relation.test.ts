@@ -23,7 +23,7 @@ async function carryOut(stand: WarehouseFixture, step: EventFields[] | string): 
 }
 
 describe('a parameter', () => {
-  test('is the same wherever its event lies: spool, map, column, and any of them together', async () => {
+  test('has the same value in the spool, the map, a column or any combination', async () => {
     const steps = fc.array(aStep, { minLength: 1, maxLength: 8 })
     const keys = fc.uniqueArray(aKey, { minLength: 1, maxLength: 12 })
     await fc.assert(
@@ -51,7 +51,7 @@ describe('a parameter', () => {
     )
   })
 
-  test('with any odd name stays distinct from all others, before and after compaction', async () => {
+  test('with any unusual name is distinct from all others, before and after compaction', async () => {
     await using stand = await WarehouseFixture.open()
     for (const [at, key] of NASTY_KEYS.entries()) await stand.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
     const expected = NASTY_KEYS.map((_, row) => NASTY_KEYS.map((_, at) => (row === at ? `${at}` : null)))
@@ -70,7 +70,7 @@ describe('a parameter', () => {
     ])
   })
 
-  test('that is rare stays in the map', async () => {
+  test('that is rare is stored in the map', async () => {
     await using stand = await WarehouseFixture.open()
     const events = Array.from({ length: 400 }, (_, n) => ({
       params: {
@@ -88,7 +88,7 @@ describe('a parameter', () => {
     expect(entriesOf(await stand.wholeEvents())).toEqual(entriesOf(stand.events))
   })
 
-  test('that no event can have is null, and not an error', async () => {
+  test('that exists in no event is null, not an error', async () => {
     await using stand = await WarehouseFixture.open()
     const keys = ['a\0b', '\0', 'a\ud800']
     expect(await stand.valuesOf(keys)).toEqual([])
@@ -99,7 +99,7 @@ describe('a parameter', () => {
     expect(await stand.valuesOf(keys)).toEqual([[null, null, null]])
   })
 
-  test('may be requested twice', async () => {
+  test('can be requested twice', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{ params: { a: '1' } }])
     const ask = () => stand.query('SELECT "p:a" AS a FROM events', {}, { keys: ['a', 'a'] })
@@ -109,7 +109,7 @@ describe('a parameter', () => {
     expect(await ask()).toEqual([{ a: '1' }])
   })
 
-  test('that is not asked for costs nothing: the relation has the columns of the event and those asked for', async () => {
+  test("that is not requested costs nothing: the relation has only the event's and the requested columns", async () => {
     await using stand = await WarehouseFixture.open()
     const columnsOf = async () =>
       (
@@ -126,7 +126,7 @@ describe('a parameter', () => {
   })
 })
 
-test('a whole event is what was stored, with its types, wherever it lies', async () => {
+test('a whole event equals the stored one, including types, wherever it is stored', async () => {
   await using stand = await WarehouseFixture.open()
   await stand.add([
     {},
@@ -158,7 +158,7 @@ test('a whole event is what was stored, with its types, wherever it lies', async
 })
 
 describe('a query', () => {
-  test('sees the events of its organization and window, and no others', async () => {
+  test('returns only the events of its organization and window', async () => {
     const steps = fc.array(
       fc.oneof({ weight: 2, arbitrary: aStep }, { weight: 3, arbitrary: fc.integer({ min: 1, max: 90 }) }),
       { minLength: 3, maxLength: 14 },

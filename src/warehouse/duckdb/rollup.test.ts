@@ -137,7 +137,7 @@ async function dieIn(stand: WarehouseFixture, what: 'killed loading' | 'killed m
 }
 
 describe('counts', () => {
-  test('are those of the events, wherever these are, whatever was killed', async () => {
+  test('equal those of the events, wherever the events are stored and after any crash', async () => {
     const reached = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 4, maxLength: 16 }), async (steps) => {
@@ -160,7 +160,7 @@ describe('counts', () => {
     expect([...reached].toSorted()).toEqual(['day', 'fresh', 'hour'])
   })
 
-  test('of a window are whole minutes of it and of this organization, across files', async () => {
+  test('for a window cover its whole minutes for the organization, across files', async () => {
     await using stand = await WarehouseFixture.open()
     const random = fc.sample(aCounted, { numRuns: 60, seed: 7 })
     for (const [index, event] of random.entries()) {
@@ -182,7 +182,7 @@ describe('counts', () => {
     expect(await countsOf(stand, { orgId: 'org_3' })).toEqual([])
   })
 
-  test('of nothing are none, with the columns of others', async () => {
+  test('without events are empty, with the same columns', async () => {
     await using stand = await WarehouseFixture.open()
     const columns = async () =>
       (
@@ -203,7 +203,7 @@ describe('counts', () => {
     expect(await columns()).toEqual(Object.entries(COUNT_COLUMNS))
   })
 
-  test('do not read events', async () => {
+  test('are read without reading events', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{}, {}])
     await stand.flush()
@@ -212,7 +212,7 @@ describe('counts', () => {
     await agree(stand)
   })
 
-  test('know page views by their names, however these are capitalized', async () => {
+  test('recognise page views by name, regardless of case', async () => {
     await using stand = await WarehouseFixture.open()
     const names = PAGE_VIEWS.flatMap((name) => [name, name.toUpperCase()])
     await stand.add(
@@ -229,7 +229,7 @@ describe('counts', () => {
   })
 })
 
-describe('files of counts', () => {
+describe('count files', () => {
   const minutes = async (stand: WarehouseFixture, count: number) => {
     for (let n = 0; n < count; n++) {
       await stand.add([{ sessionId: `s${n % 3}` }, { orgId: 'org_2', sessionId: 's' }])
@@ -238,7 +238,7 @@ describe('files of counts', () => {
     }
   }
 
-  test('become one when there are sixteen of a running hour, one when the hour ended, one for each organization then', async () => {
+  test('are merged in groups of sixteen in the current hour, then per hour, then per organization', async () => {
     await using stand = await WarehouseFixture.open()
     await minutes(stand, 17)
     await stand.compactCounts()
@@ -263,7 +263,7 @@ describe('files of counts', () => {
     expect(stand.manifest.rollups()).toBe(before)
   })
 
-  test('of an hour wait for its events that are still to be loaded', async () => {
+  test('for an hour wait for its events that are not loaded yet', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{ sessionId: 'a' }])
     await stand.flush()
@@ -277,7 +277,7 @@ describe('files of counts', () => {
     expect(await countsOf(stand)).toMatchObject([{ events: 2, sessions: 1 }])
   })
 
-  test('of days include late events', async () => {
+  test('for days include late events', async () => {
     await using stand = await WarehouseFixture.open()
     const late = async () => {
       await stand.add([{ event: 'late' }])
@@ -297,7 +297,7 @@ describe('files of counts', () => {
     expect(await stand.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
-  test('older than 70 days are by quarter of an hour, with the same sums', async () => {
+  test('older than 70 days are aggregated by quarter of an hour, with the same sums', async () => {
     await using stand = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await stand.add([event])
@@ -332,7 +332,7 @@ describe('files of counts', () => {
     expect(stand.manifest.rollups()).toBe(rows)
   })
 
-  test('of days are kept by the hour as well, and read where whole hours are asked for', async () => {
+  test('for days also exist by the hour, and those are read when whole hours are requested', async () => {
     await using stand = await WarehouseFixture.open()
     const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
     stand.clock.set(day)
@@ -395,7 +395,7 @@ describe('files of counts', () => {
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
   })
 
-  test('by the hour that are written and not listed are removed by the next start', async () => {
+  test('by the hour that an interrupted merge left behind are removed by the next start', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(Array.from({ length: 1000 }, (_, n) => ({ event: `e${n}` })))
     await stand.flush()
@@ -428,7 +428,7 @@ describe('files of counts', () => {
     }
   })
 
-  test('that no manifest knows are kept, and not read', async () => {
+  test('missing from the manifest remain, but are not read', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{}])
     await stand.flush()
@@ -455,7 +455,7 @@ describe('files of counts', () => {
   })
 })
 
-test('every event is counted exactly once at any time', async () => {
+test('every event is counted exactly once at all times', async () => {
   await using stand = await WarehouseFixture.open()
   let known = 0
   let over = false

@@ -18,8 +18,8 @@ const places = (...all: [event: string, events: number, lastDay: number][]) =>
 const full = (events: number, lastDay: number) =>
   places(...Array.from({ length: MAX_NAMES }, (_, at): [string, number, number] => [`e${at}`, events, lastDay]))
 
-describe('a slot among the tracked names', () => {
-  test('is given to every name while slots are free, then to those with the most events', () => {
+describe('a slot for a tracked name', () => {
+  test('is assigned to every name while slots are free, then to those with the most events', () => {
     const flood = Array.from({ length: 3 * MAX_NAMES }, (_, at) => nameOf(`e${at}`, at))
     const { entering, leaving } = admitNames(places(['known', 1, TODAY]), flood)
     expect([...entering].map(({ events }) => events)).toEqual(
@@ -33,7 +33,7 @@ describe('a slot among the tracked names', () => {
     ['had few events, the last of them yesterday', 99, TODAY - 1, true],
     ['had a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
     ['had a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],
-  ])('is kept by a name until it is needed and the name %s', (_, events, lastDay, isFree) => {
+  ])('is freed only if needed and inactive: the name %s', (_, events, lastDay, isFree) => {
     const { entering, leaving } = admitNames(full(events, lastDay), [nameOf('new')])
     expect([entering.size, leaving.length]).toEqual(isFree ? [1, 1] : [0, 0])
     expect(admitNames(full(events, lastDay), [nameOf('e7')])).toEqual({ entering: new Set(), leaving: [] })
@@ -89,7 +89,7 @@ const invented = (count: number, of: EventFields = {}): EventFields[] =>
   Array.from({ length: count }, (_, at) => ({ vendor: `v${at}`, event: `e${at}`, ...of }))
 
 describe('names beyond the limit', () => {
-  test('are one name of their vendor, or of none, and every event still counts once', async () => {
+  test('are grouped by vendor, or together without one, and every event still counts once', async () => {
     const { stand, add, sums } = await standWith()
     await using _ = stand
     await add([{ vendor: 'Shop', event: 'purchase' }])
@@ -155,7 +155,7 @@ describe('names beyond the limit', () => {
     ])
   })
 
-  test('leave nothing behind when their domain is deleted', async () => {
+  test('leave no data behind when their domain is deleted', async () => {
     const { stand, orgId, domainId, add } = await standWith()
     await using _ = stand
     await add(invented(10))

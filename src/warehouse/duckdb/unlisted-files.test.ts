@@ -59,8 +59,8 @@ const emptyManifest = (stand: WarehouseFixture) =>
 const byPath = <File extends { path: string }>(files: readonly File[]) =>
   [...files].sort((a, b) => (a.path < b.path ? -1 : 1)).map((file) => ({ ...file }))
 
-describe('a list that is made of the files alone', () => {
-  test('is the one that was lost', async () => {
+describe('a manifest rebuilt from the files alone', () => {
+  test('equals the lost one', async () => {
     await using stand = await filled()
     expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
     const { files, rollups } = await relisted(stand)
@@ -71,7 +71,7 @@ describe('a list that is made of the files alone', () => {
     expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
   })
 
-  test('leaves out what others took the place of, however a merge was cut off', async () => {
+  test('omits files that were replaced, wherever a merge was interrupted', async () => {
     await using stand = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2', 'org_1']) {
       await stand.add([{ orgId }])
@@ -101,8 +101,8 @@ describe('a list that is made of the files alone', () => {
   })
 })
 
-describe('a list that is older than the files', () => {
-  test('is recognised by a later segment, by later events, and by files that replaced its own', async () => {
+describe('a manifest that is older than the files', () => {
+  test('is detected by a later segment, by later events, and by files that replaced its own', async () => {
     await using stand = await filled()
     const older = async (manifest: Manifest) => {
       const parts = partsOf(stand, manifest)
@@ -129,11 +129,11 @@ test.each([
   ['counts/000000000012.parquet', '000000000012'],
   ['c0-0123456789abcdef.parquet', null],
   ['counts/d12-0123456789abcdef.parquet', null],
-])('%s is of the segment %p', (path, segment) => {
+])('the segment of %s is %p', (path, segment) => {
   expect(segmentOf(path)).toBe(segment)
 })
 
-test('of many paths a few are named', () => {
+test('only the first few of many paths are named', () => {
   expect(firstFew(['a', 'b', 'c'])).toBe('a, b, c')
   expect(firstFew(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more')
 })

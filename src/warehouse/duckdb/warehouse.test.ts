@@ -23,7 +23,7 @@ async function sealedOf(stand: WarehouseFixture): Promise<Segment> {
   return segment
 }
 
-test('a window without events is known without a query', async () => {
+test('a window without events is detected without a query', async () => {
   await using stand = await WarehouseFixture.open()
   const has = (from: number, to: number) => stand.warehouse.hasEvents({ from, to })
   expect(has(0, HOUR + HOUR_MS)).toBe(false)
@@ -61,7 +61,7 @@ describe('loading a segment', () => {
     expect(await stand.count()).toEqual({ rows: 5, events: 5 })
   })
 
-  test('again changes nothing: no event, no file, no counter', async () => {
+  test('again changes no events, files or counters', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(some(3))
     const segment = await sealedOf(stand)
@@ -91,7 +91,7 @@ describe('loading a segment', () => {
     expect(stand.levels()).toEqual(['compacted'])
   })
 
-  test('without events leaves no file, and is not loaded again', async () => {
+  test('without events creates no file, and is not repeated', async () => {
     await using stand = await WarehouseFixture.open()
     const answer = { accepted: 0, rejected: 1, errors: [] }
     const record = {
@@ -136,7 +136,7 @@ describe('loading a segment', () => {
     )
   })
 
-  test('returns the latest production version, in recording order', async () => {
+  test('reports the latest production version, in recording order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEvent, { minLength: 1, maxLength: 15 }), async (events) => {
         await using stand = await WarehouseFixture.open()
@@ -155,8 +155,8 @@ describe('loading a segment', () => {
   })
 })
 
-describe('dying while a segment is loaded', () => {
-  test('before the manifest has it: the spool still has its events, and the next time it is loaded', async () => {
+describe('a crash while a segment is loaded', () => {
+  test('before the manifest is updated leaves the events in the spool, and the segment is loaded again', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(some(4))
     const segment = await sealedOf(stand)
@@ -180,7 +180,7 @@ describe('dying while a segment is loaded', () => {
     expect(stand.levels()).toEqual(['fresh'])
   })
 
-  test('after the manifest has it, before the segment is removed: the next start removes it', async () => {
+  test('after the manifest is updated, before the segment is removed: the next start removes it', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(some(4))
     const segment = await sealedOf(stand)
@@ -198,7 +198,7 @@ describe('dying while a segment is loaded', () => {
   })
 })
 
-test('drafts are removed at the start, and nothing that may be the only copy of something', async () => {
+test('startup removes temporary files, but nothing that could be the only copy of data', async () => {
   await using stand = await WarehouseFixture.open()
   await stand.add(some(2))
   await stand.flush()
@@ -214,7 +214,7 @@ test('drafts are removed at the start, and nothing that may be the only copy of 
 })
 
 describe('every event is seen exactly once', () => {
-  test('at any moment of its way from the spool to a compacted file', async () => {
+  test('at any point between the spool and a compacted file', async () => {
     await using stand = await WarehouseFixture.open()
     let known = 0
     let over = false
@@ -251,7 +251,7 @@ describe('every event is seen exactly once', () => {
     expect(looks).toBeGreaterThan(20)
   })
 
-  test('also by a query that waited for its turn while files came and went', async () => {
+  test('even by a query that waited while files were added and removed', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add(some(50))
     const asked = Array.from({ length: 30 }, () => stand.count())
@@ -262,8 +262,8 @@ describe('every event is seen exactly once', () => {
   })
 })
 
-describe('an answer', () => {
-  test('has numbers for 64-bit integers, objects for maps, lists for lists, null for null', async () => {
+describe('a query result', () => {
+  test('has numbers for 64-bit integers, objects for maps, arrays for lists, null for null', async () => {
     await using stand = await WarehouseFixture.open()
     await stand.add([{ params: {} }, { params: { key: 'k', value: 'v', ['__proto__']: 'p' }, violations: ['a'] }])
     const rows = await stand.query(
@@ -286,7 +286,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('takes values as values: none of them ever becomes SQL', async () => {
+  test('binds values as parameters, never as SQL', async () => {
     await using stand = await WarehouseFixture.open()
     const hostile = ["'; DROP TABLE events; --", "' OR '1'='1", '$p1', '\\', '"', '%', 'a\0b', "'||version()||'"]
     const aText = fc.oneof(fc.constantFrom(...hostile), aValue)
@@ -316,7 +316,7 @@ describe('an answer', () => {
     [false],
     [null],
     [''],
-  ])('takes %p as it is', async (value) => {
+  ])('returns the bound value %p unchanged', async (value) => {
     await using stand = await WarehouseFixture.open()
     expect(await stand.query('SELECT $v AS v', { v: value })).toEqual([{ v: value }])
   })
@@ -329,7 +329,7 @@ describe('a query that fails', () => {
     ['is no SQL', 'SELEKT 1'],
     ['names what is not there', 'SELECT nothing FROM events'],
     ['fails half-way', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
-  ])('because it %s, says so, and why to the operator only', async (_why, sql) => {
+  ])('because it %s returns a generic error, and the reason only to the operator', async (_why, sql) => {
     const reported: string[] = []
     await using stand = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
     await stand.add([{ vendor: 'secret' }])
@@ -366,7 +366,7 @@ describe('a query that fails', () => {
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
   })
 
-  test('because a file is missing is answered without it, and the file is reported', async () => {
+  test('because a file is missing is retried without it, and the file is reported', async () => {
     const told: Flaw[] = []
     await using stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
     await stand.add(some(1))
@@ -385,7 +385,7 @@ describe('a query that fails', () => {
   })
 })
 
-test('a file is not removed while a query may still read it', async () => {
+test('a file is not removed while a query might read it', async () => {
   await using stand = await WarehouseFixture.open()
   await stand.add(some(10))
   await stand.flush()

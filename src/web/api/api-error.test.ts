@@ -9,11 +9,11 @@ test.each<[string, string | null, string]>([
   ['the disk is full', null, 'the disk is full'],
   ['email', null, 'email'],
   ['', null, ''],
-])('%j is about %p', (sentence, field, rest) => {
+])('%j is assigned to the field %p', (sentence, field, rest) => {
   expect(fieldErrorFor(['email', 'items[0].name'], sentence)).toEqual({ field, sentence: rest })
 })
 
-test('what is refused in a list is about the list, where it has one field', () => {
+test('an error in a list item is assigned to the list if the list is a single field', () => {
   const fields = ['items[0].values', 'items']
   expect(fieldErrorFor(fields, 'items[0].values[2]: is not a number').field).toBe('items[0].values')
   expect(fieldErrorFor(fields, 'items[1].values[2]: is not a number').field).toBe('items')

@@ -27,12 +27,12 @@ function screen(...keys: object[]) {
 
 const turn = () => new Promise((done) => setTimeout(done, 20))
 
-describe('what a change makes old', () => {
-  test.each(Object.entries(QUERIES_BY_CHANGE))('of %s is known to the API', (_kind, questions) => {
+describe('the queries invalidated by a change', () => {
+  test.each(Object.entries(QUERIES_BY_CHANGE))('of kind %s exist in the API', (_kind, questions) => {
     expect(questions.filter((question) => !ROUTES.has(question))).toEqual([])
   })
 
-  test('is asked again, and nothing else; of one thing only that thing', async () => {
+  test('are the only ones refetched, and only for the changed item', async () => {
     const { queries, asked } = screen(
       ...[{ _id: 'listIssues' }, { _id: 'listAlerts' }, { _id: 'listMembers' }, { _id: 'listDeliveries' }],
       ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
@@ -44,7 +44,7 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
-  test('is asked for only once somebody looks', async () => {
+  test('are refetched only once the page is visible', async () => {
     const { queries, asked } = screen({ _id: 'listIssues' })
     let isSeen = false
     const freshness = new Invalidator(queries, () => isSeen)
@@ -58,7 +58,7 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
-  test('is asked again at most once a second, however much changes', async () => {
+  test('are refetched at most once a second, regardless of the number of changes', async () => {
     const { queries, asked } = screen({ _id: 'listIssues' })
     const freshness = new Invalidator(queries, () => true)
     const startedAt = Date.now()
@@ -75,7 +75,7 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
-  test('is answered however often it changes meanwhile, and then requested again', async () => {
+  test('complete despite changes in the meantime, and are then refetched', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listCauses' }]
     queries.setQueryData(queryKey, 'old')
@@ -101,7 +101,7 @@ describe('what a change makes old', () => {
     freshness.stop()
   })
 
-  test('in a list of which many pages are loaded is mended in place', async () => {
+  test('are updated in place in a list with many loaded pages', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listIssues', _infinite: true }]
     const page = (index: number) => ({ issues: [{ id: `iss_${index}`, status: 'open', severity: 'low' }] })

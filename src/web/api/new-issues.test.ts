@@ -22,12 +22,12 @@ function hearing(...issues: ReturnType<typeof moved>[]) {
   return { news, due: issues.map((issue) => news.hear('issue', issue)) }
 }
 
-test('an id tells when its issue was opened', () => {
+test('the opening time of an issue is read from its ID', () => {
   expect(openedAt(idOf('iss', START))).toBe(START)
   for (const none of ['', 'iss_0', 'iss_tooShortAndCapital', idOf('alr', START)]) expect(openedAt(none)).toBeNaN()
 })
 
-test('those that opened since are counted once, with the worst of them', () => {
+test('issues opened since the page loaded are counted once, with the highest severity', () => {
   const again = moved(START + 4)
   const { news, due } = hearing(moved(START + 1), moved(START + 2, 'critical'), moved(START + 3, 'critical'), again)
   expect(due).toEqual([true, true, true, true])
@@ -41,7 +41,7 @@ test.each([
   ['was open before', moved(START - 1)],
   ['has an id without a time', { ...moved(START), id: 'iss_0' }],
   ['is muted', moved(START, 'high', 'muted')],
-])('what %s is no news', (_name, issue) => {
+])('an issue that %s is not announced', (_name, issue) => {
   const { news, due } = hearing(issue)
   expect(due).toEqual([false])
   expect(news.take(0)).toBeNull()
@@ -54,11 +54,11 @@ test('an issue resolved before it was announced is not announced', () => {
   expect(news.take(0)).toBeNull()
 })
 
-test('nothing is news before it is known since when', () => {
+test('no issue is announced before the start time is known', () => {
   expect(new NewIssueCollector().hear('issue', moved(START))).toBe(false)
 })
 
-test('the first is announced soon, the next a minute later', () => {
+test('the first issue is announced after two seconds, the next a minute later', () => {
   const { news } = hearing(moved(START))
   expect(news.wait(5000)).toBe(2000)
   news.take(5000)

@@ -19,7 +19,7 @@ const lay = (points: BandPoint[], more: object = {}) => {
 }
 const moves = (path: string) => path.split('M').length - 1
 
-describe('an axis of counts', () => {
+describe('a count axis', () => {
   test.each<[number, string[]]>([
     [0, ['0', '1']],
     [1, ['0', '1']],
@@ -27,7 +27,7 @@ describe('an axis of counts', () => {
     [5, ['0', '1', '2', '3', '4', '5']],
     [1400, ['0', '500', '1k', '1.5k']],
     [12_400_000, ['0', '5m', '10m', '15m']],
-  ])('up to %d', (highest, labels) => {
+  ])('up to %d has the expected ticks', (highest, labels) => {
     const axis = countAxis(highest, 0, 100)
     expect(axis.ticks.map(({ label }) => label.toLowerCase())).toEqual(labels)
     expect(axis.y(0)).toBe(100)
@@ -36,7 +36,7 @@ describe('an axis of counts', () => {
   })
 })
 
-test('every axis has 2 to 8 ticks at whole numbers, from 0 to a top that is no more than twice as high', () => {
+test('every count axis has 2 to 8 ticks at whole numbers, from 0 to at most twice the highest value', () => {
   const highest = fc.double({ min: 0, max: 1e15, noNaN: true })
   fc.assert(
     fc.property(highest, (highest) => {
@@ -49,7 +49,7 @@ test('every axis has 2 to 8 ticks at whole numbers, from 0 to a top that is no m
   )
 })
 
-describe('bad spans', () => {
+describe('spans outside the expected range', () => {
   const range: [number, number] = [10, 20]
   test.each<[string, BandPoint[], [number, number][]]>([
     ['none', [point(0, 10, range), point(1, 20, range)], []],
@@ -70,25 +70,25 @@ describe('bad spans', () => {
   })
 })
 
-describe('a band', () => {
-  test('of nothing is not drawn', () => {
+describe('a band chart', () => {
+  test('without points is not drawn', () => {
     expect(layOutBand({ points: [], changes: [], width: 640, height: 240, zone: 'UTC' })).toBeNull()
   })
 
-  test('stays within its box, whatever its width', () => {
+  test('stays within its box at any width', () => {
     for (const width of [1, 60, 296, 1600]) {
       const { xs, left, right } = lay([point(0, 5, [2, 8]), point(1, 50, [2, 8])], { width })
       expect(xs.every((x) => x >= left && x <= right)).toBe(true)
     }
   })
 
-  test('gaps are gaps: of unknown counts, of missing buckets, and of the expectation', () => {
+  test('has gaps for unknown counts, missing buckets and a missing expectation', () => {
     const points = [point(0, 1, [0, 2]), point(1, null), point(2, 1, [0, 2]), point(5, 1, [0, 2])]
     const { solid, band, edges, dashed } = lay(points)
     expect([moves(solid), moves(band), edges.map(moves), dashed]).toEqual([3, 3, [3, 3], ''])
   })
 
-  test('what still runs is dashed from the last whole bucket', () => {
+  test('has a dashed line after the last complete bucket', () => {
     const points = [point(0, 1), point(1, 2), { ...point(2, 1), partial: true }]
     const { solid, dashed, xs } = lay(points)
     expect(moves(solid)).toBe(1)
@@ -97,18 +97,18 @@ describe('a band', () => {
     expect(dashed).toContain(`${xs[2]},`)
   })
 
-  test('a bucket alone is a dot, dashed or not', () => {
+  test('shows an isolated bucket as a dot, dashed or not', () => {
     expect(lay([point(0, 1)]).solid).toEndWith('Z')
     expect(lay([{ ...point(0, 1), partial: true }]).dashed).toEndWith('Z')
   })
 
-  test('an expectation without a range is a line, and with a range there is none', () => {
+  test('shows an expectation as a line only if it has no range', () => {
     const known = [40, 50, null, 60].map((expected, hour) => ({ ...point(hour, 45), expected }))
     expect(moves(lay(known).expected)).toBe(2)
     expect(lay(known.map((one) => ({ ...one, low: 30, high: 70 }))).expected).toBe('')
   })
 
-  test('a limit alone is a line, where both are known the range is filled', () => {
+  test('shows a single limit as a line, and fills the range between two limits', () => {
     const { edges, band } = lay([
       point(0, 5, [4, null]),
       point(1, 5, [4, null]),
@@ -120,7 +120,7 @@ describe('a band', () => {
     expect(lay([point(0, 5, [4, null]), point(1, 5, [4, null])]).band).toBe('')
   })
 
-  test('the dot is at the first bucket of the last bad span, and spans are cut at the edges', () => {
+  test('has a dot at the first bucket of the last bad span, and cuts spans at the edges', () => {
     const points = [0, 1, 2, 3].map((hour) => point(hour, 5))
     const bad = [
       { from: -HOUR, to: HOUR },
@@ -133,7 +133,7 @@ describe('a band', () => {
   })
 })
 
-describe('changes', () => {
+describe('change markers', () => {
   const change = (at: number, title = 'GTM v231') => ({ id: String(at), title, occurredAt: at })
   const place = (changes: ReturnType<typeof change>[]) => placeChanges(changes, (at) => at, 0, 600)
 
@@ -153,7 +153,7 @@ describe('changes', () => {
     expect(place(times.map((at) => change(at)))).toEqual(marks as never)
   })
 
-  test('a label without room is left out, its line stays', () => {
+  test('a label without room is omitted, and its line remains', () => {
     expect(place([change(100), change(110), change(120)]).map(({ label }) => label)).toEqual([
       'GTM v231',
       'GTM v231',

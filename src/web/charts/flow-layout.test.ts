@@ -30,8 +30,8 @@ const FLOWS: Flows = {
 const seen = (flows: Flows, perStep: number) =>
   flowGraph(flows, perStep).nodes.map(({ step, kind, path, count, sessions }) => [step, path ?? kind, count, sessions])
 
-describe('a flow', () => {
-  test('joins what has few sessions, and shows where sessions ended', () => {
+describe('a flow chart', () => {
+  test('groups paths with few sessions, and shows where sessions ended', () => {
     expect(seen(FLOWS, 2)).toEqual([
       [0, '/', 1, 100],
       [1, '/list', 1, 52],
@@ -47,7 +47,7 @@ describe('a flow', () => {
     ])
   })
 
-  test('does not know how many others are in what the server joined', () => {
+  test('does not show the number of other paths in groups created by the server', () => {
     const nodes = [
       { path: '(other)', sessions: 60 },
       { path: '/', sessions: 50 },
@@ -58,7 +58,7 @@ describe('a flow', () => {
     ])
   })
 
-  test('of nothing is nothing', () => {
+  test('without sessions is empty', () => {
     expect(layOutFlow(flowGraph({ sessionsSampled: 0, steps: [], links: [] }), 800, 300)).toEqual({
       nodes: [],
       links: [],
@@ -128,9 +128,9 @@ test.each([
   ['/cart', 100, '/cart'],
   ['/products/electronics/phones', 100, '/produc…/phones'],
   ['/products/electronics/phones', 1, '/pr…es'],
-])('%s in %d px is %s', (path, width, short) => expect(shortPath(path, width)).toBe(short))
+])('%s in %d px is shortened to %s', (path, width, short) => expect(shortPath(path, width)).toBe(short))
 
-describe('keys', () => {
+describe('keyboard navigation', () => {
   const { nodes } = flowGraph(FLOWS, 2)
   test.each([
     ['1 page /list', 'ArrowDown', '1 page /product'],
@@ -140,5 +140,5 @@ describe('keys', () => {
     ['0 page /', 'End', '2 left'],
     ['gone', 'ArrowDown', '0 page /'],
     ['1 left', 'a', '1 left'],
-  ])('%s %s leads to %s', (id, key, to) => expect(neighbour(nodes, id, key)).toBe(to))
+  ])('moves from %s with %s to %s', (id, key, to) => expect(neighbour(nodes, id, key)).toBe(to))
 })

@@ -4,20 +4,20 @@ import { bucketTicks, momentOf, offsetAt, timeTicks } from './time-ticks.ts'
 const at = (text: string) => Date.parse(text)
 const HOUR = 3_600_000
 
-describe('a zone', () => {
+describe('the offset of a time zone', () => {
   test.each<[string, string, number]>([
     ['2026-01-15T12:00:00Z', 'Europe/Berlin', 1],
     ['2026-07-15T12:00:00Z', 'Europe/Berlin', 2],
     ['2026-07-15T12:00:00Z', 'America/St_Johns', -2.5],
     ['2026-07-15T12:00:00Z', 'Asia/Kathmandu', 5.75],
     ['2026-07-15T12:00:00Z', 'UTC', 0],
-  ])('%s %s is %d h ahead', (moment, zone, hours) => {
+  ])('at %s in %s is %d h', (moment, zone, hours) => {
     expect(offsetAt(at(moment), zone)).toBe(hours * HOUR)
     expect(momentOf(at(moment), zone)).toBe(at(moment) - hours * HOUR)
   })
 })
 
-describe('ticks', () => {
+describe('time ticks', () => {
   test.each<[string, string, string, string, number, string[]]>([
     [
       ...(['a day', '2026-03-12T09:10:00Z', '2026-03-13T09:10:00Z', 'Europe/Berlin', 9] as const),
@@ -54,14 +54,14 @@ describe('ticks', () => {
       ...(['minutes', '2026-03-12T09:10:00Z', '2026-03-12T09:40:00Z', 'UTC', 5] as const),
       ['09:10', '09:20', '09:30', '09:40'],
     ],
-  ])('of %s', (_, from, to, zone, count, labels) => {
+  ])('for %s', (_, from, to, zone, count, labels) => {
     const ticks = timeTicks(at(from), at(to), zone, count)
     expect(ticks.map(({ label }) => label)).toEqual(labels)
     expect(ticks.every((tick) => tick.at >= at(from) && tick.at <= at(to))).toBe(true)
   })
 })
 
-test.each(['Pacific/Auckland', 'America/Los_Angeles', 'UTC'])('days of UTC have the same dates in %s', (zone) => {
+test.each(['Pacific/Auckland', 'America/Los_Angeles', 'UTC'])('UTC days have the same dates in %s', (zone) => {
   const starts = Array.from({ length: 10 }, (_, day) => Date.UTC(2026, 2, 1 + day))
   expect(bucketTicks(starts, 24 * HOUR, zone, 4).map(({ label }) => label)).toEqual([
     '1 Mar',

@@ -29,7 +29,7 @@ const step: FormSchema = {
 }
 const anchors = step.properties?.anchor?.anyOf ?? []
 
-describe('forms of a schema', () => {
+describe('a form generated from a schema', () => {
   test.each<[FormSchema, ReturnType<typeof fieldKindOf>]>([
     [{ type: 'string' }, 'text'],
     [{ type: 'string', enum: ['a', 'b'] }, 'one'],
@@ -44,16 +44,16 @@ describe('forms of a schema', () => {
     [{ anyOf: anchors }, 'shape'],
     [{ type: 'object', additionalProperties: {} }, 'json'],
     [{ const: 2 }, null],
-  ])('%j is asked for as %s', (schema, kind) => {
+  ])('shows %j as a field of kind %s', (schema, kind) => {
     expect(fieldKindOf(schema)).toBe(kind)
   })
 
-  test('fields are in order', () => {
+  test('shows fields in order', () => {
     const schema: FormSchema = { type: 'object', properties: { b: { 'x-order': 2 }, a: { 'x-order': 1 } } }
     expect(fieldsOf(schema).map(([name]) => name)).toEqual(['a', 'b'])
   })
 
-  test('a form begins with its defaults and what it requires', () => {
+  test('starts with defaults and required values', () => {
     expect(
       defaultValueOf({ type: 'object', properties: { n: { type: 'number', default: 4 }, t: { type: 'string' } } }),
     ).toEqual({
@@ -71,12 +71,12 @@ describe('forms of a schema', () => {
     [{ kind: 'page', path: '/' }, 1],
     [undefined, 0],
     [{ kind: 'none of them' }, 0],
-  ])('%j has the shape %d', (value, shape) => {
+  ])('identifies %j as variant %d', (value, shape) => {
     expect(shapeOf(anchors, value)).toBe(shape)
     expect(discriminatorOf(anchors)).toBe('kind')
   })
 
-  test('paths are those of refusals', () => {
+  test('uses the same field paths as validation errors', () => {
     const schema: FormSchema = { type: 'object', properties: { steps: { type: 'array', items: step } } }
     expect(pathsOf(schema, { steps: [{ anchor: { kind: 'page' } }] })).toEqual([
       ...['steps', 'steps[0]', 'steps[0].anchor', 'steps[0].anchor.kind', 'steps[0].anchor.path'],
@@ -89,7 +89,7 @@ describe('forms of a schema', () => {
     [{ count: 1, note: '' }, 'Note'],
     [{ count: 1, steps: [{ anchor: { kind: 'page' } }] }, 'path'],
     [{ count: 1, steps: [{ anchor: { kind: 'session' } }] }, null],
-  ])('%j lacks %s', (value, title) => {
+  ])('for %j reports the first missing field as %s', (value, title) => {
     const properties: FormSchema['properties'] = {
       count: { type: 'number', title: 'Count' },
       note: { type: 'string', title: 'Note' },
@@ -98,7 +98,7 @@ describe('forms of a schema', () => {
     expect(firstMissingField({ type: 'object', properties, required: ['count'] }, value)).toBe(title)
   })
 
-  test('what is emptied is left out', () => {
+  test('omits fields that were cleared', () => {
     expect(withPart({ a: 1, b: 2 }, 'a', '')).toEqual({ b: 2 })
     expect(withPart({ a: 1 }, 'b', 0)).toEqual({ a: 1, b: 0 })
   })

@@ -14,7 +14,7 @@ import {
 
 const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ')
 
-describe('numbers', () => {
+describe('formatted numbers', () => {
   test.each<[string, string]>([
     [formatNumber(0), '0'],
     [formatNumber(12400), '12,400'],
@@ -33,7 +33,7 @@ describe('numbers', () => {
   ])('%s', (written, expected) => expect(plain(written)).toBe(expected))
 })
 
-describe('durations', () => {
+describe('formatted durations', () => {
   test.each<[number, string]>([
     [0, '0 ms'],
     [0.25, '0.3 ms'],
@@ -49,7 +49,7 @@ describe('durations', () => {
   ])('%d ms', (ms, expected) => expect(plain(formatDuration(ms))).toBe(expected))
 })
 
-describe('moments', () => {
+describe('points in time', () => {
   const now = Date.UTC(2026, 2, 12, 13, 10)
   test.each<[number, object]>([
     [now, { is: 'now' }],
@@ -63,7 +63,7 @@ describe('moments', () => {
     expect('age' in distance ? { ...distance, age: plain(distance.age) } : distance).toEqual(expected as never)
   })
 
-  test('are written in the zone given, midnight as 00', () => {
+  test('are formatted in the given time zone, with midnight as 00', () => {
     expect(formatMoment(now, 'Europe/Berlin')).toBe('12 Mar 2026, 14:10')
     expect(formatIsoDay('2026-03-12')).toBe('12 Mar 2026')
     expect(formatDate(Date.UTC(2026, 2, 12), 'UTC', { hour: '2-digit', minute: '2-digit' })).toBe('00:00')
@@ -77,4 +77,6 @@ test.each([
   ['de', 'fr-CH', 'de-CH'],
   ['en', 'en-US@posix', 'en'],
   ['en', '', 'en'],
-])('%s pages read in %s', (language, reader, expected) => expect(localeOf(language, reader)).toBe(expected))
+])('%s pages for the browser language %s use the expected locale', (language, reader, expected) =>
+  expect(localeOf(language, reader)).toBe(expected),
+)

@@ -3,7 +3,7 @@ import { diffOf } from './param-diff.ts'
 
 const KEYS = ['hasOwnProperty', 'a', 'b']
 
-describe('parameters side by side', () => {
+describe('the parameter comparison', () => {
   test.each<[string, Record<string, string>, Record<string, string> | null, string[]]>([
     ['nothing', {}, {}, []],
     ['equal ones last', { a: '1', b: '2' }, { a: '1', b: '3' }, ['b:2|3!', 'a:1|1']],
@@ -24,7 +24,7 @@ describe('parameters side by side', () => {
     )
   })
 
-  test('parameters of the rule come first in their group', () => {
+  test('lists parameters of the rule first in their group', () => {
     const keysOf = (right: Record<string, string> | null) =>
       diffOf({ a: '1', b: '2', dl: '3' }, right, ['dl', 'gone']).map(({ key }) => key)
     expect(keysOf(null)).toEqual(['dl', 'a', 'b'])

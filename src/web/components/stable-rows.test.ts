@@ -5,7 +5,7 @@ import { mergeStable } from './stable-rows.ts'
 const rows = (text: string) => text.split(' ').filter(Boolean)
 const idOf = (row: string) => row.slice(0, 1)
 
-describe('a list that is pointed at', () => {
+describe('a list under the pointer', () => {
   test.each([
     ['nothing changed', 'a1 b1', 'a1 b1', 'a1 b1', 0],
     ['new content stays in its place', 'a1 b1', 'b2 a2', 'a2 b2', 0],

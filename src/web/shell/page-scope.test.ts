@@ -7,6 +7,6 @@ test.each([
   ['/domains/new', '', {}],
   ['/signals', '?vendor=Meta+Pixel&state=low', { vendor: 'Meta Pixel' }],
   ['/issues', '?domainId=dom_1,dom_2', {}],
-])('%s%s is about %j', (pathname, search, scope) => {
+])('the scope of %s%s is %j', (pathname, search, scope) => {
   expect(scopeOf({ pathname, search })).toEqual(scope)
 })

@@ -8,7 +8,7 @@ const ITEMS = [
   { name: 'Weekly report', keywords: 'pdf' },
 ]
 
-describe('what the palette offers', () => {
+describe('the command palette', () => {
   test.each([
     ['', ['Mute', 'New alert', 'Alerts', 'Weekly report']],
     ['al', ['Alerts', 'New alert']],
@@ -16,7 +16,7 @@ describe('what the palette offers', () => {
     ['rep week', ['Weekly report']],
     ['lert', []],
     ['  MUTE ', ['Mute']],
-  ])('for “%s”', (typed, expected) => {
+  ])('lists matching actions for “%s”', (typed, expected) => {
     expect(matching(ITEMS, typed).map(({ name }) => name)).toEqual(expected)
   })
 })

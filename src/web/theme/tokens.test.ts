@@ -109,7 +109,7 @@ const BLINDNESS: Record<string, Matrix> = {
 const clamp = ([r, g, b]: Rgb): Rgb => [r, g, b].map((part) => Math.max(0, Math.min(1, part))) as unknown as Rgb
 const seenBy = (kind: string, hex: string): Rgb => lab(clamp(times(BLINDNESS[kind] as Matrix, linearRgb(hex))))
 
-describe('the formula of colour differences', () => {
+describe('the colour difference formula', () => {
   // From the test data published by Sharma, Wu, Dalal.
   test.each<[Rgb, Rgb, number]>([
     [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
@@ -119,7 +119,7 @@ describe('the formula of colour differences', () => {
     [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644],
     [[90.8027, -2.0831, 1.441], [91.1528, -1.6435, 0.0447], 1.4441],
     [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
-  ])('%p %p', (one, other, difference) => {
+  ])('for %p and %p', (one, other, difference) => {
     expect(ciede2000(one, other)).toBeCloseTo(difference, 4)
     expect(ciede2000(other, one)).toBeCloseTo(difference, 4)
   })
@@ -165,21 +165,21 @@ describe.each([
   ['light', LIGHT],
   ['dark', DARK],
 ] as const)('the %s colours', (_, scheme) => {
-  test.each(textPairs(scheme))('%s is read', (_, ink, paper) => {
+  test.each(textPairs(scheme))('%s has a contrast of at least 4.5', (_, ink, paper) => {
     expect(contrast(ink, paper)).toBeGreaterThanOrEqual(4.5)
   })
 
-  test.each(markPairs(scheme))('%s is seen', (_, mark, paper) => {
+  test.each(markPairs(scheme))('%s has a contrast of at least 3', (_, mark, paper) => {
     expect(contrast(mark, paper)).toBeGreaterThanOrEqual(3)
   })
 
-  test('charts: the first anomaly and what is observed are seen on the tint of a bad span', () => {
+  test('show the first anomaly and observed counts with a contrast of at least 3 on a bad span', () => {
     const { tint, text, solid } = scheme.critical
     expect(contrast(scheme.line, tint)).toBeGreaterThanOrEqual(3)
     expect(contrast(scheme === DARK ? text : solid, tint)).toBeGreaterThanOrEqual(3)
   })
 
-  test.each(Object.keys(BLINDNESS))('severities and ok are distinguishable with %s', (kind) => {
+  test.each(Object.keys(BLINDNESS))('of severities and OK are distinguishable with %s', (kind) => {
     for (const [index, one] of TONES.entries()) {
       for (const other of TONES.slice(index + 1)) {
         const apart = ciede2000(seenBy(kind, scheme[one].solid), seenBy(kind, scheme[other].solid))
@@ -188,12 +188,12 @@ describe.each([
     }
   })
 
-  test('critical, high and medium are ordered by lightness, so that the worst is most visible in greyscale too', () => {
+  test('of critical, high and medium are ordered by lightness, so that critical is the most visible in greyscale too', () => {
     const away = ['critical', 'high', 'medium'].map((tone) => luminance(scheme[tone as 'high'].solid))
     expect(away).toEqual([...away].sort((a, b) => a - b))
   })
 
-  test('are variables of their names', () => {
+  test('are CSS variables named after the tokens', () => {
     const variables = variablesOf(scheme)
     expect(variables['--tw-accent-text']).toBe(scheme.accentText)
     expect(variables['--tw-critical-tint']).toBe(scheme.critical.tint)

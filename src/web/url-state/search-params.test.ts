@@ -12,7 +12,7 @@ const FIELDS = {
   at: timestamp,
 }
 
-describe('an address', () => {
+describe('a URL query', () => {
   test.each<[string, object, object[]]>([
     ['', {}, []],
     ['?status=open', { status: ['open'] }, []],
@@ -48,14 +48,14 @@ describe('an address', () => {
     },
   )
 
-  test('has the fallback where it says nothing', () => {
+  test('has default values for missing parameters', () => {
     expect(valuesOf(FIELDS, { q: 'a' })).toEqual({
       ...{ project: '', range: '24h', from: null, to: null, q: 'a' },
       ...{ status: ['open', 'acknowledged'], sort: 'severity', show: null, domainId: [], at: null },
     })
   })
 
-  test('has the fallback where the router kept the text of what says nothing', () => {
+  test('has default values for invalid parameters that the router preserved', () => {
     const raw = { status: 'acknowledged,open', sort: 'purple', domainId: '', at: '7' }
     const { status, sort, domainId, at } = valuesOf(FIELDS, raw)
     expect({ status, sort, domainId, at }).toEqual({

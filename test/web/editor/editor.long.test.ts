@@ -152,7 +152,7 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   expect(screen.errors).toEqual([])
 })
 
-test('hours, groups, filters and a limit can be edited; leaving asks once something was changed', async () => {
+test('hours, groups, filters and a limit can be edited, and unsaved changes require confirmation to leave', async () => {
   const { id } = await save(validation)
   await using screen = await open(`/alerts/${id}`)
   await screen.sees('heading', 'Orders')

@@ -19,7 +19,7 @@ const windows = fc.record(
 const at = (day: number, hour: number) => Date.UTC(2026, 0, 4 + day, hour, 30)
 const everyHour = WEEK.flatMap((day) => Array.from({ length: 24 }, (_, hour) => ({ day, hour })))
 
-test('the picture shows the hours in which the server sends notifications', () => {
+test('the picture shows the hours in which notifications are sent', () => {
   fc.assert(
     fc.property(windows, (given) => {
       const shown = everyHour.map(({ day, hour }) => isActive(given, day, hour))
@@ -42,12 +42,12 @@ test.each<[number[], [number, number][], string]>([
     'Tue, Sat–Sun',
   ],
   [[], [], ''],
-])('the days %p are consecutive as %p', (days, rows, formatted) => {
+])('the days %p are grouped as %p', (days, rows, formatted) => {
   expect(consecutiveDays(days)).toEqual(rows)
   expect(formatDays(days)).toBe(formatted)
 })
 
-test('an empty selection is not sent', () => {
+test('an empty selection is omitted from the request', () => {
   expect(withWindows(undefined, { days: [1] })).toEqual({ days: [1] })
   expect(withWindows({ days: [1], hours: [8, 20] }, { days: [] })).toEqual({ hours: [8, 20] })
   expect(withWindows({ hours: [8, 20] }, { hours: undefined })).toBeUndefined()

@@ -139,11 +139,11 @@ function leavesOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, part]) => leavesOf(part, path ? `${path}.${name}` : name))
 }
 
-test('every type has a generator', () => {
+test('every alert type has a generator', () => {
   expect(Object.keys(own).sort()).toEqual(alertTypes.map(({ kind }) => kind).sort())
 })
 
-test('an alert that is not changed is saved as it was, and every part of it has a field', () => {
+test('an unedited alert is saved unchanged, and every part of it has a form field', () => {
   const row = { id: 'alr_1', orgId: 'org_1', createdAt: 1, updatedAt: 2 }
   let accepted = 0
   fc.assert(

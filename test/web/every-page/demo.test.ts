@@ -30,7 +30,7 @@ afterAll(async () => {
   await demo?.[Symbol.asyncDispose]()
 })
 
-test('every page of the demo is free of faults in all widths and themes, and sends requests only to its server', () =>
+test('every page of the demo has no faults in any width and theme, and sends requests only to its server', () =>
   expectNoFaults(browser.browser, demo, VIEWPORTS))
 
 test.each([1280, 360])('elements have the expected roles and names at %d px', (width) =>

@@ -28,7 +28,7 @@ const SILENT = [
   '/settings/preferences',
 ]
 
-test('every page shows the error of the server when all requests fail, and recovers on retry', async () => {
+test("every page shows the server's error when all requests fail, and recovers on retry", async () => {
   await using screen = await signedIn(browser.browser, demo)
   const { page } = screen
   let isRefusing = true
@@ -75,7 +75,7 @@ test('every page shows the error of the server when all requests fail, and recov
   expect(found).toEqual({})
 })
 
-test('in the pseudo-language every translatable text is bracketed, and nothing overflows', async () => {
+test('in the pseudo-language, every translatable string is bracketed, and nothing overflows', async () => {
   await using screen = await signedIn(browser.browser, demo, { language: 'pseudo' })
   const found: Record<string, string[]> = {}
   for (const address of await dashboardPaths(demo.get)) {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../../..')
 
-test('channels, providers, alert types and insights that the pages do not know have forms', async () => {
+test('channels, providers, alert types and insights added by plug-ins have forms', async () => {
   const here = './test/web/plugin-forms'
   const child = Bun.spawn(
     [process.execPath, 'test', '--timeout=60000', '--preload', `${here}/preload.ts`, `${here}/with-plugins.ts`],

@@ -27,7 +27,7 @@ const waitUntilLive = ({ page }: Person) =>
     () => !document.body.textContent?.includes('Not live since') && document.querySelector('[data-live]'),
   )
 
-test('offline and back: content stays, failed actions are reported, and everything recovers without a reload', async () => {
+test('going offline preserves content, reports failed actions, and recovers without a reload', async () => {
   await breakRule('Before')
   await using person = await env.person('/issues')
   const { page, reads, sees, keys, press } = person
@@ -57,7 +57,7 @@ test('offline and back: content stays, failed actions are reported, and everythi
   await sees('heading', 'Domains')
 })
 
-test('the pages reconnect to a restarted server without a reload, and keep unsaved input', async () => {
+test('the pages reconnect to a restarted server without a reload, and preserve unsaved input', async () => {
   await using person = await env.person('/alerts/new')
   const { type, reads, press, page } = person
   await type('Name', 'Half written')
@@ -84,7 +84,7 @@ test('the pages reconnect to a restarted server without a reload, and keep unsav
 const MAX_DELAY_MS = 3000
 const TIMES = 5
 
-test('a violation appears in list, verdict and badge without a reload', async () => {
+test('a violation appears in the list, verdict and badge without a reload', async () => {
   await using list = await env.person('/issues')
   await using overview = await env.person('/')
   await list.sees('heading', 'Issues')

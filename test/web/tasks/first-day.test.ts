@@ -17,7 +17,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-test('onboarding by keyboard: set-up, first event, alert, issue, resolve, undo', async () => {
+test('onboarding works by keyboard: set-up, first event, alert, issue, resolve, undo', async () => {
   const [link] = await until('the link', () => /\/(?:setup)?#setup=[\w-]+/.exec(server.log()))
   await using screen = await openScreen(server.url, browser.browser)
   const { page } = screen

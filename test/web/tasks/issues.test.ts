@@ -36,7 +36,7 @@ const statuses = async () => {
   return issues.map(({ status }: { status: string }) => status).join(' ')
 }
 
-test('acknowledges three issues at once, undoes it, and uses the toolbar', async () => {
+test('three issues can be acknowledged at once, undone, and changed with the toolbar', async () => {
   await using person = await env.person('/')
   const { sees, reads, keys, press, page } = person
   await sees('heading', 'Overview')
@@ -62,7 +62,7 @@ test('acknowledges three issues at once, undoes it, and uses the toolbar', async
   expect(person.errors).toEqual([])
 })
 
-test('filters survive a reload, going back and forward, and opening the URL in another tab', async () => {
+test('filters persist after a reload, when going back and forward, and in another tab', async () => {
   await using person = await env.person('/issues', await env.session())
   const { sees, keys, reach, type, choose, pick, page } = person
   await sees('table', 'Issues')

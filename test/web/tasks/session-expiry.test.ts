@@ -21,8 +21,8 @@ async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promi
   await page.waitForFunction(() => !document.querySelector('[role=dialog]'))
 }
 
-describe('when a session ends, unsaved input is kept in', () => {
-  test('the form of an alert', async () => {
+describe('unsaved input after a session has ended', () => {
+  test('is preserved in the form of an alert', async () => {
     const session = await env.session()
     await using person = await env.person('/alerts/new', session)
     const { type, choose, keys, sees, reads, press } = person
@@ -55,7 +55,7 @@ describe('when a session ends, unsaved input is kept in', () => {
     ])
   })
 
-  test('the form of a test', async () => {
+  test('is preserved in the form of a test', async () => {
     const session = await env.session()
     await using person = await env.person('/tests/new', session)
     const { type, choose, keys, sees, press } = person
@@ -81,7 +81,7 @@ describe('when a session ends, unsaved input is kept in', () => {
     })
   })
 
-  test('the form of an integration', async () => {
+  test('is preserved in the form of an integration', async () => {
     const session = await env.session()
     await using person = await env.person('/integrations/new', session)
     const { type, choose, keys, sees, press, reads } = person
@@ -100,7 +100,7 @@ describe('when a session ends, unsaved input is kept in', () => {
     await sees('heading', 'Our hooks')
   })
 
-  test('another tab of the browser', async () => {
+  test('is preserved when signing in again in another tab', async () => {
     const session = await env.session()
     await using person = await env.person('/alerts/new', session)
     await person.type('Name', 'Half written')

@@ -121,7 +121,7 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
   return seen
 }
 
-test('viewers can change nothing on any page, and see which role can', async () => {
+test("viewers can't change anything on any page, and see which role is required", async () => {
   const addresses = await dashboardPaths((path) => env.call('GET', path), 'all')
   const members = await seenOn(addresses, env.apiKey)
   const viewers = await seenOn(addresses, viewer)

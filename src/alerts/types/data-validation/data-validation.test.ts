@@ -79,14 +79,14 @@ test('only the requested part of the window is counted', async () => {
   expect(alr_one).toMatchObject([{ occurrences: 2, firstAt: minutes[1], lastAt: minutes[2] }])
 })
 
-test('an alert without violations has no finding, nor in an empty history', async () => {
+test('an alert without violations has no findings, even in an empty history', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_two'] })])
   expect(await evaluate(history, [one], domains)).toEqual({ alr_one: [] })
   using empty = await warehouseWith([])
   expect(await evaluate(empty, [one, two], domains)).toEqual({ alr_one: [], alr_two: [] })
 })
 
-test('at most 20 hosts, most frequent first, equal ones by name', async () => {
+test('at most 20 hosts are listed, most frequent first, ties ordered by name', async () => {
   const hosts = Array.from({ length: 30 }, (_, n) => `h${String(n).padStart(2, '0')}.example`)
   using history = await warehouseWith(
     [...hosts, 'h25.example', 'h25.example', 'h07.example'].map((host) => eventOf({ host, violations: ['alr_one'] })),
@@ -97,19 +97,19 @@ test('at most 20 hosts, most frequent first, equal ones by name', async () => {
   expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
 })
 
-test('thousands are formatted readably', async () => {
+test('thousands have separators', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_one'], weight: 12_345.4 })])
   const { alr_one } = await evaluate(history, [one], domains)
   expect(alr_one?.[0]?.summary).toBe('12,345 events broke the rule')
 })
 
-test('alerts of two organizations are never measured together', async () => {
+test("alerts of two organizations can't be measured together", async () => {
   using history = await warehouseWith([])
   const elsewhere = alertOf(validationInput, 'alr_else', 'org_b')
   expect(evaluate(history, [one, elsewhere], domains)).rejects.toThrow('one organization')
 })
 
-describe('a sample', () => {
+describe('a sample of a finding', () => {
   const personal = {
     ...validationInput,
     conditions: {
@@ -119,7 +119,7 @@ describe('a sample', () => {
   }
   const alert = alertOf(personal, 'alr_one')
 
-  test('is the newest violation, with personal data masked', async () => {
+  test('contains the newest violation, with personal data masked', async () => {
     using history = await warehouseWith([
       eventOf({ receivedAt: NOON - 3000, id: 'older', violations: ['alr_one'], params: { ssn: '111-22' } }),
       eventOf({
@@ -141,7 +141,7 @@ describe('a sample', () => {
     expect(Object.keys(finding?.sample ?? {})).not.toContain('orgId')
   })
 
-  test('has vendor, event and hosts masked as in the sample', async () => {
+  test('masks vendor, event and hosts in the finding, too', async () => {
     const shared = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
     using history = await warehouseWith([
       eventOf({ ...shared, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),
@@ -156,7 +156,7 @@ describe('a sample', () => {
     expect(finding?.hosts.toSorted()).toEqual(['j***@a***.co', 'shop.example'])
   })
 
-  test('is omitted when the event was deleted, and queried only when there is one', () => {
+  test('is omitted when the event was deleted, and queried only when there is a finding', () => {
     const finding = {
       ...{ domainId: 'dom_shop', subject: '', vendor: null, event: null, occurrences: 1, summary: '', observed: 1 },
       ...{ expected: 0, firstAt: NOON, lastAt: NOON, hosts: [], sample: null, sampleSeq: 1 },
@@ -167,7 +167,7 @@ describe('a sample', () => {
   })
 })
 
-test('the verdict on arrival equals the result from the history', async () => {
+test('the verdict at ingestion equals the result from the history', async () => {
   const word = fc.constantFrom('', 'a', 'b', 'ab')
   const condition = fc.record({
     parameter: fc.constantFrom('k', 'l', '$event', '$host', '*'),

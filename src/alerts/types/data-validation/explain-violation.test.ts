@@ -35,7 +35,7 @@ const say = (values: Partial<Finding>, conditions: object = { logic: 'any', item
   return explainViolation(alert, found, { event, name: found.event, totals: rows, regions: [] }).summary
 }
 
-describe('a finding names the broken condition and the number of events', () => {
+describe('the summary of a finding', () => {
   test.each<[string, string, string]>([
     ['one condition', say({}), '12 of 340 purchase events had no `transaction_id`; expected none'],
     ['a single event', say({ occurrences: 1 }), '1 of 340 purchase events had no `transaction_id`; expected none'],
@@ -66,10 +66,12 @@ describe('a finding names the broken condition and the number of events', () => 
       say({}, { logic: 'any', items: [{ parameter: 'b', op: 'gt', values: ['9'] }, b] }),
       '12 of 340 purchase events broke the rule; the latest had `b` below 0; expected none',
     ],
-  ])('%s', (_name, summary, expected) => expect(summary).toBe(expected))
+  ])('names the condition and the number of events for %s', (_name, summary, expected) =>
+    expect(summary).toBe(expected),
+  )
 })
 
-test('totals are not queried when counts by minute do not cover the window, nor for too many findings', () => {
+test("totals are not queried when the counts by minute don't cover the window or there are too many findings", () => {
   const whole = { from: 60_000, to: 120_500 }
   expect(totalsQuery('org', [finding], whole)?.over).toBe('counts')
   expect(totalsQuery('org', [finding], { ...whole, from: 60_001 })).toBeNull()

@@ -101,7 +101,7 @@ const brief = (findings: readonly Finding[]) =>
     ...{ domainId, count: occurrences, hosts: hosts.toSorted(), lastAt, firstAt },
   }))
 
-test('many windows at once have the findings of the scheduler and of the reference', async () => {
+test('evaluating many windows at once returns the findings of the scheduler and of the reference', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(
@@ -141,7 +141,7 @@ test('many windows at once have the findings of the scheduler and of the referen
   expect(seen).toEqual(new Set(['unreached', 'fine', 'violated']))
 })
 
-test('sampled senders are read with all of their sessions, and count for the others', async () => {
+test('sampled senders are read with all of their sessions and are weighted for the others', async () => {
   const sessions = visits(Array.from({ length: 400 }, (_, n) => (n % 2 ? bad : 'ga4.page_view@/')))
   const again = visits(Array.from({ length: 400 }, () => bad)).map((events) =>
     events.map((event) => ({ ...event, receivedAt: event.receivedAt - 40 * MINUTE_MS })),
@@ -161,7 +161,7 @@ test('sampled senders are read with all of their sessions, and count for the oth
   expect(sampled).toBeLessThan(800)
 })
 
-test('events of any vendor are in scope, regardless of the vendors of the rule', async () => {
+test("events of any vendor are in scope, regardless of the rule's vendors", async () => {
   using history = await warehouseWith(arrived([sessionOf(bad)]))
   const windows = wholeWindows(parsePeriod('1h'), 'UTC', Date.UTC(2026, 3, 1, 9), Date.UTC(2026, 3, 1, 12))
   const parts = { warehouse: history, domains: watched, privacy: PLAIN_PRIVACY }
@@ -170,7 +170,7 @@ test('events of any vendor are in scope, regardless of the vendors of the rule',
   expect([method, exact]).toEqual(['sql', true])
 })
 
-test('more shapes than the limit make the result incomplete', () => {
+test('exceeding the limit of session shapes makes the result incomplete', () => {
   const past = journey.historyQuery(
     journeyAlert(thanks),
     [0, 1].map((n) => ({ from: n, to: n + 1, complete: true })),

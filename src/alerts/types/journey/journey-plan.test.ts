@@ -158,20 +158,20 @@ const CASES: [string, JourneySpec, string, string][] = [
   ['legacy: half-named steps', legacy('a.', '.z'), 'b.y a.y b.z', 'fine'],
 ]
 
-test('there are at least 60 sessions with unique names', () => {
+test('at least 60 test sessions exist, with unique names', () => {
   expect(new Set(CASES.map(([name]) => name)).size).toBe(CASES.length)
   expect(CASES.length).toBeGreaterThanOrEqual(60)
 })
 
-test.each(CASES)('%s: the reference has this result', (_, spec, text, verdict) => {
+test.each(CASES)('the reference returns the expected verdict: %s', (_, spec, text, verdict) => {
   expect(verdictOn(spec, arrived([sessionOf(text)]))).toBe(verdict)
 })
 
-test.each(CASES)('%s: the plan has this result', (_, spec, text, verdict) => {
+test.each(CASES)('the plan returns the expected verdict: %s', (_, spec, text, verdict) => {
   expect(walkOf(spec, arrived([sessionOf(text)]))).toBe(verdict)
 })
 
-test('all of them through the history, half of it in Parquet and half in the spool, in one scan', async () => {
+test('one scan of a history, half in Parquet and half in the spool, returns the verdicts of all test sessions', async () => {
   const domains = CASES.map((_, index) => `dom_${index}`)
   const events = arrived(CASES.map(([, , text], index) => sessionOf(text, { domainId: domains[index] ?? '' })))
   const [first, ...others] = CASES.map(([, spec], index) =>
@@ -186,7 +186,7 @@ test('all of them through the history, half of it in Parquet and half in the spo
   )
 })
 
-test('plan and reference agree on random journeys and sessions', () => {
+test('the plan and the reference agree on random journeys and sessions', () => {
   fc.assert(
     fc.property(aSpec, aSession, (spec, text) => {
       const events = arrived([sessionOf(text)])
@@ -196,8 +196,8 @@ test('plan and reference agree on random journeys and sessions', () => {
   )
 })
 
-describe('a plan', () => {
-  test('has each matcher once', () => {
+describe('the plan of a journey', () => {
+  test('contains each matcher once', () => {
     const { matchers } = planOf(stepped([on('a.b'), wants('a.b'), wants('c.')], [on('a.b'), inOrder('c.')]))
     expect(matchers.map(({ vendor, event }) => [vendor, event])).toEqual([
       ['a', 'b'],
@@ -205,7 +205,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('treats an empty text as absent', () => {
+  test('treats an empty string as absent', () => {
     const [empty, absent] = [{ vendor: 'a', event: '', label: '' }, { vendor: 'a' }].map((expectation) =>
       planOf(stepped([start, expectation])),
     )
@@ -228,7 +228,7 @@ describe('judging a session', () => {
     })
   })
 
-  test('distinguishes wrong order from missing events', () => {
+  test('distinguishes a wrong order from missing events', () => {
     const misplaced = (spec: JourneySpec, shape: string) =>
       judgeSession(planOf(spec), shapeFrom(shape)).unmet?.misplaced
     expect(misplaced(ordered, '1;0;2')).toBe(true)

@@ -43,7 +43,7 @@ describe('sessions', () => {
     ['just before the window ends', NOON - HOUR_MS / 2 - 1, 1],
     ['as the window ends', NOON - HOUR_MS / 2, 0],
     ['not yet', NOON - 1, 0],
-  ])('that ended %s', async (_, lastAt, count) => {
+  ])('that ended in relation to the window: %s', async (_, lastAt, count) => {
     expect(await occurrencesIn([sessionOf(`ga4.x@/ ${bad}`, {}, lastAt)])).toBe(count)
   })
 
@@ -52,7 +52,7 @@ describe('sessions', () => {
     ['a gap of 30 minutes makes two', `${bad} +29 meta.Purchase`, 1],
     ['each is judged separately', `${bad} +29 ${bad} +29 ga4.x`, 2],
     ['a chain of events without a gap is one, however long', `${bad} ${'+28 ga4.x '.repeat(40)} meta.Purchase`, 0],
-  ])('%s', async (_, text, count) => {
+  ])('are split and counted correctly: %s', async (_, text, count) => {
     const day = { from: NOON - DAY_MS, to: NOON, complete: true }
     expect(await occurrencesIn([sessionOf(text)], {}, day)).toBe(count)
   })
@@ -66,7 +66,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([sessionOf(`${day} +9 ga4.y`)])).toBe(0)
   })
 
-  test('with one id on different domains are separate, and events without an id belong to none', async () => {
+  test('with the same id on different domains are separate, and events without an id are ignored', async () => {
     const split = [sessionOf(bad, { domainId: 'dom_a' }), sessionOf('meta.Purchase', { domainId: 'dom_b' })]
     expect(await occurrencesIn(split)).toBe(1)
     expect(await occurrencesIn([sessionOf(bad, { sessionId: null }), sessionOf(bad, { sessionId: '' })])).toBe(0)
@@ -83,7 +83,7 @@ describe('sessions', () => {
     expect(alr_1).toMatchObject([{ occurrences: 69, summary: expect.stringContaining('69 of 72 sessions') }])
   })
 
-  test('count with events of every kind and environment', async () => {
+  test('include events of every kind and environment', async () => {
     const kinds = (['event', 'hit', 'tag', 'library'] as const).map((kind) =>
       sessionOf(good, { kind, env: 'dev', sessionId: kind }),
     )
@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([...kinds, sessionOf(bad, { kind: 'library' })])).toBe(1)
   })
 
-  test('with more events than a person could send are not judged', async () => {
+  test('with too many events for a human are not judged', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, () => eventOf({ sessionId: 'bot', path: '/thanks', receivedAt: NOON - HOUR_MS }))
     expect(await occurrencesIn([many(MAX_SESSION_EVENTS)])).toBe(1)
@@ -107,12 +107,12 @@ describe('sessions', () => {
     ['a filter that holds for what is missing', { filters: [{ parameter: 'plan', op: 'is_blank' }] }, 3],
     ['a filter that nothing passes', { filters: [equal('plan', 'none')] }, 0],
     ['vendors, which restrict nothing', { vendors: ['meta'] }, 3],
-  ])('with %s', async (_, values, count) => {
+  ])('are counted correctly with %s', async (_, values, count) => {
     const sessions = visits([bad, `ga4.login{plan=pro} ${bad}`, `ga4.page_view@/ ga4.x{plan=pro} ${bad}`, good])
     expect(await occurrencesIn(sessions, values)).toBe(count)
   })
 
-  test('are queried with the needed parameters, and from a day before the window', () => {
+  test('are queried with the required parameters, starting one day before the window', () => {
     const spec = stepped([start, wants('a.', equal('k', '1'), equal('$path', '/')), wants('b.', equal('K', '1'))])
     const measured = journey.measure([journeyAlert(spec, { filters: [equal('l', '1')] })], HOUR_BEFORE_NOON, [])
     const { keys = [], ...statement } = inSql(measured)
@@ -131,7 +131,7 @@ describe('sessions', () => {
     expect(() => journey.measure([any, elsewhere], HOUR_BEFORE_NOON, [])).toThrow('one organization')
   })
 
-  test('are not found in an empty history or in other domains', async () => {
+  test('are not found in an empty history or on other domains', async () => {
     using history = await warehouseWith([])
     expect(await walkAll(history, [journeyAlert(thanks), journeyAlert(stepped([start]), {}, 'alr_2')])).toEqual({
       alr_1: [],
@@ -139,7 +139,7 @@ describe('sessions', () => {
     })
   })
 
-  test('are judged by rules with impossible or special texts', async () => {
+  test('are judged correctly by rules with impossible or special strings', async () => {
     const spec = stepped(
       [page("it's $p0 ; -- %"), { vendor: 'a\0b', event: 'c\ud800', label: "o'" }],
       [{ kind: 'event', vendor: '\0' }],
@@ -170,7 +170,7 @@ describe('sessions across midnight and across files', () => {
     nothing: async () => {},
   }
 
-  test.each(Object.entries(work))('%s', async (_, between) => {
+  test.each(Object.entries(work))('are judged correctly after this operation: %s', async (_, between) => {
     await using stand = await WarehouseFixture.open()
     const at = async (minute: number, events: EventFields[]) => {
       stand.clock.set(midnight + minute * MINUTE_MS)
@@ -203,7 +203,7 @@ describe('sessions across midnight and across files', () => {
   })
 })
 
-test('the history query agrees with the reference for each ended session, window by window', async () => {
+test('the history query agrees with the reference for each ended session in every window', async () => {
   const anAlert = fc.record({
     spec: aSpec,
     filters: fc.constantFrom<Condition[]>([], [], [equal('k', '1')], [equal('*', '2'), equal('$vendor', 'a')]),

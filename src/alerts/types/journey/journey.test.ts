@@ -25,7 +25,7 @@ import {
 } from './journey.fixture.ts'
 import type { JourneySpec } from './journey-spec.ts'
 
-describe('refused', () => {
+describe('an invalid journey', () => {
   const event = (values: object) => stepped([start, values])
   /** Returns a step with a hundred values whose cost is 2,000, plus the given amount. */
   const dear = (more: number) => {
@@ -75,7 +75,7 @@ describe('refused', () => {
       },
     ],
   ]
-  test.each(cases)('%s', (message, values) => {
+  test.each(cases)('is rejected with the error %s', (message, values) => {
     const refusal = () => readAlertInput({ ...journeyInput(thanks), ...values })
     expect(refusal).toThrow(AppError)
     expect(refusal).toThrow(message)
@@ -97,14 +97,14 @@ test.each<[string, object]>([
   ['a step without names', { journey: { steps: [{ vendor: 'a' }, {}] } }],
   ['no conditions', { conditions: { logic: 'all', items: [] }, conditionGroups: [] }],
   ['filters', { filters: [equal('$host', 'shop.example')] }],
-])('accepted: %s', (_, values) => {
+])('a journey alert is accepted with %s', (_, values) => {
   expect(() => readAlertInput({ ...journeyInput(thanks), ...values })).not.toThrow()
 })
 
 test.each<[string, JourneySpec]>([
   ['an anchor', stepped([{ kind: 'event' }, wants('meta.Purchase')])],
   ['a step of the legacy form', { steps: [{ vendor: 'meta', event: 'Purchase' }, {}] }],
-])('%s without names is met by any event', async (_, spec) => {
+])('%s without names matches any event', async (_, spec) => {
   const texts = ['ga4.x', 'ga4.x ga4.y', 'meta.Purchase meta.Purchase']
   using history = await warehouseWith(arrived(visits(texts)))
   const { alr_1 } = await walkAll(history, [journeyAlert(spec)])
@@ -112,8 +112,8 @@ test.each<[string, JourneySpec]>([
   expect(alr_1).toMatchObject([{ occurrences: 2, summary }])
 })
 
-describe('a finding', () => {
-  test('states how many of how many sessions missed which event, and after which step', async () => {
+describe('a finding of a journey alert', () => {
+  test('states how many sessions missed which event, and after which step', async () => {
     const texts = [good, bad, `ga4.x@/ ${bad} ga4.y@/home`, good, 'ga4.page_view@/']
     const events = arrived(
       visits(texts).map((events, index) => events.map((e) => ({ ...e, host: `h${index}.example` }))),
@@ -207,13 +207,13 @@ describe('a finding', () => {
       'm',
       'B',
     ],
-  ])('of %s', async (_, spec, texts, summary, vendor, event) => {
+  ])('has the expected summary, vendor and event: %s', async (_, spec, texts, summary, vendor, event) => {
     using history = await warehouseWith(arrived(visits(texts)))
     const { alr_1 } = await walkAll(history, [journeyAlert(spec)])
     expect(alr_1).toMatchObject([{ summary: summary.replace('…', '1 of 1 session'), vendor, event }])
   })
 
-  test('is about each domain of the alert, and about no other', async () => {
+  test('covers each domain of the alert and no other', async () => {
     const events = ['dom_a', 'dom_b', 'dom_c'].flatMap((domainId) => visits([bad, good], { domainId }))
     using history = await warehouseWith(arrived([...events, ...visits([bad], { orgId: 'org_b', domainId: 'dom_a' })]))
     const findings = await walkAll(history, [
@@ -229,7 +229,7 @@ describe('a finding', () => {
     })
   })
 
-  test('counts a sampled session by the largest weight of its events', async () => {
+  test('weights a sampled session by the largest weight of its events', async () => {
     const [first = [], second = []] = visits([`${bad} server.paid`, good], { weight: 1 / 0.3 })
     const server = first.map((event) => (event.vendor === 'server' ? { ...event, weight: 1 } : event))
     using history = await warehouseWith(arrived([server, second, ...visits([bad], { sessionId: 'other' })]))
@@ -237,7 +237,7 @@ describe('a finding', () => {
     expect(alr_1).toMatchObject([{ occurrences: 4, observed: 4, summary: expect.stringContaining('4 of 8 sessions') }])
   })
 
-  test('lists at most 20 hosts, by sessions, then by name', async () => {
+  test('lists at most 20 hosts, ordered by sessions, then by name', async () => {
     const hosts = Array.from({ length: 25 }, (_, index) => `h${String(index).padStart(2, '0')}.example`)
     const sessions = [...hosts, 'h24.example', 'h24.example', 'h09.example'].map((host, index) =>
       sessionOf(bad, { host, sessionId: `v${index}` }),
@@ -249,7 +249,7 @@ describe('a finding', () => {
     expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
   })
 
-  test('has as its sample the event that began the step, with personal data masked', async () => {
+  test('uses the event that began the step as its sample, with personal data masked', async () => {
     const spec = stepped([
       page('/thanks'),
       {
@@ -275,7 +275,7 @@ describe('a finding', () => {
     })
   })
 
-  test('of a session without any matching event has its first event as sample', async () => {
+  test('uses the first event as its sample when no event of the session matches', async () => {
     const events = arrived(visits(['ga4.a ga4.b ga4.c']))
     using history = await warehouseWith(events)
     const { alr_1 } = await walkAll(history, [journeyAlert(stepped([start, wants('m.')]))])

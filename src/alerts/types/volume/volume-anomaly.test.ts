@@ -30,13 +30,13 @@ describe('the monitored series', () => {
       anomaly({ period: '1w', timezone: 'Asia/Kathmandu' }),
       { offsetMs: 15 * MINUTE_MS },
     ],
-  ])('%s', (_, input, expected) => {
+  ])('have the expected scope: %s', (_, input, expected) => {
     const scopes = scopesOf(input)
     expect(scopes.map(({ domainId }) => domainId)).toEqual(['dom_a', 'dom_b'])
     for (const scope of scopes) expect(scope).toMatchObject({ orgId: 'org_a', ...expected })
   })
 
-  test('are those of the domains that the alert watches', () => {
+  test('belong to the domains that the alert watches', () => {
     expect(scopesOf(anomaly({ domainIds: ['dom_b', 'dom_gone'] })).map(({ domainId }) => domainId)).toEqual(['dom_b'])
   })
 
@@ -74,8 +74,8 @@ const judge = (input: AlertInput, rows: VerdictRow[]) =>
   volumeAnomaly.judge(alertOf(input), rows, HOUR_BEFORE_NOON, domainsNamed('dom_a', 'dom_b'))
 const summaryOf = (values: Partial<VerdictRow>) => judge(anomaly(), [rowOf({ open: true, ...values })])[0]?.summary
 
-describe('a finding', () => {
-  test('is about the vendor and event of an open series', () => {
+describe('a finding of a volume anomaly alert', () => {
+  test('names the vendor and event of an open series', () => {
     const findings = judge(anomaly(), [
       rowOf(low),
       rowOf(),
@@ -123,12 +123,12 @@ describe('a finding', () => {
       { state: 'high', alarm: true, observed: 900, expected: null, low: null, high: 300 },
       '900 events from 2026-04-01 11:00 UTC to 12:00, expected count unknown',
     ],
-  ])('%s', (_, values, expected) => {
+  ])('has the expected summary: %s', (_, values, expected) => {
     expect(summaryOf(values)).toBe(expected)
   })
 })
 
-describe('of every signal', () => {
+describe('an anomaly alert for all signals', () => {
   const whole = { vendor: null, event: null }
   const summariesOf = (rows: VerdictRow[]) =>
     judge(every, rows).map(({ subject, continues = false, explainedBy = null }) => [subject, continues, explainedBy])
@@ -162,11 +162,11 @@ describe('of every signal', () => {
         ['ga4 purchase', false, null],
       ],
     ],
-  ])('%s', (_, rows, expected) => {
+  ])('has the expected findings: %s', (_, rows, expected) => {
     expect(summariesOf(rows)).toEqual(expected)
   })
 
-  test('that is explained states the cause', () => {
+  test('names the cause of an explained finding', () => {
     const [cause, finding] = judge(every, [
       rowOf({ ...low, ...whole, explains: true }),
       rowOf({ ...low, explained: true }),
@@ -179,7 +179,7 @@ describe('of every signal', () => {
   })
 })
 
-test('judges partial windows at ticks, and counts firings', () => {
+test('judges partial windows at ticks and counts how often it fired', () => {
   const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
   expect({ partial, countsFirings, measure, past, newest }).toEqual({
     ...{ partial: true, countsFirings: true, measure: undefined, past: undefined, newest: undefined },

@@ -18,7 +18,7 @@ const aPercent = fc.oneof(
 )
 const aCount = fc.oneof(fc.nat(40), fc.nat(100_000))
 
-test('a change fires exactly at and beyond its limit', () => {
+test('a change fires exactly at its limit and beyond', () => {
   const direction = fc.constantFrom('increase' as const, 'decrease' as const)
   fc.assert(
     fc.property(direction, aPercent, aCount, aCount, (direction, percent, before, count) => {
@@ -35,7 +35,7 @@ test('a change fires exactly at and beyond its limit', () => {
   )
 })
 
-test('a threshold fires exactly at and beyond its limit', () => {
+test('a threshold fires exactly at its limit and beyond', () => {
   fc.assert(
     fc.property(fc.constantFrom('lte' as const, 'gte' as const), fc.nat(20), fc.nat(20), (op, limit, count) => {
       const volume = { op, count: limit }

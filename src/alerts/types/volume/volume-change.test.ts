@@ -55,11 +55,14 @@ test.each<['increase' | 'decrease', number, number, number, string]>([
   ['increase', 50, 1, 19, ''],
   ['increase', 50, 1, 20, '20 events, 1,900% more than the 1 of the previous window'],
   ['increase', 50, 19.6, 19.4, ''],
-])('%s of at least %p%%, from %p to %p: %s', async (direction, percent, before, now, summary) => {
-  expect(await firedOn(change({ volume: { direction, percent } }), before, now)).toBe(summary)
-})
+])(
+  'an alert on %s of at least %p%%, from %p to %p, has the summary "%s"',
+  async (direction, percent, before, now, summary) => {
+    expect(await firedOn(change({ volume: { direction, percent } }), before, now)).toBe(summary)
+  },
+)
 
-test('a finding has count, expectation, domain and window', async () => {
+test('a finding contains count, expected count, domain and window', async () => {
   const values = { vendor: 'ga4', event: 'purchase' }
   using history = await warehouseWith([...volumes(40, 10, values), ...volumes(1, 500, { event: 'view' })])
   const alert = change({ vendors: ['ga4'], volume: { direction: 'decrease', percent: 50, event: 'purchase' } })
@@ -130,7 +133,7 @@ describe('the previous window', () => {
     ['1d', 'Europe/Berlin', at(2025, 10, 26, 23), at(2025, 10, 25, 22), 'the long day of 25 hours'],
     ['1w', 'Europe/Berlin', at(2026, 3, 29, 22), at(2026, 3, 22, 23), 'the short week'],
     ['2w', 'UTC', at(2026, 3, 30), at(2026, 3, 16), 'two weeks'],
-  ])('%s in %s', async (period, timezone, start, before) => {
+  ])('is found for a period of %s in %s', async (period, timezone, start, before) => {
     const { end } = windowAt(parsePeriod(period), timezone, start)
     const events = [
       eventOf({ receivedAt: before - 1, weight: 7 }),
@@ -149,7 +152,7 @@ describe('the previous window', () => {
     }
   })
 
-  test('separates alerts that share a window but not the previous one', () => {
+  test('is separate for alerts that share only the current window', () => {
     const { start, end } = windowAt(parsePeriod('1d'), 'UTC', at(2026, 10, 26))
     const window = { from: start, to: end, complete: true }
     const scans = ['UTC', 'Europe/London', 'UTC'].map((timezone) => {
@@ -161,7 +164,7 @@ describe('the previous window', () => {
     expect(type.scanKey?.(change({ period: '24h' }), window)).toBe(scans[0])
   })
 
-  test('is the window judged before, for any period and zone', () => {
+  test('is the window that was judged before, for any period and time zone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('1m', '7h', '1d', '3d', '1w', '4w'),
@@ -206,13 +209,13 @@ test.each<[string, object, string]>([
     { filters: [{ parameter: 'k', op: 'contains_phone' }] },
     'filters[0].op: contains_phone is only supported in data_validation alerts',
   ],
-])('refused at save: %s', (_, values, message) => {
+])('a volume change alert is rejected when saved: %s', (_, values, message) => {
   const read = () => readAlertInput(JSON.parse(JSON.stringify({ ...input, ...values })))
   expect(read).toThrow(message)
   expect(readAlertInput(input)).toEqual(input)
 })
 
-test('judging ten thousand alerts takes less than a second', () => {
+test('ten thousand alerts are judged in less than a second', () => {
   const names = (n: number) => ({ vendor: `vendor ${n % 20}`, event: `event ${n % 200}` })
   const rows = Array.from({ length: 4000 }, (_, n) => ({
     domainId: `dom_${n % 20}`,

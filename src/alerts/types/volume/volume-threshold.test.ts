@@ -31,14 +31,14 @@ describe('a count of 10', () => {
     ['gte', 9, '10 events, expected fewer than 9'],
     ['gte', 10, '10 events, expected fewer than 10'],
     ['gte', 11, null],
-  ])('%s %i', async (op, count, summary) => {
+  ])('is compared with the threshold %s %i', async (op, count, summary) => {
     using history = await warehouseWith(purchases(10))
     const { alr_1 } = await evaluate(history, [volume({ volume: { op, count } })], shop)
     expect(alr_1?.map((finding) => finding.summary)).toEqual(summary === null ? [] : [summary])
   })
 })
 
-test('a finding has count, expectation, domain and window', async () => {
+test('a finding contains count, expected count, domain and window', async () => {
   using history = await warehouseWith([...purchases(2), eventOf({ event: 'view' })])
   const alert = volume({ vendors: ['ga4'], volume: { op: 'gte', count: 2, event: 'purchase' } })
   expect(await evaluate(history, [alert], shop)).toEqual({
@@ -69,13 +69,13 @@ test.each<[string, Partial<AlertInput>, string, string | null, string | null]>([
   ['two vendors', { vendors: ['ga4', 'meta'] }, '', null, null],
   ['an event', { volume: { op: 'gte', count: 0, event: 'purchase' } }, 'purchase', null, 'purchase'],
   ['an empty event', { volume: { op: 'gte', count: 0, event: '' } }, '', null, null],
-])('the subject of an alert that names %s', (_, values, subject, vendor, event) => {
+])('the finding has the expected subject when the alert names %s', (_, values, subject, vendor, event) => {
   const alert = volume({ volume: { op: 'gte', count: 0 }, ...values })
   const [finding] = alertTypeOf('volume_threshold').judge(alert, [], HOUR_BEFORE_NOON, shop)
   expect(finding).toMatchObject({ subject, vendor, event })
 })
 
-describe('domains', () => {
+describe('the domains of a volume threshold alert', () => {
   const silent: Partial<AlertInput> = { volume: { op: 'lte', count: 0 } }
   const all = domainsNamed('dom_shop', 'dom_blog', 'dom_app')
   const firedIn = async (values: Partial<AlertInput>, domains = all) => {
@@ -84,16 +84,16 @@ describe('domains', () => {
     return alr_1?.map(({ domainId }) => domainId)
   }
 
-  test('without an event count 0', async () => {
+  test('have a count of 0 without events', async () => {
     expect(await firedIn({})).toEqual(['dom_blog', 'dom_app'])
   })
-  test('outside of the scope of the alert are ignored', async () => {
+  test("are ignored when they are outside the alert's scope", async () => {
     expect(await firedIn({ domainId: 'dom_shop', domainIds: ['dom_app'] })).toEqual(['dom_app'])
   })
-  test('that were deleted are not watched, and their alert does not watch others instead', async () => {
+  test('that were deleted are not watched or replaced by others', async () => {
     expect(await firedIn({ domainId: 'dom_gone' })).toEqual([])
   })
-  test('created during the window are not judged yet', async () => {
+  test('that were created during the window are not judged yet', async () => {
     const made = (createdAt: number) => [{ id: 'dom_new', createdAt }]
     expect(await firedIn({}, made(NOON - HOUR_MS + 1))).toEqual([])
     expect(await firedIn({}, made(NOON - HOUR_MS))).toEqual(['dom_new'])
@@ -105,7 +105,7 @@ describe('domains', () => {
   })
 })
 
-test('sampled events count with their weight, rounded', async () => {
+test('sampled events are counted with their weight, rounded', async () => {
   using history = await warehouseWith(purchases(3, 1 / 0.3))
   const equals = (count: number) => volume({ volume: { op: 'gte', count } }, `alr_${count}`)
   const { alr_10, alr_11 } = await evaluate(history, [equals(10), equals(11)], shop)
@@ -113,7 +113,7 @@ test('sampled events count with their weight, rounded', async () => {
   expect(alr_11).toEqual([])
 })
 
-test('many alerts are one scan, each with its own scope', async () => {
+test('many alerts share one scan, each with its own scope', async () => {
   using history = await warehouseWith([
     eventOf({ vendor: 'ga4', event: 'view', params: { k: 'a' } }),
     eventOf({ vendor: 'ga4', event: 'purchase', params: { k: 'b', mail: 'jane@example.com' } }),
@@ -145,7 +145,7 @@ describe('alerts without filters', () => {
   const { measure } = volumeThreshold
   const named = [volume({ vendors: ['ga4'], domainId: 'dom_a' }, 'alr_1'), volume({ vendors: ['meta'] }, 'alr_2')]
 
-  test('read only counts of vendors and domains in scope', () => {
+  test('read only the counts of vendors and domains in scope', () => {
     const query = measure(named, HOUR_BEFORE_NOON, shop)
     const { sql, keys = [] } = inSql(query)
     expect(sql).toMatch(/FROM counts WHERE vendor IN \(\$p\d+, \$p\d+\) GROUP BY/)
@@ -164,7 +164,7 @@ describe('alerts without filters', () => {
     expect(scans).toEqual(['counts', 'counts', 'events'])
   })
 
-  test('have the same counts for any number of names', async () => {
+  test('have the same counts regardless of the number of names', async () => {
     using history = await warehouseWith([eventOf({ vendor: 'v7' }), eventOf({ vendor: 'v7', event: 'view' })])
     const [first, ...others] = Array.from({ length: 501 }, (_, n) =>
       volume({ vendors: [`v${n}`], volume: { op: 'gte', count: 1, event: n % 2 ? 'purchase' : `e${n}` } }, `alr_${n}`),
@@ -179,14 +179,14 @@ describe('alerts without filters', () => {
 test.each<[string, Partial<AlertInput>]>([
   ['without filters', {}],
   ['with filters', { filters: [{ parameter: 'k', op: 'is_blank' }] }],
-])('every environment counts, loads of a vendor’s code do not: %s', async (_, values) => {
+])('events of every environment are counted, but not loads of a vendor’s code: %s', async (_, values) => {
   const kinds = ['event', 'hit', 'tag', 'library'] as const
   using history = await warehouseWith([...kinds.map((kind) => eventOf({ kind })), eventOf({ env: 'dev' })])
   const { alr_1 } = await evaluate(history, [volume({ ...values, volume: { op: 'gte', count: 0 } })], shop)
   expect(alr_1?.map(({ observed }) => observed)).toEqual([4])
 })
 
-test('the history counts the events that pass the predicates', async () => {
+test('the history counts the events that match the predicates', async () => {
   const word = fc.constantFrom('', 'a', 'b', '12')
   const filter: fc.Arbitrary<Condition> = fc.record({
     parameter: fc.constantFrom('k', 'l', '$event', '$durMs', '*'),

@@ -42,7 +42,7 @@ const setStatusByUser = (
   issueId = 'iss_1',
 ) => setStatus(db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
 
-describe('signing in at the provider', () => {
+describe('the provider sign-in', () => {
   test('exchanges the code for tokens, which are never returned', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
@@ -90,7 +90,7 @@ describe('signing in at the provider', () => {
       'may no longer configure integrations',
     ],
   ]
-  test.each(refused)('does not connect on %s', async (_name, change, message) => {
+  test.each(refused)('fails in case of %s', async (_name, change, message) => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { body } = await fixture.make(server)
@@ -138,7 +138,7 @@ describe('a renewed token', () => {
     expect(server.tokens).toHaveLength(2)
   })
 
-  test('is dropped if the integration was reconfigured meanwhile', async () => {
+  test('is discarded if the integration was reconfigured in the meantime', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -159,7 +159,7 @@ describe('a renewed token', () => {
   })
 })
 
-test('a ticket is created in steps that use every HTTP method', async () => {
+test('a ticket is created in several steps that use every HTTP method', async () => {
   await using server = deskServer()
   const fixture = deskFixture()
   const { id } = await fixture.connected(server)
@@ -184,7 +184,7 @@ test.each([
   ['watched', 'PUT'],
   ['tidied', 'DELETE'],
   ['shown', 'PATCH'],
-])('a ticket is created once if the response is lost after it was %s', async (_name, method) => {
+])('a ticket is created only once if a response is lost (step: %s)', async (_name, method) => {
   await using server = deskServer()
   const fixture = deskFixture()
   const { id } = await fixture.connected(server)
@@ -199,7 +199,7 @@ test.each([
   expect(server.tickets).toHaveLength(1)
 })
 
-test('a delivery interrupted between two steps continues from there', async () => {
+test('a delivery interrupted between two steps resumes at the next step', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-desk-'))
   await using server = deskServer()
   const file = join(folder, 'tagwarden.db')
@@ -248,7 +248,7 @@ describe('a large response', () => {
     expect((await read(fixture, id, BOOK.length)).body).toEqual({ characters: BOOK.length })
   })
 
-  test.each([1, 64 * 1024, BOOK.length - 1])('fails above %i bytes and is never truncated', async (most) => {
+  test.each([1, 64 * 1024, BOOK.length - 1])('causes an error above %i bytes and is never truncated', async (most) => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -302,7 +302,7 @@ describe('a webhook call', () => {
     ['no JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
     ['a list', (fixture, url) => callWebhook(fixture, url, '[]'), 400],
     ['too much', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
-  ])('with %s is refused and changes nothing', async (_name, send, status) => {
+  ])('with %s is rejected and changes nothing', async (_name, send, status) => {
     await using server = deskServer()
     const { fixture, webhookUrl, issueRow } = await linked(server)
     expect((await send(fixture, webhookUrl)).status).toBe(status)
@@ -316,7 +316,7 @@ describe('a webhook call', () => {
     expect((await callWebhook(fixture, webhookUrl, body)).body).toEqual({ processed: false })
   })
 
-  test('uses a URL that is shown once, and replaced URLs stop working', async () => {
+  test('is sent to a URL that is shown only once and stops working when it is replaced', async () => {
     await using server = deskServer()
     const { fixture, id, webhookUrl, ada, vera, call, db } = await linked(server)
     const [, token = ''] = webhookUrl.split('?t=')
@@ -331,7 +331,7 @@ describe('a webhook call', () => {
 })
 
 describe('a status change', () => {
-  test('is synchronized to the provider, only the most recent one, and not counted as a notification', async () => {
+  test('is synchronized to the provider (only the most recent one) and not counted as a notification', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -367,7 +367,7 @@ describe('a status change', () => {
     expect(server.tickets[0]?.status).toBe('acknowledged')
   })
 
-  test('before the ticket exists is synchronized when it is created', async () => {
+  test('made before the ticket exists is synchronized when the ticket is created', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -380,7 +380,7 @@ describe('a status change', () => {
   })
 })
 
-describe('the poll', () => {
+describe('the status poll', () => {
   test('runs periodically and continues from its saved state', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
@@ -404,7 +404,7 @@ describe('the poll', () => {
     expect(polled()).toHaveLength(3)
   })
 
-  test('does not run if it is turned off', async () => {
+  test('does not run when it is disabled', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     await fixture.connected(server)
@@ -413,8 +413,8 @@ describe('the poll', () => {
   })
 })
 
-describe('a test', () => {
-  test('leaves nothing at the provider', async () => {
+describe('a connection test', () => {
+  test('leaves no data at the provider', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -423,7 +423,7 @@ describe('a test', () => {
     expect(asked(server)).toEqual(['POST /token', 'GET /me'])
   })
 
-  test('that fails returns the reason', async () => {
+  test('returns the reason when it fails', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -434,7 +434,7 @@ describe('a test', () => {
   })
 })
 
-test('secrets that the provider echoes never reach a caller, a log or the database', async () => {
+test('secrets echoed by the provider never reach a caller, a log or the database', async () => {
   await using server = deskServer()
   const fixture = deskFixture()
   const { id } = await fixture.connected(server)
@@ -461,7 +461,7 @@ test('secrets that the provider echoes never reach a caller, a log or the databa
   }
 })
 
-describe('the configuration', () => {
+describe('the provider configuration', () => {
   test('is limited to one per organization if the provider requires it', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
@@ -471,7 +471,7 @@ describe('the configuration', () => {
     expect((await call('POST', '/v1/integrations', { as: mallory.key, body: input(server) })).status).toBe(201)
   })
 
-  test('keeps its secrets and sign-in unless the URL changes', async () => {
+  test('retains its secrets and sign-in unless the URL changes', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -493,7 +493,7 @@ describe('the configuration', () => {
   })
 })
 
-test('routes exist only for the listed providers', () => {
+test('routes exist only for registered providers', () => {
   const paths = (fixture: { routes: readonly { path: string }[] }) => fixture.routes.map(({ path }) => path)
   const fixture = deskFixture()
   expect(paths(fixture)).toEqual(

@@ -24,7 +24,7 @@ test('a test digest does not show recipients to each other', async () => {
   expect(outcome).toEqual({ verdict: 'delivered', note: null })
 })
 
-test('refused addresses are counted, and the test fails if all are refused', async () => {
+test('rejected addresses are counted, and the test fails if all are rejected', async () => {
   const to = ['ann@example.com', 'bob@example.org']
   expect((await tried(to, [REFUSED])).outcome).toEqual({ verdict: 'delivered', note: '1 of 2 addresses refused' })
   expect((await tried(to, [REFUSED, REFUSED])).outcome).toEqual({
@@ -33,7 +33,7 @@ test('refused addresses are counted, and the test fails if all are refused', asy
   })
 })
 
-test('an unavailable mail server is tried once, and not at all without recipients', async () => {
+test('an unavailable mail server is tried only once, and not at all without recipients', async () => {
   const { outcome, sentTo } = await tried(['ann@example.com', 'bob@example.org'], [DOWN])
   expect([outcome?.verdict, sentTo.length]).toEqual(['retry', 1])
   expect((await tried([])).outcome).toMatchObject({ verdict: 'broken' })

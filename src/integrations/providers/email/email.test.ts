@@ -48,7 +48,7 @@ const codes: [number, typeof later][] = [
   [554, lost],
 ]
 
-describe('a mail refused by the server', () => {
+describe('an e-mail rejected by the server', () => {
   for (const [what, refusing] of commands) {
     test.each(codes)(`${what} with %i`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
@@ -92,30 +92,30 @@ const upTo = (command: string, at: (socket: Socket) => void) => (line: string, s
     )
 }
 
-describe('a mail without a working connection', () => {
+describe('an e-mail whose connection fails', () => {
   test.each([
     ['EHLO', 'EHLO'],
     ['the sender', 'MAIL FROM'],
     ['the recipient', 'RCPT TO'],
     ['DATA', 'DATA'],
-  ])('at %s', async (_name, command) => {
+  ])('at %s is retried', async (_name, command) => {
     await using server = await talking(upTo(command, (socket) => socket.destroy()))
     expect(await outcomeAt(server.port)).toEqual(later('the mail server'))
   })
 
-  test('before the server greets', async () => {
+  test('before the server sends a greeting is retried', async () => {
     await using server = await talking(() => undefined, '')
     const port = server.port
     await server[Symbol.asyncDispose]()
     expect(await outcomeAt(port)).toEqual(later('cannot be reached'))
   })
 
-  test('because the server speaks another protocol', async () => {
+  test('because the server speaks another protocol is retried', async () => {
     await using server = await talking((_line, socket) => socket.end(), 'HTTP/1.1 400 Bad Request\r\n\r\n')
     expect((await outcomeAt(server.port)).status).toBe('pending')
   })
 
-  test('because no server is configured', async () => {
+  test('because no server is configured is marked as failed', async () => {
     expect(await outcomeAt(undefined)).toEqual(lost('no mail server is configured'))
   })
 })

@@ -49,7 +49,7 @@ describe('the list of tags', () => {
     expect(body.variables.map(({ name }: { name: string }) => name)).toEqual(['One', 'Two', 'Three', 'Page URL'])
   })
 
-  test('of an invalid container path is refused', async () => {
+  test('is rejected for an invalid container path', async () => {
     await using env = tagManagerFixture()
     const { call, connect, ada } = env.start()
     await connect()
@@ -60,7 +60,7 @@ describe('the list of tags', () => {
   })
 })
 
-describe('the configuration', () => {
+describe('the Tag Manager configuration', () => {
   const { private_key: _, ...keyless } = KEY_FILE
   test.each<[string, object, string]>([
     ['nothing', {}, 'config.serviceAccount: is missing; set it, or clientId'],
@@ -73,13 +73,13 @@ describe('the configuration', () => {
     ['a client alone', { clientId: 'c' }, 'config.clientSecret: is missing'],
     ['both ways', { serviceAccount: KEY_FILE, ...OAUTH }, "config.serviceAccount: can't be combined"],
     ['a strange field', { ...OAUTH, url: 'https://x.example' }, 'config.url: there is no such field'],
-  ])('%s: 400 naming the field', async (_what, config, begins) => {
+  ])('is rejected with 400 and the name of the field (%s)', async (_what, config, begins) => {
     await using env = tagManagerFixture()
     const { status, body } = await env.start().connect(config)
     expect([status, String(body.error).slice(0, begins.length)]).toEqual([400, begins])
   })
 
-  test('is limited to one per organization, keeps omitted secrets, and can change the sign-in method', async () => {
+  test('is limited to one per organization, keeps omitted secrets, and allows changing the sign-in method', async () => {
     await using env = tagManagerFixture()
     const { connect, call, ada, people } = env.start()
     const { body } = await connect()
@@ -107,7 +107,7 @@ test('JSON is serialized exactly as it was parsed', () => {
   fc.assert(fc.property(text, (json) => expect(JSON.stringify(parseJsonExactly(json))).toBe(json)))
 })
 
-test('metadata of others is preserved, and an unchanged tag is not written again', () => {
+test('metadata set by others is preserved, and an unchanged tag is not written again', () => {
   const key = fc.constantFrom('a', 'b', 'team', 'Page URL')
   const entry = fc.record({
     type: fc.constantFrom('template', 'boolean'),
@@ -129,7 +129,7 @@ test('metadata of others is preserved, and an unchanged tag is not written again
   )
 })
 
-test('no window exceeds the quota for any sequence of calls, including across restarts', async () => {
+test('the quota is never exceeded in any window, for any sequence of calls and across restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 40 }), async (pauses) => {
       const db = memoryDb()

@@ -11,7 +11,7 @@ const publishing = (asked: readonly RecordedRequest[]) =>
   asked.filter(({ method, path }) => /create_version|publish|:set_latest|:undelete/.test(path) || method === 'DELETE')
 
 describe('a deployment', () => {
-  test('creates workspace, template, trigger and tag, and publishes nothing', async () => {
+  test('creates a workspace, template, trigger and tag, and publishes nothing', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const { connect, passing, deployAll } = env.start()
@@ -64,7 +64,7 @@ describe('a deployment', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('that is repeated writes nothing', async () => {
+  test('with the same input writes nothing the second time', async () => {
     await using env = tagManagerFixture()
     const { connect, passing, deployAll } = env.start()
     await connect()
@@ -77,7 +77,7 @@ describe('a deployment', () => {
     expect(writes(env.server.asked.slice(before))).toEqual([])
   })
 
-  test('with other input writes only the differences and preserves entries of others', async () => {
+  test('with different input writes only the differences and preserves entries created by others', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const { connect, deploy } = env.start({ callsPerMinute: 6000 })
@@ -133,7 +133,7 @@ function rest({
 const mostInWindow = (asked: readonly RecordedRequest[]) =>
   Math.max(...asked.map(({ at }) => asked.filter((one) => one.at >= at && one.at < at + 100_000).length))
 
-describe('sixty tags, over the quota', () => {
+describe('sixty tags that exceed the quota', () => {
   test('are deployed in one run with visible progress, and other tags are unchanged', async () => {
     await using env = tagManagerFixture()
     const { server } = env
@@ -180,7 +180,7 @@ describe('sixty tags, over the quota', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('are resumed after a crash without repeating anything', async () => {
+  test('are resumed after a crash without repeating a write', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const fixture = env.start()
@@ -205,7 +205,7 @@ describe('sixty tags, over the quota', () => {
   })
 })
 
-test('after a crash before or after any call, a repeated request creates nothing twice', async () => {
+test('repeating a request after a crash before or after any call creates no duplicates', async () => {
   const image = await connectedImage()
   let calls = Number.POSITIVE_INFINITY
   for (let call = 1; call <= calls; call++) {

@@ -43,7 +43,7 @@ describe('a container with a deployment', () => {
     expect(changes.map(({ title }) => title)).toEqual(['Summer sale', 'GTM-SHOP version 14'])
   })
 
-  test('is polled at most every ten minutes, and not after the integration was deleted', async () => {
+  test('is polled at most every ten minutes, and not after the integration is deleted', async () => {
     await using fixture = await deployed()
     const { poll, clock, server, call, ada } = fixture
     const looks = () => server.asked.filter(({ path }) => path.endsWith('versions:live')).length
@@ -61,7 +61,7 @@ describe('a container with a deployment', () => {
     expect(fixture.db.prepare('SELECT count(*) FROM integrationRecord').pluck().get()).toBe(0)
   })
 
-  test('that was never published or is no longer accessible causes no failure', async () => {
+  test('that was never published or is no longer accessible causes no error', async () => {
     await using fixture = await deployed()
     const { poll, clock, server, changes, statusOf, call, ada } = fixture
     const { body } = await call('GET', '/v1/integrations', { as: ada.key })
@@ -92,7 +92,7 @@ describe('a container with a deployment', () => {
   })
 })
 
-test('the recorded change has a title and is followed', async () => {
+test('the recorded change has a title and is monitored', async () => {
   const link: { clock: { now(): number } } = { clock: { now: () => 0 } }
   await using server = tagManagerServer({ now: () => link.clock.now() })
   server.behaviour.quota = 10_000

@@ -14,7 +14,7 @@ function withoutQuota(options: FixtureOptions = {}) {
 const googleError = (code: number, reason: string, message = 'No.') =>
   Response.json({ error: { code, message, errors: [{ reason, message }] } }, { status: code })
 
-describe('a refusal by Google', () => {
+describe('an error from Google', () => {
   const table: [what: string, code: number, reason: string, said: string][] = [
     ['the scopes', 403, 'insufficientPermissions', 'insufficientPermissions: No.'],
     ['the day’s calls', 403, 'quotaExceeded', 'quotaExceeded: No.'],
@@ -23,7 +23,7 @@ describe('a refusal by Google', () => {
     ['a body', 400, 'badRequest', 'badRequest: No.'],
     ['something new', 418, 'teapot', 'teapot: No.'],
   ]
-  test.each(table)('%s becomes 502 with its reason', async (_what, code, reason, said) => {
+  test.each(table)('about %s is returned as a 502 with its reason', async (_what, code, reason, said) => {
     await using fixture = withoutQuota()
     const { body } = await fixture.connect()
     fixture.server.behaviour.instead = (_method, path) =>
@@ -38,7 +38,7 @@ describe('a refusal by Google', () => {
     expect(await fixture.statusOf(body.id)).toBe('connected')
   })
 
-  test('an HTML page of a proxy becomes 502 with its status', async () => {
+  test('in an HTML page of a proxy is returned as a 502 with its status', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     fixture.server.behaviour.instead = () => new Response('<h1>no</h1>', { status: 407 })
@@ -58,7 +58,7 @@ describe('a refusal by Google', () => {
     ],
     ['429 without a word', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
   ]
-  test.each(waits)('%s is waited out', async (_what, answer) => {
+  test.each(waits)('is retried after a delay (%s)', async (_what, answer) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     let left = 3
@@ -70,7 +70,7 @@ describe('a refusal by Google', () => {
     expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(10_000)
   })
 
-  test('a quota used up by others is waited out', async () => {
+  test('about a quota used up by others is retried until the quota is available', async () => {
     await using env = tagManagerFixture()
     env.server.behaviour.quota = 4
     const fixture = env.start()
@@ -83,12 +83,12 @@ const LOST: Reply = { kind: 'error', message: 'no response within 15 s', permane
 const BAD_GATEWAY: Reply = { kind: 'status', status: 502, headers: {}, body: '<h1>Bad Gateway</h1>' }
 const CUT: Reply = { kind: 'status', status: 200, headers: {}, body: '{"path": "acc' }
 
-describe('every response is lost once', () => {
+describe('lost responses', () => {
   test.each([
     ['no answer', LOST],
     ['502', BAD_GATEWAY],
     ['half an answer', CUT],
-  ])('%s after the call took effect: nothing is created twice', async (_what, afterCall) => {
+  ])('create no duplicates when the calls took effect (%s)', async (_what, afterCall) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const tag = fixture.server.give('tags', { name: 'Purchase', type: 'html' })
@@ -109,7 +109,7 @@ describe('every response is lost once', () => {
     expect(lost.size).toBeGreaterThan(12)
   })
 
-  test('half-open connections time out, and nothing is created twice', async () => {
+  test('on half-open connections time out and create no duplicates', async () => {
     await using fixture = withoutQuota({ timeoutMs: 300 })
     await fixture.connect()
     const hung = new Set<string>()
@@ -125,7 +125,7 @@ describe('every response is lost once', () => {
     expect([hung.size, counts]).toEqual([4, [2, 1, 1, 1]])
   })
 
-  test('a call that never gets a response fails with the reason', async () => {
+  test('are reported with the reason if no attempt gets a response', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     fixture.network.instead = ({ url }) => (url.includes('/workspaces') ? LOST : null)
@@ -157,7 +157,7 @@ describe('a concurrent change of a tag', () => {
     expect(tag()).toMatchObject({ notes: 'new 0', paused: true, monitoringMetadataTagNameKey: 'name' })
   })
 
-  test('with numbers that JavaScript can not represent is written unchanged', async () => {
+  test("with numbers that JavaScript can't represent is written unchanged", async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const id = fixture.server.give('tags', { name: 'Purchase', type: 'html', large: 'RAW' })
@@ -172,7 +172,7 @@ describe('a concurrent change of a tag', () => {
     expect([written.length, written[0]]).toEqual([1, expect.stringContaining('"large":12345678901234567890.10,')])
   })
 
-  test('that is repeated leaves the tag as others wrote it', async () => {
+  test('that repeats leaves the tag as others wrote it', async () => {
     const { fixture, id, tag } = await setUp(2)
     await using _ = fixture
     const { status, body } = await fixture.deploy({ selectedTags: { [id]: [] } })
@@ -182,8 +182,8 @@ describe('a concurrent change of a tag', () => {
   })
 })
 
-describe('the workspace', () => {
-  test('is the default one if the container has reached its limit', async () => {
+describe('the deployment workspace', () => {
+  test('is the default workspace if the container has reached its limit', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     for (const name of ['Ann', 'Bob']) fixture.server.addSpace(name)
@@ -205,7 +205,7 @@ describe('the workspace', () => {
     expect([syncs(), fixture.server.space('Tagwarden')?.base]).toEqual([1, '13'])
   })
 
-  test.each(['status', 'sync'])('with a conflict reported by %s is not changed', async (teller) => {
+  test.each(['status', 'sync'])('is not changed after a conflict reported by %s', async (teller) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     await fixture.deploy()
@@ -226,7 +226,7 @@ describe('the workspace', () => {
     expect(after).toEqual([])
   })
 
-  test('of a container that was never published is used without a sync', async () => {
+  test('is used without a sync if the container was never published', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     fixture.server.version.live = null
@@ -250,7 +250,7 @@ describe('an invalid request', () => {
     ['a name of the report', (tag) => ({ selectedTags: { [tag]: ['status'] } }), 'selectedTags.'],
     ['the name of another tag', () => ({ tagName: 'Purchase' }), 'tagName: another tag'],
     ['a domain', () => ({ whitelistedDomains: ['shop.example', 'a,b'] }), 'whitelistedDomains[1]: must be a host'],
-  ])('%s: 400 naming the field, and nothing is written', async (_what, input, begins) => {
+  ])('returns 400 with the name of the field and writes nothing (%s)', async (_what, input, begins) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const tag = fixture.server.give('tags', { name: 'Purchase', type: 'html' })
@@ -275,7 +275,7 @@ describe('an invalid request', () => {
   test.each([
     [{ accountId: '7' }, 'container.accountId: is 7, but containerPath contains 6'],
     [{ containerId: '72' }, 'container.containerId: is 72, but containerPath contains 71'],
-  ])('a container that does not match its path: %j', async (other, error) => {
+  ])('is rejected if the container does not match its path: %j', async (other, error) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71', ...other }
@@ -283,7 +283,7 @@ describe('an invalid request', () => {
     expect([status, body, fixture.server.asked]).toEqual([400, { error }, []])
   })
 
-  test('returns 409 during a different deployment into the container, while an equal request joins', async () => {
+  test('returns 409 during a different deployment to the same container, while an equal request shares its result', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const [one, same, other] = await Promise.all([
@@ -297,13 +297,13 @@ describe('an invalid request', () => {
   })
 })
 
-describe('signing in', () => {
+describe('authentication', () => {
   const claimsOf = (form: URLSearchParams | undefined) => {
     const [header = '', claims = ''] = (form?.get('assertion') ?? '').split('.')
     return [header, claims].map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
   }
 
-  test('a service account requests two scopes at the operator’s token URL', async () => {
+  test('with a service account requests two scopes at the operator’s token URL', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     await fixture.deploy()
@@ -319,7 +319,7 @@ describe('signing in', () => {
     expect(fixture.server.grants).toHaveLength(1)
   })
 
-  test('a refresh token yields access tokens, which are renewed when they expire', async () => {
+  test('with a refresh token gets access tokens, which are renewed when they expire', async () => {
     await using fixture = withoutQuota()
     await fixture.connect(OAUTH)
     expect((await fixture.deploy()).status).toBe(200)
@@ -334,7 +334,7 @@ describe('signing in', () => {
     expect(fixture.server.grants).toHaveLength(2)
   })
 
-  test('a revoked access token is renewed once', async () => {
+  test('renews a revoked access token once', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     await fixture.deploy()
@@ -345,7 +345,7 @@ describe('signing in', () => {
   })
 
   test.each(['invalid_grant', 'invalid_client'])(
-    '%s: somebody has to sign in again, and nothing is asked',
+    'requires a new sign-in after %s, and makes no calls until then',
     async (error) => {
       await using fixture = withoutQuota()
       const { body } = await fixture.connect(OAUTH)
@@ -363,7 +363,7 @@ describe('signing in', () => {
     },
   )
 
-  test('secrets are never returned, logged or stored in plain text', async () => {
+  test('never returns secrets, logs them or stores them in plain text', async () => {
     await using fixture = withoutQuota()
     const { body } = await fixture.connect()
     const { private_key, client_email } = KEY_FILE
@@ -389,7 +389,7 @@ describe('signing in', () => {
     }
   })
 
-  test('a connection test lists containers', async () => {
+  test('is checked by a connection test that lists containers', async () => {
     await using fixture = withoutQuota()
     const { body } = await fixture.connect()
     const test = () => fixture.call('POST', `/v1/integrations/${body.id}/test`, { as: fixture.ada.key })
@@ -409,7 +409,7 @@ test.each([
   'https://metadata.google.internal/v2',
   'http://2130706433.example/v2',
   'https://[::ffff:10.0.0.1]/v2',
-])('a blocked address is never contacted: %s', async (address) => {
+])('a blocked URL is never contacted: %s', async (address) => {
   for (const name of ['TAG_MANAGER_URL', 'TAG_MANAGER_TOKEN_URL']) {
     await using fixture = withoutQuota({ operator: { [name]: address } })
     await fixture.connect()
@@ -419,7 +419,7 @@ test.each([
   }
 })
 
-test('every call goes to the requested container, and none publishes', async () => {
+test('every call is for the requested container, and no call publishes', async () => {
   await using fixture = withoutQuota()
   await fixture.connect()
   await fixture.deploy()

@@ -6,7 +6,7 @@ import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { KEY_FILE } from './google-tag-manager-server.fixture.ts'
 import { prepareTagManager } from './tag-manager-config.ts'
 
-test('many waiting calls delay another organization by only one of them', async () => {
+test('many queued calls delay another organization by only one call', async () => {
   const db = memoryDb()
   const clock = testClock()
   const order: string[] = []
@@ -26,8 +26,8 @@ test('many waiting calls delay another organization by only one of them', async 
   expect(order.lastIndexOf('org_b')).toBeLessThan(5)
 })
 
-describe('an integration runs at most ten lists at a time', () => {
-  test('and further requests get Retry-After', async () => {
+describe('concurrent list requests of an integration', () => {
+  test('are limited to ten, and further requests get Retry-After', async () => {
     await using env = tagManagerFixture()
     const { connect, call, ada, passing, kill } = env.start({ callsPerMinute: 1 })
     await connect()
@@ -41,7 +41,7 @@ describe('an integration runs at most ten lists at a time', () => {
   })
 })
 
-test('a key that is too slow to sign with is refused', () => {
+test('a key that is too large to sign quickly is rejected', () => {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 4352,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

@@ -6,14 +6,14 @@ import { MAX_WAIT_MS, retryAfterS, withWaitLimit } from './wait-limit.ts'
 const late = () => new AppError('unavailable', 'the work continues', 7)
 const never = new Promise<never>(() => undefined)
 
-test('a caller gets a response after 50 s while the work continues', async () => {
+test('a caller gets a response after 50 s while the operation continues', async () => {
   const clock = testClock()
   const waiting = withWaitLimit(never, { clock, left: new AbortController().signal, late })
   clock.advance(MAX_WAIT_MS)
   expect(await waiting.catch((error) => error)).toEqual(late())
 })
 
-test('waiting ends when the caller disconnects, and otherwise with the result or error of the work', async () => {
+test('waiting ends when the caller disconnects, or with the result or error of the operation', async () => {
   const clock = testClock()
   const leaving = new AbortController()
   const left = withWaitLimit(never, { clock, left: leaving.signal, late })

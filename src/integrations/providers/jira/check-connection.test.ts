@@ -50,7 +50,7 @@ describe('a connection test', () => {
   ]
   test.each(
     EDITIONS.flatMap((edition) => wrong.map(([name, spoil, message]) => [name, edition, spoil, message] as const)),
-  )('says what is wrong with the %s (%s)', async (_name, edition, spoil, message) => {
+  )('reports a problem with the %s (%s)', async (_name, edition, spoil, message) => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock, edition)
     spoil(server)
@@ -72,7 +72,7 @@ describe('a connection test', () => {
     expect(JSON.stringify(body)).not.toContain('an0ther-token')
   })
 
-  test.each(EDITIONS)('checks the issue type if Jira does not list the fields (%s)', async (edition) => {
+  test.each(EDITIONS)('checks the issue type even if Jira does not list the fields (%s)', async (edition) => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock, edition)
     server.behaviour.instead = ({ path }) =>
@@ -103,7 +103,7 @@ describe('a connection test', () => {
   })
 })
 
-test('secrets that Jira echoes never reach a caller, a log or the database', async () => {
+test('secrets echoed by Jira never reach a caller, a log or the database', async () => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock)
   const { id, webhookUrl } = await fixture.connected(server)

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { asked, isCreate, jiraFixture } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
-test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', async (edition) => {
+test.each(['cloud', 'dataCenter'] as const)('a ticket is created for an issue in %s', async (edition) => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock, edition)
   const { id } = await fixture.connected(server, { fields: { priority: { name: 'High' }, labels: ['tags'] } })
@@ -37,7 +37,7 @@ test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', a
   expect(fixture.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
 })
 
-test('a target can name another project', async () => {
+test('a channel target can specify another project', async () => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock)
   const { id } = await fixture.connected(server)
@@ -46,7 +46,7 @@ test('a target can name another project', async () => {
 })
 
 describe('later messages about an issue', () => {
-  test.each(['cloud', 'dataCenter'] as const)('become comments in %s, each once', async (edition) => {
+  test.each(['cloud', 'dataCenter'] as const)('are added as comments in %s, once each', async (edition) => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock, edition)
     const { id } = await fixture.connected(server)
@@ -69,7 +69,7 @@ describe('later messages about an issue', () => {
     expect(server.tickets).toHaveLength(1)
   })
 
-  test('are dropped after the ticket was deleted, and a reopening creates a new one', async () => {
+  test('are dropped after the ticket is deleted, and a reopening creates a new ticket', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -90,7 +90,7 @@ describe('later messages about an issue', () => {
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 
-  test('fail without a new ticket if the project is no longer visible', async () => {
+  test('fail without creating a new ticket if the project is no longer visible', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -103,7 +103,7 @@ describe('later messages about an issue', () => {
   })
 })
 
-test('a ticket that an anonymous user can not see does not count as deleted', async () => {
+test("a ticket that an anonymous user can't see is not treated as deleted", async () => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock)
   const { id } = await fixture.connected(server)
@@ -121,7 +121,7 @@ test('a ticket that an anonymous user can not see does not count as deleted', as
   expect(server.tickets[0]?.statusId).toBe('5')
 })
 
-describe('a refused ticket', () => {
+describe('the creation of a ticket', () => {
   const problem = (status: number, messages: string[], errors: object = {}, headers: Record<string, string> = {}) =>
     Response.json({ errorMessages: messages, errors }, { status, headers })
   const rows: [string, () => Response, 'delivered' | 'pending' | 'failed', number | null, string | null][] = [
@@ -222,7 +222,7 @@ describe('a refused ticket', () => {
       'HTTP 401: Jira rejected the token: it has expired, was revoked, or belongs to another account',
     ],
   ]
-  test.each(rows)('for %s', async (_name, answer, status, waitS, reason) => {
+  test.each(rows)('has the expected delivery status (%s)', async (_name, answer, status, waitS, reason) => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -255,7 +255,7 @@ describe('a refused ticket', () => {
     ['made', /POST .*\/issue$/],
     ['commented on', /POST .*\/comment$/],
   ]
-  test.each(silent)('for a half-open connection while it is %s is retried', async (_name, hangs) => {
+  test.each(silent)('is retried if the connection hangs while the ticket is being %s', async (_name, hangs) => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -279,7 +279,7 @@ describe('a refused ticket', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('during an outage is retried as soon as Jira is back', async () => {
+  test('is retried as soon as Jira is available after an outage', async () => {
     const fixture = jiraFixture()
     const server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -295,7 +295,7 @@ describe('a refused ticket', () => {
     expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
-  test('by a rate limit pauses all calls to Jira', async () => {
+  test('pauses all calls to Jira when it is rate-limited', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)

@@ -19,13 +19,13 @@ describe('a malformed search response', () => {
   })
 
   test.each(['{"issues":{"length":9}}', '{"issues":"all of them"}', '{"issues":null}'])(
-    'has none: %s',
+    'yields no tickets: %s',
     async (body) => {
       expect(await searchTickets(answering(body), 'key = OPS-1')).toEqual([])
     },
   )
 
-  test('yields empty names where they are not texts', async () => {
+  test('yields empty strings for names that are not strings', async () => {
     const strange = { toString: 1, valueOf: 2 }
     const issues = [
       { id: strange, key: strange, fields: { status: { id: strange, name: [[]] }, labels: [strange, 'a'] } },

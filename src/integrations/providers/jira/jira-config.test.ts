@@ -32,7 +32,7 @@ test.each<[string, object, string]>([
   expect([status, String(body.error).split(': ')[0]]).toEqual([400, field])
 })
 
-test('the token is never returned, and required again when the URL changes', async () => {
+test('the token is never returned, and must be entered again when the URL changes', async () => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock)
   const { id } = await fixture.connected(server)

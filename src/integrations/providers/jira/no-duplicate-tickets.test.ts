@@ -15,8 +15,8 @@ function opened(file: string) {
   return db
 }
 
-describe('a ticket is created once', () => {
-  test('if the response is lost and the search index is delayed', async () => {
+describe('a ticket', () => {
+  test('is created once if the response is lost and the search index is delayed', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     server.behaviour.searchLagMs = 20 * SECOND_MS
@@ -33,7 +33,7 @@ describe('a ticket is created once', () => {
     expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
   })
 
-  test('and again only if it was not found for a minute', async () => {
+  test('is created again only if the search finds none for a minute', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -54,7 +54,7 @@ describe('a ticket is created once', () => {
     expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
-  test('and those of other issues do not wait meanwhile', async () => {
+  test('does not delay tickets of other issues while it is being searched for', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -68,7 +68,7 @@ describe('a ticket is created once', () => {
     expect(fixture.summary()).toEqual(['opened pending', 'opened delivered'])
   })
 
-  test('although a copy of it has its label', async () => {
+  test('is not created again when a copy of it has the same label', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -78,31 +78,34 @@ describe('a ticket is created once', () => {
     expect(server.tickets).toHaveLength(2)
   })
 
-  test.each([1, 2, 3, 4, 5, 6])('as are its comments, if the server is killed after request %i', async (kill) => {
-    const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
-    let fixture = jiraFixture(opened(join(folder, 'start.db')))
-    await using server = jiraServer(fixture.clock)
-    const { id } = await fixture.connected(server)
-    const reached = Promise.withResolvers<void>()
-    let requests = 0
-    server.behaviour.after = (_request, response) => {
-      if (++requests !== kill) return response
-      reached.resolve()
-      return new Promise(() => undefined)
-    }
-    fixture.issue()
-    for (const transition of ['opened', 'repeated', 'resolved'] as const) fixture.enqueueTransition(id, transition)
-    fixture = (await killed(fixture, reached.promise, join(folder, 'after.db'))) ?? fixture
-    for (let seconds = 0; seconds <= 70; seconds += 5) {
-      await fixture.deliver()
-      fixture.clock.advance(5 * SECOND_MS)
-    }
-    expect(requests).toBeGreaterThanOrEqual(kill)
-    expect(fixture.summary()).toEqual(['opened delivered', 'repeated delivered', 'resolved delivered'])
-    expect(server.tickets.map(({ comments }) => comments.length)).toEqual([2])
-    fixture.db.close()
-    rmSync(folder, { recursive: true })
-  })
+  test.each([1, 2, 3, 4, 5, 6])(
+    'and its comments are created once if the server is killed after request %i',
+    async (kill) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
+      let fixture = jiraFixture(opened(join(folder, 'start.db')))
+      await using server = jiraServer(fixture.clock)
+      const { id } = await fixture.connected(server)
+      const reached = Promise.withResolvers<void>()
+      let requests = 0
+      server.behaviour.after = (_request, response) => {
+        if (++requests !== kill) return response
+        reached.resolve()
+        return new Promise(() => undefined)
+      }
+      fixture.issue()
+      for (const transition of ['opened', 'repeated', 'resolved'] as const) fixture.enqueueTransition(id, transition)
+      fixture = (await killed(fixture, reached.promise, join(folder, 'after.db'))) ?? fixture
+      for (let seconds = 0; seconds <= 70; seconds += 5) {
+        await fixture.deliver()
+        fixture.clock.advance(5 * SECOND_MS)
+      }
+      expect(requests).toBeGreaterThanOrEqual(kill)
+      expect(fixture.summary()).toEqual(['opened delivered', 'repeated delivered', 'resolved delivered'])
+      expect(server.tickets.map(({ comments }) => comments.length)).toEqual([2])
+      fixture.db.close()
+      rmSync(folder, { recursive: true })
+    },
+  )
 
   /** Kills the server when `reached` resolves, and restarts it. Null if the server finished before. */
   async function killed(fixture: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
@@ -121,7 +124,7 @@ describe('a ticket is created once', () => {
     return after
   }
 
-  test('in a hundred runs with lost responses, 502 after success, crashes, and a search index delayed by 5 s', async () => {
+  test('is created once per issue in 100 runs with lost responses, 502s after success, crashes and a 5 s search delay', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
     let fixture = jiraFixture(opened(join(folder, 'start.db')))
     const clock = fixture.clock

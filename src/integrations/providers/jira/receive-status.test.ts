@@ -13,9 +13,9 @@ async function linked(edition: 'cloud' | 'dataCenter' = 'cloud', more: object = 
   return { fixture, server, id, webhookUrl, status, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-describe('a call from Jira', () => {
+describe('a webhook call from Jira', () => {
   test.each(['cloud', 'dataCenter'] as const)(
-    'gives the issue the status of its ticket (%s), and is not sent back',
+    'sets the issue to the status of its ticket (%s), and the change is not sent back',
     async (edition) => {
       await using it = await linked(edition)
       const { fixture, server, webhookUrl, status } = it
@@ -39,7 +39,7 @@ describe('a call from Jira', () => {
     },
   )
 
-  test('is sent to other channels, but not back to its ticket', async () => {
+  test('triggers notifications to other channels, but not to its own ticket', async () => {
     await using it = await linked()
     const { fixture, server, id, webhookUrl } = it
     const tell = async (transition: 'resolved' | 'reopened') => {
@@ -59,7 +59,7 @@ describe('a call from Jira', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('is handled once per id', async () => {
+  test('is processed once per id', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const headers = { 'x-atlassian-webhook-identifier': 'call-1' }
@@ -72,7 +72,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('that arrives late changes nothing', async () => {
+  test('changes nothing when it arrives late', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const late = server.moved('OPS-1', '3')
@@ -82,7 +82,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('about a change by the own account changes nothing', async () => {
+  test('changes nothing if it was caused by Tagwarden’s own account', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const early = await fixture.callWebhook(webhookUrl, server.moved('OPS-1', '5', US))
@@ -98,7 +98,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('about something else does not undo a status not yet synchronized to Jira', async () => {
+  test('about another change does not undo a status that is not yet synchronized to Jira', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     fixture.setStatusByUser('resolved')
@@ -108,7 +108,7 @@ describe('a call from Jira', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('about a muted issue can only resolve it', async () => {
+  test('can only resolve a muted issue', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     fixture.setStatusByUser('muted')
@@ -119,7 +119,7 @@ describe('a call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('about a ticket that was moved to another project finds its issue', async () => {
+  test('finds the issue of a ticket that was moved to another project', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const [ticket] = server.tickets
@@ -128,7 +128,7 @@ describe('a call from Jira', () => {
     expect([status(), fixture.issueRow()?.trackerKey]).toEqual(['resolved', 'WEB-9'])
   })
 
-  test('about a deleted ticket marks it as deleted', async () => {
+  test('about a deleted ticket marks the ticket as deleted', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const body = { ...server.moved('OPS-1', '1'), webhookEvent: 'jira:issue_deleted' }
@@ -139,7 +139,7 @@ describe('a call from Jira', () => {
     expect([asked(server, from), status()]).toEqual([[], 'resolved'])
   })
 
-  test('names the member who made the change if Jira includes the e-mail address', async () => {
+  test('records the member who made the change if Jira includes the e-mail address', async () => {
     await using it = await linked('dataCenter')
     const { fixture, server, webhookUrl } = it
     const { bob, vera } = fixture.people
@@ -178,7 +178,7 @@ describe('a call from Jira', () => {
     expect([answer.status, answer.body, status()]).toEqual([200, { processed: false }, 'open'])
   })
 
-  test('with a wrong token or one from before a rotation is refused', async () => {
+  test('with a wrong or replaced token is rejected', async () => {
     await using it = await linked()
     const { fixture, server, id, webhookUrl, status } = it
     const body = server.moved('OPS-1', '5')
@@ -193,7 +193,7 @@ describe('a call from Jira', () => {
 })
 
 describe('two tickets of one issue', () => {
-  test('have separate memories, and both get the status', async () => {
+  test('are tracked separately, and both get the status', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id, webhookUrl } = await fixture.connected(server)
@@ -213,7 +213,7 @@ describe('two tickets of one issue', () => {
   })
 })
 
-describe('the poll', () => {
+describe('the status poll', () => {
   test.each(['cloud', 'dataCenter'] as const)('applies changes without a webhook call (%s)', async (edition) => {
     await using it = await linked(edition)
     const { fixture, server, status } = it
@@ -246,7 +246,7 @@ describe('the poll', () => {
     expect(server.tickets[0]?.statusId).toBe('3')
   })
 
-  test('reads all pages and copes with deleted tickets', async () => {
+  test('reads all pages and handles deleted tickets', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock, 'dataCenter')
     server.behaviour.pageSize = 7
@@ -266,7 +266,7 @@ describe('the poll', () => {
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 
-  test('treats no ticket as deleted while the project is not visible', async () => {
+  test('does not treat any ticket as deleted while the project is not visible', async () => {
     await using it = await linked()
     const { fixture, server, id } = it
     server.behaviour.projects = []
@@ -290,7 +290,7 @@ describe('the poll', () => {
     expect(await fixture.statusOf(id)).toBe('failing')
   })
 
-  test('follows a ticket into another project', async () => {
+  test('finds a ticket that was moved to another project', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     await fixture.poll()
@@ -306,7 +306,7 @@ describe('the poll', () => {
     expect((await fixture.callWebhook(webhookUrl, server.moved('WEB-9', '1'))).body).toEqual({ processed: true })
   })
 
-  test('runs at the configured interval, or never', async () => {
+  test('runs at the configured interval, or never if disabled', async () => {
     await using never = await linked('cloud', { pollSeconds: null })
     const from = never.server.requests.length
     await never.fixture.poll()

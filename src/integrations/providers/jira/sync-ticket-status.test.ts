@@ -83,7 +83,7 @@ describe('a status set in Tagwarden', () => {
     expect(asked(server, from)).toEqual([])
   })
 
-  test('that the ticket can not reach is reported in one comment', async () => {
+  test("that the ticket can't reach is reported in one comment", async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     server.behaviour.workflow = { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test') }
@@ -111,7 +111,7 @@ describe('a status set in Tagwarden', () => {
     expect(server.tickets[0]?.comments).toHaveLength(1)
   })
 
-  test('fills required fields and avoids refused transitions', async () => {
+  test('fills required fields and avoids rejected transitions', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     server.behaviour.workflow = {
@@ -155,7 +155,7 @@ describe('a status set in Tagwarden', () => {
     expect([ticket?.statusId, ticket?.fields.resolution]).toEqual(['new', null])
   })
 
-  test('is applied if it was set before the ticket was created', async () => {
+  test('is applied even if it was set before the ticket was created', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -188,7 +188,7 @@ describe('a status set in Tagwarden', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('is ignored for a deleted ticket', async () => {
+  test('is ignored if the ticket was deleted', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)

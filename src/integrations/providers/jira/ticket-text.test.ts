@@ -34,7 +34,7 @@ function messageOf(text: string, fields = 3): Message {
 }
 
 describe('untrusted text', () => {
-  test('becomes text nodes in a document', () => {
+  test('becomes text nodes in a Jira document', () => {
     const body = bodyOf(messageOf(HOSTILE), true)
     if (typeof body === 'string') throw new Error('no document')
     expect(adfText(body)).toContain(HOSTILE)
@@ -56,7 +56,7 @@ describe('untrusted text', () => {
     expect(body.match(/\{noformat\}/g)).toHaveLength(2)
   })
 
-  test.each([true, false])('is cut to the limit of Jira (documents: %p)', (isCloud) => {
+  test.each([true, false])("is truncated to Jira's limit (documents: %p)", (isCloud) => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 600, unit: 'binary' }), fc.nat(60), (text, fields) => {
         const body = bodyOf(messageOf(text.repeat(8).slice(0, 900), fields), isCloud)
@@ -69,7 +69,7 @@ describe('untrusted text', () => {
     )
   })
 
-  test('becomes a summary of one line and at most 255 characters', () => {
+  test('becomes a one-line summary of at most 255 characters', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 600, unit: 'binary' }), (text) => {
         const summary = summaryOf(messageOf(text))
@@ -79,7 +79,7 @@ describe('untrusted text', () => {
     )
   })
 
-  test('has the same plain text however Jira formats the document', () => {
+  test('has the same plain text in every Jira format', () => {
     const one = adfOf([{ kind: 'sentence', title: 'New issue', text: 'a  b' }])
     const other = { ...one, content: (one.content ?? []).map((node) => ({ ...node, attrs: { localId: 'x' } })) }
     expect(plainOf(other)).toBe(plainOf(one))
@@ -118,11 +118,11 @@ describe('escaping of wiki mark-up', () => {
     ['fine (3 events) :) (y)', 'fine (3 events) &#58;) \\(y)'],
     ['# one', '\\# one'],
     ['ann@example.com', 'ann\\@example.com'],
-  ])('turns %j into %j', (text, expected) => {
+  ])('converts %j to %j', (text, expected) => {
     expect(escapeWiki(text)).toBe(expected)
   })
 
-  test('leaves no mark-up in any text', () => {
+  test('leaves no active mark-up in any input', () => {
     const sign = fc.constantFrom(...'*_-+^~?{}[]|!()#@:;/\\&%ab1 ')
     const text = fc.array(fc.oneof(sign, fc.constantFrom('{code}', '[~x]', '??', '://', '\\\\', 'h1. ', '---')), {
       maxLength: 12,

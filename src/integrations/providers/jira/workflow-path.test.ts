@@ -57,7 +57,7 @@ function hasWay({ categories, ways, goal }: Parameters<typeof walk>[0]): boolean
 }
 
 describe('the path through a workflow', () => {
-  test('passes through no done status on the way to an in-progress one', () => {
+  test('passes through no done status before reaching an in-progress one', () => {
     fc.assert(
       fc.property(workflow, (one) => {
         const { path } = walk({ ...one, goal: 'acknowledged' }, 5)
@@ -66,7 +66,7 @@ describe('the path through a workflow', () => {
     )
   })
 
-  test('is a direct transition if there is one', () => {
+  test('is a direct transition if one exists', () => {
     fc.assert(
       fc.property(workflow, (one) => {
         const direct = offersIn(one.categories, one.ways, '0').some(({ to }) => GOALS[one.goal].isReached(to.category))

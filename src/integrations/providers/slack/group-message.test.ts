@@ -22,7 +22,7 @@ const settle = async (fixture: SlackFixture) => {
   }
 }
 
-test('two hundred issues make two messages, in which each is listed or counted', async () => {
+test('two hundred issues are sent in two messages that list or count each of them', async () => {
   await using fixture = slackFixture()
   const id = await fixture.connected()
   await opened(fixture, id, 200)
@@ -80,7 +80,7 @@ test.each([3, 250])('a lost response does not duplicate a message about %i issue
 })
 
 describe('buttons', () => {
-  test('of a group message ask for confirmation and act on all of its issues', async () => {
+  test('of a group message require confirmation and apply to all of its issues', async () => {
     await using fixture = slackFixture()
     const id = await fixture.connected({ appToken: APP_TOKEN })
     await opened(fixture, id, 4)

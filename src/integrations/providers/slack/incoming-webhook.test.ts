@@ -14,7 +14,7 @@ async function tell(fixture: SlackFixture, target: string, transition: 'opened' 
 }
 
 describe('a webhook', () => {
-  test('receives the full message as text and as blocks, from an address and from an integration', async () => {
+  test('receives the full message as text and blocks, whether given as a URL or an integration', async () => {
     await using fixture = slackFixture()
     const { body } = await fixture.make({ webhookUrl: fixture.slack.webhookUrl })
     expect(body).toMatchObject({ status: 'connected', config: {} })
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(fixture.slack.webhooks).toHaveLength(2)
   })
 
-  test('is checked by a test message, which reports what is wrong', async () => {
+  test('is verified with a test message that reports errors', async () => {
     await using fixture = slackFixture()
     const { make, call, slack, people, statusOf } = fixture
     const as = people.ada.key
@@ -94,7 +94,7 @@ test('a message whose thread was deleted is posted to the channel', async () => 
   expect(await fixture.statusOf(id)).toBe('connected')
 })
 
-test('a notice about a failed delivery does not become an opening', async () => {
+test('a failed-delivery notice does not become an opening message', async () => {
   await using fixture = slackFixture()
   const { slack } = fixture
   const id = await fixture.connected({ appToken: APP_TOKEN })
@@ -112,7 +112,7 @@ test('a notice about a failed delivery does not become an opening', async () => 
   expect(slack.messages[1]?.threadTs).toBeNull()
 })
 
-test('a message with blocks that Slack rejects is sent as text', async () => {
+test('a message whose blocks Slack rejects is sent as text', async () => {
   await using fixture = slackFixture()
   const { slack } = fixture
   const id = await fixture.connected()
@@ -123,7 +123,7 @@ test('a message with blocks that Slack rejects is sent as text', async () => {
   expect(slack.messages).toMatchObject([{ blocks: [], text: expect.stringContaining('GA4') }])
 })
 
-test('after a refusal of the channel, deliveries wait until another is chosen', async () => {
+test('after the channel is rejected, deliveries wait until another is chosen', async () => {
   await using fixture = slackFixture()
   const { slack, deliverTransition, statusOf, choose } = fixture
   const id = await fixture.connected()
@@ -137,7 +137,7 @@ test('after a refusal of the channel, deliveries wait until another is chosen', 
   expect(slack.messages.at(-1)?.channel).toBe('C0OTHER')
 })
 
-test('secrets that Slack echoes never reach a caller, a log or the database', async () => {
+test('secrets echoed by Slack never reach a caller, a log or the database', async () => {
   await using fixture = slackFixture()
   const { slack, call, people, make } = fixture
   const as = people.ada.key
@@ -181,7 +181,7 @@ test.each([
   'https://hooks.slack.com:22/a',
   'https://metadata.google.internal/a',
   'file:///etc/passwd',
-])('%s is no webhook', async (webhookUrl) => {
+])('%s is not a webhook URL', async (webhookUrl) => {
   await using fixture = slackFixture()
   const { status, body } = await fixture.make({ webhookUrl })
   expect([status, body.error]).toEqual([400, expect.stringContaining('config.webhookUrl: ')])

@@ -56,7 +56,7 @@ describe('untrusted text', () => {
     '&lt;!channel&gt;',
   ]
 
-  test.each(nasty)('%s mentions nobody and creates no link', (text) => {
+  test.each(nasty)('%s creates no mention and no link', (text) => {
     const facts = { ...PURCHASE_FACTS, finding: PURCHASE_FACTS.finding && { ...PURCHASE_FACTS.finding, summary: text } }
     const message: Message = {
       ...purchaseMessage(),
@@ -92,13 +92,13 @@ describe('untrusted text', () => {
     }
   })
 
-  test('keeps its wording', () => {
+  test('is otherwise unchanged', () => {
     expect(escapeMrkdwn('a < b && c > "d"')).toBe('a &lt; b &amp;&amp; c &gt; "d"')
     expect(escapeMrkdwn('ann@example.com')).toBe('ann@example.com')
     expect(escapeMrkdwn('transaction_id * 2')).toBe('transaction_id * 2')
   })
 
-  test('is cut without breaking an escape sequence', () => {
+  test('is truncated without breaking an escape sequence', () => {
     const text = fc.string({ unit: fc.constantFrom('&', '<', 'a', '"', '😀', '\\', '@', '\n'), maxLength: 300 })
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 200 }), (text, most) => {
@@ -111,7 +111,7 @@ describe('untrusted text', () => {
   })
 })
 
-describe('for any content', () => {
+describe('with any content', () => {
   const text = fc.oneof(
     // Bullets are counted below.
     fc.string({ unit: 'grapheme', maxLength: 400 }).map((text) => text.replaceAll('•', '')),
@@ -145,7 +145,7 @@ describe('for any content', () => {
     expect(text.length + JSON.stringify(blocks).length).toBeLessThanOrEqual(13_200)
   }
 
-  test('a message fits the limits', () => {
+  test('a message fits the size limits', () => {
     fc.assert(
       fc.property(message, fc.constantFrom(...ISSUE_STATUSES), text, (message, status, by) => {
         isFit(renderOne(message, { status, by }, pressed))

@@ -5,7 +5,7 @@ import { APP_TOKEN, BOT_TOKEN, CHANNEL, slackFixture } from './slack.fixture.ts'
 /* Tests of the Slack provider against a fake Slack server. */
 
 describe('a bot', () => {
-  test('needs a channel, and gets its label from it', async () => {
+  test('requires a channel and is labeled with its name', async () => {
     await using fixture = slackFixture()
     const { make, choose, slack, statusOf, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -45,7 +45,7 @@ describe('a bot', () => {
       },
       'HTTP 503',
     ],
-  ])('%s: a refused test message changes nothing', async (_name, change, error) => {
+  ])('%s: a rejected test message changes nothing', async (_name, change, error) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -58,7 +58,7 @@ describe('a bot', () => {
     expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
   })
 
-  test.each(['choose', 'test'])('returns a rate limit of Slack in Retry-After: %s', async (what) => {
+  test.each(['choose', 'test'])("returns Slack's rate limit in Retry-After: %s", async (what) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -99,7 +99,7 @@ describe('a bot', () => {
     expect(await choose('w'.repeat(200))).toEqual([200, { ok: true, label: `${'w'.repeat(99)}…` }])
   })
 
-  test('posts later messages in the thread of the opening, and a reopening also to the channel', async () => {
+  test('posts later messages in the thread of the opening message, and reopenings also in the channel', async () => {
     await using fixture = slackFixture()
     const { slack, deliverTransition } = fixture
     const id = await fixture.connected()
@@ -122,7 +122,7 @@ describe('a bot', () => {
     expect(slack.calls[0]?.args).toMatchObject({ unfurl_links: false, unfurl_media: false })
   })
 
-  test('updates the status in the opening without a notification', async () => {
+  test('updates the status in the opening message without a notification', async () => {
     await using fixture = slackFixture()
     const { slack, deliverTransition, setStatusByUser, sync } = fixture
     const id = await fixture.connected()
@@ -143,7 +143,7 @@ describe('a bot', () => {
     expect(fixture.issueRow()?.notificationsSent).toBe(sent)
   })
 
-  test('waits when Slack limits edits, and is not failing because of it', async () => {
+  test('waits when Slack limits edits, without being reported as failing', async () => {
     await using fixture = slackFixture()
     const { slack, deliverTransition, setStatusByUser, sync, clock, statusOf } = fixture
     const id = await fixture.connected()
@@ -164,7 +164,7 @@ describe('a bot', () => {
     expect(JSON.stringify(slack.messages[0]?.blocks)).toContain('🟠 Acknowledged by Alice')
   })
 
-  test('posts at most one message per second to a channel', async () => {
+  test('posts at most one message per second to each channel', async () => {
     await using fixture = slackFixture()
     const { slack, clock } = fixture
     const id = await fixture.connected()
@@ -189,22 +189,25 @@ describe('a lost response', () => {
     fixture.network.losesResponse = ({ url }) => url.endsWith(method) && lost++ === 0
   }
 
-  test.each(['opened', 'repeated', 'reopened'] as const)('does not duplicate the message: %s', async (transition) => {
-    await using fixture = slackFixture()
-    const { slack, clock } = fixture
-    const id = await fixture.connected()
-    if (transition !== 'opened') await fixture.deliverTransition(id, 'opened')
-    const before = slack.messages.length
-    losing(fixture, 'chat.postMessage')
-    await fixture.deliverTransition(id, transition)
-    expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'pending' })
-    clock.advance(6 * SECOND_MS)
-    await fixture.deliver()
-    expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'delivered' })
-    expect(slack.messages).toHaveLength(before + 1)
-    await fixture.deliverTransition(id, 'resolved')
-    expect(slack.messages.at(-1)?.threadTs).toBe(slack.messages[0]?.ts ?? '')
-  })
+  test.each(['opened', 'repeated', 'reopened'] as const)(
+    'does not duplicate the message of the transition: %s',
+    async (transition) => {
+      await using fixture = slackFixture()
+      const { slack, clock } = fixture
+      const id = await fixture.connected()
+      if (transition !== 'opened') await fixture.deliverTransition(id, 'opened')
+      const before = slack.messages.length
+      losing(fixture, 'chat.postMessage')
+      await fixture.deliverTransition(id, transition)
+      expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'pending' })
+      clock.advance(6 * SECOND_MS)
+      await fixture.deliver()
+      expect(fixture.deliveries().at(-1)).toMatchObject({ status: 'delivered' })
+      expect(slack.messages).toHaveLength(before + 1)
+      await fixture.deliverTransition(id, 'resolved')
+      expect(slack.messages.at(-1)?.threadTs).toBe(slack.messages[0]?.ts ?? '')
+    },
+  )
 
   test('does not lose the message if the app may not read the channel', async () => {
     await using fixture = slackFixture()
@@ -219,7 +222,7 @@ describe('a lost response', () => {
     expect(slack.messages).toHaveLength(2)
   })
 
-  test('is resolved by searching hundreds of other messages', async () => {
+  test('is resolved by searching hundreds of channel messages', async () => {
     await using fixture = slackFixture()
     const { slack, clock } = fixture
     const id = await fixture.connected()
@@ -257,7 +260,7 @@ describe('a lost response', () => {
     expect(slack.messages).toHaveLength(1)
   })
 
-  test('of a request that never arrived leads to a new post', async () => {
+  test('leads to a new post if the request never arrived', async () => {
     await using fixture = slackFixture()
     const { slack, clock } = fixture
     const id = await fixture.connected()
@@ -284,7 +287,7 @@ describe('the configuration', () => {
     ['the tokens swapped', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
     ['a token with a line break', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
     ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
-  ])('rejects: %s', async (_name, config, error) => {
+  ])('is rejected: %s', async (_name, config, error) => {
     await using fixture = slackFixture()
     const { status, body } = await fixture.make(config)
     expect([status, body.error]).toEqual([400, expect.stringContaining(error)])

@@ -92,7 +92,7 @@ async function frozenRelay(to: number) {
   }
 }
 
-describe('a button', () => {
+describe('a Slack button', () => {
   test.each([
     ['Acknowledge', 'acknowledged', ['Resolve', 'Mute']],
     ['Resolve', 'resolved', []],
@@ -121,7 +121,7 @@ describe('a button', () => {
     ['somebody whose address another workspace names', 'U0BOB', { team_id: 'T0OTHER' }],
     ['somebody whose address is not confirmed', 'U0BOB', { is_email_confirmed: false }],
     ['somebody who left', 'U0BOB', { deleted: true }],
-  ])('does nothing for %s, who gets a private reply', async (_name, user, facts) => {
+  ])('does nothing for %s, who receives a private reply', async (_name, user, facts) => {
     await using fixture = slackFixture()
     await listening(fixture)
     fixture.slack.users.set(user, { ...fixture.slack.users.get(user), ...facts })
@@ -132,7 +132,7 @@ describe('a button', () => {
     expect(fixture.issueRow()?.status).toBe('open')
   })
 
-  test('explains if the app may not look up the user', async () => {
+  test('replies with an explanation if the app may not look up the user', async () => {
     await using fixture = slackFixture()
     await listening(fixture)
     fixture.slack.behaviour.scopes = ['chat:write']
@@ -156,7 +156,7 @@ describe('a button', () => {
     expect(fixture.slack.responses).toHaveLength(1)
   })
 
-  test('that is resent acts once, and one without effect says so', async () => {
+  test('acts once if the event is resent, and replies if it has no effect', async () => {
     await using fixture = slackFixture()
     await listening(fixture)
     const first = pressed(fixture, 'Acknowledge')
@@ -172,7 +172,7 @@ describe('a button', () => {
     expect(fixture.slack.ephemerals[0]?.text).toContain('already resolved')
   })
 
-  test('of another integration of the same app is received through their shared connection', async () => {
+  test('of another integration of the same app is received through the shared connection', async () => {
     await using fixture = slackFixture()
     await listening(fixture, [])
     const other = await fixture.connected({ appToken: APP_TOKEN })
@@ -201,7 +201,7 @@ describe('a button', () => {
   })
 })
 
-describe('the connection', () => {
+describe('the Socket Mode connection', () => {
   test('is replaced before the old one is closed when Slack requests a refresh', async () => {
     await using fixture = slackFixture()
     const { slack } = fixture
@@ -233,7 +233,7 @@ describe('the connection', () => {
     await until(() => slack.sockets.size === 1)
   })
 
-  test('is reopened after a failure with increasing pauses', async () => {
+  test('is reopened after failures at increasing intervals', async () => {
     await using fixture = slackFixture()
     const { slack, clock, listeners, statusOf } = fixture
     const id = await listening(fixture, [])
@@ -261,7 +261,7 @@ describe('the connection', () => {
     await until(async () => (await statusOf(id)) === 'connected')
   })
 
-  test('is reopened if it is silent for too long', async () => {
+  test('is reopened after too long without data', async () => {
     await using fixture = slackFixture()
     fixture.network.quietMs = 60
     const { slack, clock, listeners } = fixture
@@ -284,7 +284,7 @@ describe('the connection', () => {
     ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
     ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
     ['a page', 'busy', { status: 503 }],
-  ])('is not opened on %s, and messages are still sent', async (_name, answer, init) => {
+  ])('is not opened on %s, although messages are still sent', async (_name, answer, init) => {
     await using fixture = slackFixture()
     const { slack, listeners, clock, statusOf } = fixture
     const id = await fixture.connected({ appToken: APP_TOKEN })

@@ -51,7 +51,7 @@ describe('untrusted text', () => {
     ['~~gone~~ `code`', '\\~\\~gone\\~\\~ \\`code\\`'],
   ])('%s is shown literally', (text, expected) => expect(escapeCardText(text)).toBe(expected))
 
-  test('contains no mark-up and is otherwise unchanged', () => {
+  test('contains no mark-up after escaping and is otherwise unchanged', () => {
     const nasty = fc.string({ unit: fc.constantFrom(...'\\`*_~[]<>&{}()#+-.!|1a \u00e9'.split('')), maxLength: 40 })
     fc.assert(
       fc.property(nasty, (text) => {
@@ -61,7 +61,7 @@ describe('untrusted text', () => {
     )
   })
 
-  test('is escaped everywhere and mentions nobody', () => {
+  test('is escaped everywhere and creates no mentions', () => {
     const evil = '<at>all</at> [x](https://evil.example) **!** {{TIME(2026-01-05T00:00:00Z)}}'
     const message = purchaseMessage({
       issue: { ...PURCHASE_FACTS.issue, title: evil, hosts: [evil], notes: evil },
@@ -93,7 +93,7 @@ describe('untrusted text', () => {
   })
 })
 
-describe('a card', () => {
+describe('an adaptive card', () => {
   test('shows the problem, its start and location, the compared events and the cause', () => {
     const { attachments } = cardOf(purchaseMessage(), cut)
     const [{ contentType, content }] = attachments
@@ -125,7 +125,7 @@ describe('a card', () => {
     )
   })
 
-  test('about a drop in volume has a chart and a valid event', () => {
+  test('includes a chart and a valid event for a volume drop', () => {
     expect(textsOf(cardOf(fallMessage(), cut).attachments)).toEqual(
       expect.arrayContaining(['Valid event (personal data masked)', expect.stringMatching(/^[▁-█]+$/)]),
     )
@@ -143,7 +143,7 @@ describe('a card', () => {
     },
   )
 
-  test('fits the size limit with any content, and escape sequences are never broken', () => {
+  test('fits the size limit with any content, without broken escape sequences', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', minLength: 300, maxLength: 600 }),
       fc.constantFrom('\\', '*', '"', '漢', '😀', '[', 'é').map((one) => one.repeat(1200)),

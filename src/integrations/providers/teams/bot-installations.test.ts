@@ -20,11 +20,11 @@ const after = (...activities: Record<string, unknown>[]) =>
   activities.reduce((state, one) => afterActivity(state, one) ?? state, EMPTY)
 const channels = (...activities: Record<string, unknown>[]) => after(...activities).teams[0]?.channels
 
-describe('the installations', () => {
+describe('bot installations', () => {
   const created = (id: string, name?: string) =>
     activity('t1', {}, { eventType: 'channelCreated', channel: { id, ...(name ? { name } : {}) } })
 
-  test('follow changes of channels', () => {
+  test('track channel changes', () => {
     const two = [created('c1', 'One'), created('c2', 'Two')]
     expect(channels(...two)).toEqual([
       { id: 'c1', name: 'One' },
@@ -52,20 +52,20 @@ describe('the installations', () => {
     ['the bot was removed', { membersRemoved: [{ id: '29:ann' }, { id: BOT_ID }] }, { eventType: 'teamMemberRemoved' }],
     ['the app was uninstalled', { type: 'installationUpdate', action: 'remove' }, {}],
     ['the team was deleted', {}, { eventType: 'teamDeleted' }],
-  ])('lose a team when %s', (_name, more, data) => {
+  ])('no longer include a team when %s', (_name, more, data) => {
     expect(after(activity('t1'), activity('t2'), activity('t1', more, data)).teams.map(({ id }) => id)).toEqual(['t2'])
   })
 
-  test('keep a team when another member leaves', () => {
+  test('still include a team when another member leaves', () => {
     expect(after(activity('t1'), activity('t1', { membersRemoved: [{ id: '29:ann' }] })).teams).toHaveLength(1)
   })
 
-  test('hold 30 teams, and later ones displace none', () => {
+  test('are limited to 30 teams, and later ones replace none', () => {
     const many = Array.from({ length: 50 }, (_, index) => activity(`t${index}`))
     expect(after(...many).teams.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, index) => `t${index}`))
   })
 
-  test('fit the size limit of the state with any activities', () => {
+  test('fit the size limit of the state after any activities', () => {
     const long = (length: number) =>
       fc.string({ unit: fc.constantFrom('漢', '"', '\\', 'é', 'a', '\u0000'), maxLength: length })
     const said = fc.record({
@@ -102,7 +102,7 @@ describe('the installations', () => {
   })
 })
 
-test('the service URL for a channel is that of its team, otherwise of the first, and only those are known', () => {
+test('a channel uses the service URL of its team, otherwise the first one; other URLs are unknown', () => {
   const other = { ...activity('t2', {}, { channel: { id: 'c2' } }), serviceUrl: 'https://smba.example/emea/' }
   const state = after(activity('t1'), other)
   expect(['t1', 't2', 'c2', 'unknown'].map((id) => serviceFor(state, id))).toEqual([
@@ -127,4 +127,4 @@ test.each([
   ['https://gov.teams.microsoft.us/l/channel/19%3aa%40thread.tacv2/x', '19:a@thread.tacv2'],
   ['https://teams.microsoft.com/l/channel/%zz/x', 'https://teams.microsoft.com/l/channel/%zz/x'],
   ['19:a@thread.tacv2', '19:a@thread.tacv2'],
-])('%s names the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))
+])('reads %s as the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))

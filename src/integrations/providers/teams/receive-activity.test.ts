@@ -17,7 +17,7 @@ describe('the messaging endpoint', () => {
     expect(server.asked()).toEqual([])
   })
 
-  test('learns service address, conversation, tenant, team and channels', async () => {
+  test('stores service URL, conversation, tenant, team and channels', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const { body } = await fixture.make()
@@ -63,7 +63,7 @@ describe('the messaging endpoint', () => {
     expect(made.map(({ body }) => fixture.stateOf(body.id) !== null)).toEqual([true, true, false])
   })
 
-  test('updates integrations although another one has lost its secrets', async () => {
+  test('updates integrations even if the secrets of another one are missing', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const [lost, whole] = [(await fixture.make()).body.id, (await fixture.make()).body.id]
@@ -97,7 +97,7 @@ describe('the messaging endpoint', () => {
     expect(await fixture.statusOf(body.id)).toBe('incomplete')
   })
 
-  test('fetches the keys once a day, and for unknown ids at most once an hour', async () => {
+  test('fetches the signing keys once a day, and for unknown ids at most once an hour', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     await fixture.make()
@@ -122,7 +122,7 @@ describe('the messaging endpoint', () => {
     expect(fetched()).toBe(4)
   })
 
-  test('uses cached keys if a refresh fails, and returns 502 without any', async () => {
+  test('uses cached keys if a refresh fails, and returns 502 if there are none', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     await fixture.make()

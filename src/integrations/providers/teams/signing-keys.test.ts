@@ -59,7 +59,7 @@ test('a caller that disconnects during the fetch does not fail the others', asyn
   expect(await leaver).toBeInstanceOf(AppError)
 })
 
-test.each(['..', '.', '.../x'])('the tenant id %p can not change the path of the token URL', (tenantId) => {
+test.each(['..', '.', '.../x'])("the tenant id %p can't change the path of the token URL", (tenantId) => {
   const config = { appId: 'bot', appPassword: 'secret', tenantId }
   expect(() => prepareTeams(config, addressGuard([]))).toThrow('tenantId')
 })

@@ -90,7 +90,7 @@ describe('the channel', () => {
     expect((await fixture.call('POST', path, { as: fixture.people.mallory.key, body })).status).toBe(409)
   })
 
-  test('needs a name with visible characters', async () => {
+  test('requires a name with visible characters', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const { body } = await fixture.make()
@@ -100,7 +100,7 @@ describe('the channel', () => {
     expect(server.cloud.posts).toEqual([])
   })
 
-  test('requires a bot that no other organization registered first', async () => {
+  test('requires a bot that no other organization has registered', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -154,7 +154,7 @@ describe('the channel', () => {
 })
 
 describe('an issue', () => {
-  test('is one message that shows the current status, with later messages in its thread', async () => {
+  test('is posted as one message with the current status, and later messages appear in its thread', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -188,7 +188,7 @@ describe('an issue', () => {
     expect(tokensAsked(server)).toHaveLength(1)
   })
 
-  test('waits and reports why while no channel is chosen', async () => {
+  test('stays pending with a reason while no channel is chosen', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const { body } = await fixture.make()
@@ -200,7 +200,7 @@ describe('an issue', () => {
     expect(server.asked()).toEqual([])
   })
 
-  test('of a group is updated in the group message, and posted separately if that was deleted', async () => {
+  test('of a group is updated in the group message, or posted separately if that was deleted', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -251,7 +251,7 @@ describe('an issue', () => {
     expect(server.requests).toHaveLength(asked)
   })
 
-  test('is posted once and updated, whichever response is lost', async () => {
+  test('is posted once and updated, regardless of which response is lost', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -265,7 +265,7 @@ describe('an issue', () => {
     expect(server.cloud.posts[1]?.contents).toHaveLength(3)
   })
 
-  test('is posted to the most recently chosen channel, while existing threads stay', async () => {
+  test('is posted to the most recently chosen channel, while existing threads are unchanged', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -280,7 +280,7 @@ describe('an issue', () => {
 })
 
 describe('a delivery', () => {
-  test('is not repeated after a crash, but on a requested replay', async () => {
+  test('is not repeated after a crash, only on a requested replay', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -298,7 +298,7 @@ describe('a delivery', () => {
     expect(fixture.summary()).toEqual(['opened delivered'])
   })
 
-  test('goes to the chosen channel if the bot was removed from that of the thread', async () => {
+  test('is sent to the chosen channel if the bot was removed from the channel of the thread', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -338,7 +338,7 @@ describe('the token', () => {
     expect(tokensAsked(server)).toEqual([`POST /${TENANT}/oauth2/v2.0/token`])
   })
 
-  test('is renewed before it expires, and once after a refusal', async () => {
+  test('is renewed before it expires, and once after it is rejected', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -354,7 +354,7 @@ describe('the token', () => {
     expect(fixture.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
   })
 
-  test('is renewed once for several concurrent refusals', async () => {
+  test('is renewed once for several concurrent rejections', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -369,7 +369,7 @@ describe('the token', () => {
     expect(tokensAsked(server)).toHaveLength(2)
   })
 
-  test('refused twice requires re-authentication', async () => {
+  test('requires re-authentication after two rejections', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -388,7 +388,7 @@ describe('the token', () => {
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 
-  test.each(['changed', 'gone'])('is refused with a secret that is %s', async (secret) => {
+  test.each(['changed', 'gone'])("can't be obtained with a secret that is %s", async (secret) => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -424,7 +424,7 @@ describe('the token', () => {
   })
 })
 
-test('secrets that Teams echoes never reach a caller, a log or the database', async () => {
+test('secrets echoed by Teams never reach a caller, a log or the database', async () => {
   await using server = await teamsServer()
   const fixture = teamsFixture(server)
   const id = await fixture.connected(server)

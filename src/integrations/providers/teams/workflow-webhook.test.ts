@@ -33,7 +33,7 @@ describe('the URL of a workflow', () => {
     '/a//b/./c/%2e%2e/d?x=%zz&y=a|b^c&z={1}&&',
     '/a?',
     '/a?sig=%C3%A9%e2%82%ac',
-  ])('%s is requested unchanged', async (path) => {
+  ])('is requested unchanged: %s', async (path) => {
     await using server = await wire()
     const fixture = teamsFixture({
       operator: { OFFICE_CHAT_LOGIN_URL: 'x', OFFICE_CHAT_OPENID_URL: 'x', OFFICE_CHAT_ISSUER: 'x' },
@@ -64,7 +64,7 @@ describe('the URL of a workflow', () => {
     ['ftp://prod.example/x', 'must be an https URL'],
     ['file:///etc/passwd', 'must be an https URL'],
     ['', ''],
-  ])('%s is refused', (url, reason) => {
+  ])('is rejected: %s', (url, reason) => {
     const guard = addressGuard([])
     for (const refusal of [() => prepareTeams({ webhookUrl: url }, guard), () => checkWorkflowUrl(url, guard)]) {
       expect(refusal).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining(reason) }))
@@ -96,7 +96,7 @@ describe('the settings', () => {
     [{ ...BOT, tenantId: 'a?b' }, 'config.tenantId: '],
     [{ ...BOT, botToken: 'x' }, 'config.botToken: '],
     [{ appId: 5, appPassword: 'x' }, 'config.appId: '],
-  ])('%j are refused', (config, reason) => {
+  ])('are rejected: %j', (config, reason) => {
     expect(() => prepareTeams(config, guard)).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(reason) }),
     )
@@ -141,7 +141,7 @@ describe('an issue posted through a workflow', () => {
     expect(fixture.issueRow()?.notificationsSent).toBe(2)
   })
 
-  test('acknowledged and resolved before the first delivery reports only the current status', async () => {
+  test('reports only the current status if it changed before the first delivery', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const url = `${server.url}/workflows/a?sig=x`
@@ -153,7 +153,7 @@ describe('an issue posted through a workflow', () => {
   })
 })
 
-test('200 issues at once make at most three messages, with every issue listed or counted', async () => {
+test('200 simultaneous issues are sent in at most three messages that list or count each of them', async () => {
   await using server = await teamsServer()
   const fixture = teamsFixture(server)
   const id = await fixture.connected(server)

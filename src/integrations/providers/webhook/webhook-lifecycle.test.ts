@@ -67,8 +67,8 @@ const signaturesOf = ({ headers }: Received) => (headers['webhook-signature'] ??
 const signedBy = (secret: string, { headers, body }: Received) =>
   signature(secret, headers['webhook-id'] ?? '', Number(headers['webhook-timestamp']), body)
 
-describe('a rotation', () => {
-  test('returns the new secret once, and both sign for 24 hours', async () => {
+describe('a secret rotation', () => {
+  test('returns the new secret once, and both secrets sign for 24 hours', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother, statusNow } = await fixture(server.url)
     const rotated = await ada('POST', `${path}/rotate`)
@@ -91,7 +91,7 @@ describe('a rotation', () => {
     expect(await statusNow()).toBe('connected')
   })
 
-  test('within 24 hours of another keeps each replaced secret for its full time', async () => {
+  test('within 24 hours of another keeps each replaced secret valid for its full time', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother } = await fixture(server.url)
     const second = String((await ada('POST', `${path}/rotate`)).body.secret)
@@ -121,7 +121,7 @@ describe('a rotation', () => {
     expect(signaturesOf(after)).toEqual([signedBy(own, after)])
   })
 
-  test('requires the admin role, keeps `notify`, and stores no readable secret', async () => {
+  test('requires the admin role, leaves `notify` unchanged, and stores no readable secret', async () => {
     const { call, ada, path, people, db, secret } = await fixture('https://hooks.example.com/a', { notify: ['opened'] })
     for (const [as, status] of [
       [people.bob.key, 403],
@@ -138,7 +138,7 @@ describe('a rotation', () => {
   })
 })
 
-test('secrets of a rotation never appear in a response, the log, a history or the database, even if the receiver echoes them', async () => {
+test('rotated secrets never reach a response, the log, a history or the database, even if echoed', async () => {
   const known: string[] = []
   await using server = receiver(() => new Response(`you said ${known.join(' and ')}`, { status: 500 }))
   const { ada, path, secret, db, tellAnother, call, people } = await fixture(server.url)
@@ -179,7 +179,7 @@ describe('a receiver that returns 410', () => {
     [500, 'disabled'],
     [404, 'disabled'],
     [410, 'disabled'],
-  ])('to a test message with %i makes the integration %s', async (code, status) => {
+  ])('and then returns %i to a test message makes the integration %s', async (code, status) => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
     const { ada, path, statusNow, tellAnother } = await fixture(server.url)
@@ -191,7 +191,7 @@ describe('a receiver that returns 410', () => {
     expect(await tellAnother()).toMatchObject({ status: status === 'connected' ? 'delivered' : 'failed' })
   })
 
-  test('is enabled again by a PUT', async () => {
+  test('receives deliveries again after a PUT enables the integration', async () => {
     let answer = 410
     await using server = receiver(() => new Response('', { status: answer }))
     const { ada, path, input, statusNow, tellAnother } = await fixture(server.url)
@@ -202,7 +202,7 @@ describe('a receiver that returns 410', () => {
     expect(await statusNow()).toBe('connected')
   })
 
-  test('stays disabled when an earlier attempt succeeds later', async () => {
+  test('leaves the integration disabled when an earlier attempt succeeds later', async () => {
     const answers = Promise.withResolvers<void>()
     await using server = receiver(async (_request, index) => {
       if (index === 1) await answers.promise
@@ -222,7 +222,7 @@ describe('a receiver that returns 410', () => {
     expect(await statusNow()).toBe('disabled')
   })
 
-  test('at a plain URL is a failed delivery', async () => {
+  test('causes a failed delivery if its URL is used without an integration', async () => {
     await using server = receiver(() => new Response('', { status: 410 }))
     const { tell, issue, deliver, deliveries } = await fixture(server.url)
     tell('opened', issue(), { channels: [{ type: 'webhook', target: `${server.url}/in` }] })
@@ -231,7 +231,7 @@ describe('a receiver that returns 410', () => {
   })
 })
 
-describe('notify', () => {
+describe('the `notify` setting', () => {
   const all: Transition[] = ['opened', 'repeated', 'resolved', 'reopened', 'resolved']
   const cases: [Transition[] | undefined, string[]][] = [
     [undefined, all],
@@ -252,18 +252,21 @@ describe('notify', () => {
     [['repeated', 'resolved'], ['repeated']],
     [['resolved'], []],
   ]
-  test.each(cases)('%j for an issue that opens, repeats, resolves, reopens and resolves', async (notify, expected) => {
-    await using server = receiver()
-    const { db, tell, issue, hook, clock, deliver } = await fixture(server.url, notify ? { notify } : {})
-    issue()
-    for (const transition of all) {
-      clock.advance(MINUTE_MS)
-      addHistory(db, 'iss_1', transition === 'repeated' ? 'fired' : transition, null, clock.now())
-      tell(transition, 'iss_1', { channels: [hook] })
-      await deliver()
-    }
-    expect(server.requests.map(({ body }) => JSON.parse(body).type)).toEqual(expected.map((one) => `issue.${one}`))
-  })
+  test.each(cases)(
+    '%j applies to an issue that opens, repeats, resolves, reopens and resolves',
+    async (notify, expected) => {
+      await using server = receiver()
+      const { db, tell, issue, hook, clock, deliver } = await fixture(server.url, notify ? { notify } : {})
+      issue()
+      for (const transition of all) {
+        clock.advance(MINUTE_MS)
+        addHistory(db, 'iss_1', transition === 'repeated' ? 'fired' : transition, null, clock.now())
+        tell(transition, 'iss_1', { channels: [hook] })
+        await deliver()
+      }
+      expect(server.requests.map(({ body }) => JSON.parse(body).type)).toEqual(expected.map((one) => `issue.${one}`))
+    },
+  )
 
   test.each([
     [[], 'config.notify: name at least one'],
@@ -271,7 +274,7 @@ describe('notify', () => {
     [['closed'], 'config.notify[0]: must be one of opened, reopened, repeated, resolved'],
     ['opened', 'config.notify: must be a list'],
     [null, 'config.notify: must be a list'],
-  ])('refuses %j', async (notify, message) => {
+  ])('rejects %j', async (notify, message) => {
     const { ada, input, path } = await fixture('https://hooks.example.com/a')
     for (const [method, at] of [
       ['POST', '/v1/integrations'],
@@ -283,7 +286,7 @@ describe('notify', () => {
     }
   })
 
-  test('is returned with the settings, and reset by a PUT without it', async () => {
+  test('is returned with the settings, and is reset by a PUT without it', async () => {
     const { ada, input, path } = await fixture('https://hooks.example.com/a', { notify: ['opened'] })
     expect((await ada('GET', path)).body.config.notify).toEqual(['opened'])
     expect((await ada('PUT', path, input({ notify: ['resolved', 'opened'] }))).body.config.notify).toEqual([

@@ -23,7 +23,7 @@ async function verify(key: string, headers: Record<string, string>, body: string
   return (await Promise.all(checks)).includes(true)
 }
 
-test('signs the example of the specification', () => {
+test('the signature matches the example in the specification', () => {
   // https://github.com/standard-webhooks/standard-webhooks/blob/main/libraries (test vectors of the reference libraries)
   const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const body = '{"test": 2432232314}'
@@ -56,7 +56,7 @@ test('a request has an id, the time of the attempt and a valid signature', async
   }
 })
 
-test('signatures of any key can be verified', async () => {
+test('signatures made with any key can be verified', async () => {
   const key = fc
     .uint8Array({ minLength: 24, maxLength: 64 })
     .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`)
@@ -84,7 +84,7 @@ test('the body of a test message', () => {
 describe('the configuration', () => {
   const url = 'https://hooks.example.com/x'
 
-  test('keeps a given secret, or gets one of 32 random bytes', () => {
+  test('has the given secret, or a generated one of 32 random bytes', () => {
     expect(prepareWebhook({ url, secret }, guard)).toEqual({ url, secret })
     const made = [1, 2].map(() => prepareWebhook({ url }, guard).secret)
     expect(made[0]).not.toBe(made[1])
@@ -104,7 +104,7 @@ describe('the configuration', () => {
     [`whsec_${bytes(65)}`, 'too long'],
     [`whsec_${'!'.repeat(44)}`, 'no base64'],
     [`whsec_${bytes(30)} x`, 'more than base64'],
-  ])('refuses the secret %j: %s', (bad) => {
+  ])('rejects the secret %j: %s', (bad) => {
     const refusal = () => prepareWebhook({ url, secret: bad }, guard)
     expect(refusal).toThrow('config.secret: must be whsec_ followed by 24 to 64 bytes in base64')
     expect(() => signature(bad, 'dlv_1', 1, '')).toThrow('the signing secret must be whsec_')
@@ -116,7 +116,7 @@ describe('the configuration', () => {
     [{ url: 'http://hooks.example.com' }, 'config.url: must be an https URL'],
     [{ url: 'https://127.0.0.1' }, 'config.url: host 127.0.0.1 is a loopback address'],
     [{ url, other: 1 }, 'config.other: '],
-  ])('refuses %j', (config, message) => {
+  ])('rejects %j', (config, message) => {
     expect(() => prepareWebhook(config, guard)).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )

@@ -6,11 +6,11 @@ test.each([
   ['accounts/6000000001/containers/7000001', true],
   ['GTM-ABC1234', false],
   ['', false],
-])('extracts the container of %p', (text, isThere) => {
+])('extracts the container path from %p only if it has one', (text, isThere) => {
   expect(containerPathOf(text)).toBe(isThere ? 'accounts/6000000001/containers/7000001' : null)
 })
 
-test('the request has the account and container numbers', () => {
+test('the request contains the account and container numbers', () => {
   const draft = { ...NO_DEPLOYMENT, domainId: 'dom_1', address: ' x/accounts/6/containers/71/y', publicId: 'GTM-1' }
   expect(inputOf(draft)).toEqual({
     domainId: 'dom_1',

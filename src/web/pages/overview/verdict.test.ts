@@ -53,7 +53,7 @@ test.each<[string, Partial<Situation>, object]>([
   expect(verdictOf({ ...CALM, ...part })).toMatchObject(verdict)
 })
 
-test('affected domains are those with the most severe problems', () => {
+test('affected domains are those with the most severe issues', () => {
   const on = (severity: 'critical' | 'low', ...hosts: string[]) => ({ ...issue(severity), hosts })
   expect(badDomains([on('critical', 'a'), on('low', 'b', 'c')], 3)).toBe(1)
   expect(badDomains([on('critical', 'a', 'b'), on('critical', 'b')], 3)).toBe(2)

@@ -9,4 +9,4 @@ test.each([
   ['2005-01-03', '2005-W01'],
   ['2007-12-31', '2008-W01'],
   ['2021-01-03', '2020-W53'],
-])('%s is in %s', (day, week) => expect(weekOf(Date.parse(`${day}T12:00:00Z`))).toBe(week))
+])('%s is in week %s', (day, week) => expect(weekOf(Date.parse(`${day}T12:00:00Z`))).toBe(week))

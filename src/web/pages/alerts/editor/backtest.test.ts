@@ -9,7 +9,7 @@ const buckets = (count: number, fires: readonly number[]) =>
     wouldFire: fires.includes(index),
   }))
 
-test('many buckets are grouped into bars without losing matches or firings', () => {
+test('buckets are grouped into bars without losing matches or firings', () => {
   const bars = barsOf(buckets(336, [5]))
   expect(bars.length).toBeLessThanOrEqual(90)
   expect(bars.reduce((sum, { value }) => sum + value, 0)).toBe(336)
@@ -23,7 +23,7 @@ test.each([
   [1, 30, 0.2],
   [100, 7, 100],
   [0, 14, 0],
-])('%d times in %d days are %d a week', (fired, days, weekly) => {
+])('%d firings in %d days are %d per week', (fired, days, weekly) => {
   expect(perWeek(fired, days)).toBe(weekly)
   expect(firedIn(buckets(200, [...Array(fired).keys()]))).toBe(fired)
 })
@@ -32,7 +32,7 @@ test.each([
   [1, 5],
   [10, 3],
   [0, null],
-])('at most %d per week is met by the sensitivity %p', (most, sensitivity) => {
+])('a maximum of %d per week is met by the sensitivity %p', (most, sensitivity) => {
   const alternatives = [
     { sensitivity: 2, fired: 60 },
     { sensitivity: 3, fired: 20 },
@@ -42,7 +42,7 @@ test.each([
   expect(sensitivityFor(alternatives, 14, most)).toBe(sensitivity)
 })
 
-test('consecutive firings are one run; the longest is selected, on a tie the latest', () => {
+test('consecutive firings form one run; the longest run is selected, or the most recent one if tied', () => {
   const at = (...hours: number[]) =>
     Array.from({ length: 12 }, (_, hour) => ({
       start: hour * HOUR_MS,

@@ -40,8 +40,8 @@ const rule: Draft = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
 }
 
-describe('a draft', () => {
-  test('vendor and event are in the fields of the type, and carry over when it changes', () => {
+describe('an alert draft', () => {
+  test('stores vendor and event in the fields of its type, and moves them when the type changes', () => {
     const counted = withType(rule, forms, 'volume_threshold')
     expect(counted).toMatchObject({ vendors: ['Meta Pixel'], volume: { event: 'Purchase' } })
     expect(counted.conditions).toBeUndefined()
@@ -55,14 +55,14 @@ describe('a draft', () => {
     expect(back.conditions).toEqual(EMPTY.conditions)
   })
 
-  test.each(forms)('vendor and event of $kind can be written and read; empty ones are omitted', (form) => {
+  test.each(forms)('reads and writes vendor and event of $kind, and omits empty ones', (form) => {
     const begun = withType(EMPTY, forms, form.kind)
     const filled = withEvent(withVendor(begun, form, 'Google Analytics 4'), form, 'page_view')
     expect([vendorOf(filled, form), eventOf(filled, form)]).toEqual(['Google Analytics 4', 'page_view'])
     expect(withEvent(withVendor(filled, form, ''), form, '')).toEqual(begun)
   })
 
-  test('selecting a domain replaces others; none means all', () => {
+  test('replaces its domains with the selected one; none means all', () => {
     const many = { ...EMPTY, domainId: 'a', domainIds: ['b', 'a'] }
     expect(domainsOf(many)).toEqual(['a', 'b'])
     expect(domainsOf(withDomain(many, 'c'))).toEqual(['c'])
@@ -70,13 +70,13 @@ describe('a draft', () => {
     expect(withDomains(many, ['c', 'd'])).toEqual({ ...EMPTY, domainIds: ['c', 'd'] })
   })
 
-  test('values are dropped for operators without values', () => {
+  test('drops values for operators without values', () => {
     const compared = { parameter: 'v', op: 'equals', values: ['1'] }
     expect(withOperator(compared, 'contains')).toEqual({ ...compared, op: 'contains' })
     expect(withOperator(compared, 'is_blank')).toEqual({ parameter: 'v', op: 'is_blank' })
   })
 
-  test('only the first event filter is the event field, and it keeps its index', () => {
+  test('uses only the first event filter as the event field, and preserves its index', () => {
     const [event, host] = rule.filters ?? []
     const filters = [host, event, event] as Draft['filters']
     const twice: Draft = { ...rule, filters }
@@ -90,7 +90,7 @@ describe('a draft', () => {
     expect(withEvent(twice, plain, '').filters).toEqual([host, event] as never)
   })
 
-  test('empty rows are not sent if there are others', () => {
+  test('is sent without empty rows if there are others', () => {
     const sent = toInput({
       ...rule,
       conditions: {
@@ -144,17 +144,17 @@ describe('a draft', () => {
     ],
     ['a field of the type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
     ['a vendor', withType(EMPTY, forms, 'volume_anomaly'), anomaly, { title: 'Vendor' }],
-  ])('%s is missing', (_, draft, form, missing) => {
+  ])('reports %s as missing', (_, draft, form, missing) => {
     expect(missingOf(draft, form)).toEqual(missing)
   })
 
-  test('the name is suggested by the rule', () => {
+  test('suggests its name from the rule', () => {
     expect(suggestedName(rule, plain, () => 'is blank')).toBe('Meta Pixel Purchase: value is blank')
     expect(suggestedName(EMPTY, plain, () => 'is blank')).toBe('')
     expect(suggestedName(withType(rule, forms, 'volume_anomaly'), anomaly, String)).toBe('Meta Pixel Purchase')
   })
 
-  test('paths match those in errors', () => {
+  test('uses the same field paths as errors', () => {
     expect(sharedPaths(rule)).toContain('conditions.items[0].parameter')
     expect(sharedPaths(rule)).toContain('filters[1].op')
     expect(sharedPaths(rule)).toContain('channels[0].target')

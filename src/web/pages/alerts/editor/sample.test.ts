@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { valueAt } from './sample.ts'
 
-test('reads parameters and event fields, and ignores inherited properties', () => {
+test('sample values include parameters and event fields, and ignore inherited properties', () => {
   const sample = { host: 'a.example', params: { a: 'b', $c: 'd', constructor: 'e' } }
   const values = ['a', '$$c', '$host', 'constructor', 'toString', '$toString', 'missing'].map((key) =>
     valueAt(sample, key),

@@ -21,7 +21,7 @@ describe('the dictionary', () => {
     row('Pixel', 'View', 'dl'),
   ]
 
-  test('lists events by vendor and name; a key in several domains counts once', () => {
+  test('lists events by vendor and name, and counts a key in several domains once', () => {
     expect([...eventsByVendor(rows)]).toEqual([
       [
         'GA',
@@ -40,7 +40,7 @@ describe('the dictionary', () => {
     [' purch', ['cu', 'value', 'value']],
     ['pixel', ['dl']],
     ['nothing', []],
-  ])('finds %p', (text, keys) => expect(findKeys(rows, text).map(({ key }) => key)).toEqual(keys))
+  ])('finds keys by %p', (text, keys) => expect(findKeys(rows, text).map(({ key }) => key)).toEqual(keys))
 })
 
 describe('changed keys', () => {
@@ -56,13 +56,13 @@ describe('changed keys', () => {
     ['arrived between the two requests', { a: 3 }, { a: 4 }, 'a', ''],
     ['arrived after the first request', {}, { a: 1 }, 'a', ''],
     ['is only in the earlier part', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
-  ])('a key that %s', (_name, longer, recent, came, gone) => {
+  ])('for a key that %s', (_name, longer, recent, came, gone) => {
     const found = changedKeys(counted(longer), counted(recent))
     const keys = (rows: FlatRow[]) => rows.map(({ key }) => key).join()
     expect([keys(found.new), keys(found.gone)]).toEqual([came, gone])
   })
 
-  test('truncated dictionaries report only certain changes', () => {
+  test('for truncated dictionaries include only certain changes', () => {
     expect(changedKeys(counted({}, true), counted({ a: 1 })).new).toEqual([])
     expect(changedKeys(counted({ a: 1 }), counted({}, true)).gone).toEqual([])
   })

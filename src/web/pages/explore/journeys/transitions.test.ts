@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { transitionsOf } from './transitions.ts'
 
-test('transitions include sessions that ended, most frequent first', () => {
+test('transitions include ended sessions and are sorted by frequency', () => {
   const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
   const flows = {
     sessionsSampled: 10,

@@ -36,7 +36,7 @@ const evidence = {
   goodSample: sample({ same: '1', value: '49.90', 'a|b': 'z' }),
 } as unknown as IssueEvidence
 
-test('escapes data, and lists only differing parameters', () => {
+test('issue Markdown escapes data and lists only differing parameters', () => {
   expect(
     markdownOf(issue, evidence, 'https://tags.example/issues/iss_1'),
   ).toBe(`## A \\*bold\\* title \\# of \\<b\\>two\\</b\\> lines
@@ -61,7 +61,7 @@ https://tags.example/issues/iss_1
 `)
 })
 
-test('works without evidence', () => {
+test('issue Markdown works without evidence', () => {
   const text = markdownOf(issue, undefined, 'https://tags.example/issues/iss_1')
   expect(text).not.toContain('|---')
   expect(text).toContain('- Severity: Critical')

@@ -25,7 +25,7 @@ test.each<[string, [day: string, count: number][], number, string, string]>([
   expect([shown.length, shown[0], shown.at(-1)]).toEqual([days, first, last])
 })
 
-test('days are consecutive, and only today is partial', () => {
+test('bars cover consecutive days, and only today is partial', () => {
   const points = daysOf([{ day: '2026-02-20', count: 1 }], NOW)
   expect(points.slice(1).every(({ start }, index) => start - (points[index]?.start ?? 0) === DAY_MS)).toBe(true)
   expect(points.filter(({ partial }) => partial).map(({ start }) => start)).toEqual([Date.parse('2026-03-10')])
