@@ -79,7 +79,7 @@ export function countTail(side: 'low' | 'high', count: number, mean: number, spr
   return count <= 0 ? 1 : incompleteBeta(1 - p, count, size)
 }
 
-/** Maximum number of trials. More trials do not make a share more certain. */
+/** Maximum number of trials. Beyond this number of trials, a share is not treated as more certain. */
 const MOST_TRIALS = 20_000
 
 /**

@@ -51,7 +51,7 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
   }
 }
 
-/** Returns the value of a string flag. Throws `UsageError` when it was not given. */
+/** Returns the value of a string flag. Throws `UsageError` if it is not given. */
 export function required(command: Command, { flags }: Invocation, name: string): string {
   const value = flags[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`${command.name}: --${name} is missing`)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib'
 
-/** Maximum size of a body after it was unpacked. */
+/** Maximum size of a body after unpacking. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
 /** A request's body as its sender captured it: as text, or as bytes in base64. */

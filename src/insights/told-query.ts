@@ -33,7 +33,7 @@ export interface ExpectedOrder {
 const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID', 'OrderId', 'OrderID']
 const VALUE_NAMES = ['value', 'revenue']
 const OWN_NAMES = VENDOR_ORDER_KEYS.flatMap(({ id, value }) => [id, value]).filter((name) => name !== null)
-/** Maximum number of parameters that hold ids, and of those that hold values. Further ones are probably made up. */
+/** Maximum number of parameters that hold ids, and of those that hold values. Any beyond this limit are probably made up. */
 const MAX_KEYS = 50
 /** Tolerance for differences. In floating point, a difference of one cent may be slightly larger. */
 const MAX_DIFFERENCE = 0.01 + 1e-6

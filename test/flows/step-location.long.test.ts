@@ -160,8 +160,8 @@ describe('a page that responds with an error', () => {
     ['fails when it is broken', asked('/broken'), /^the page http:.*\/broken answered 500 Internal Server Error$/],
     ['passes when the recording says so', asked('/missing', 404), null],
     ['passes without a body when the recording says so', asked('/empty', 404), null],
-    ['fails when it is another error', asked('/broken', 404), /answered 500 Internal Server Error, and not 404$/],
-    ['fails when it is none', asked('/to', 404), /\/to answered 200 OK, and not 404$/],
+    ['fails when it is another error', asked('/broken', 404), /answered 500 Internal Server Error instead of 404$/],
+    ['fails when it is none', asked('/to', 404), /\/to answered 200 OK instead of 404$/],
   ]
   test.each(CASES)('%s', async (_, step, fault) => {
     const { steps } = await walking.walked([step])
@@ -174,7 +174,7 @@ describe('a page that responds with an error', () => {
     const link = (status: number) => ({ ...click('#missing'), assertedEvents: [{ type: 'navigation', status }] })
     expect((await walking.walked([open('/to'), link(404)])).statuses).toEqual(['passed', 'passed'])
     expect((await walking.walked([open('/to'), link(410)])).steps[1]?.error).toEndWith(
-      'answered 404 Not Found, and not 410',
+      'answered 404 Not Found instead of 410',
     )
   })
 })

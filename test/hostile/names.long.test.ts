@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/** Maximum growth caused by 200,000 invented names of a domain on 2,000 invented hosts. */
+/** Maximum growth when one domain receives 200,000 invented names from 2,000 invented hosts. */
 const BOUNDS = {
   /** Bytes of count files. Each invented vendor with its event consists of 400 incompressible letters. */
   countsBytes: 1_000_000,

@@ -22,7 +22,7 @@ interface RecordingDeps {
 }
 
 /**
- * Logs an attempt for each delivery in its message and applies the outcome. All deliveries get the same retry time, so
+ * Logs an attempt for each delivery in the message and applies the outcome. All deliveries get the same retry time, so
  * that they are sent together again.
  */
 export function recordAttempt(
