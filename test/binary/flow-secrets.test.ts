@@ -13,7 +13,11 @@ describe.skipIf(BINARY === null)('flow test secrets in the executable', () => {
   beforeAll(async () => {
     sites = openTwoSites()
     key = await initialize(data.path)
-    const env = { TAGWARDEN_CHROMIUM: await installedChromium(), TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' }
+    const env = {
+      TAGWARDEN_CHROMIUM: await installedChromium(),
+      TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1',
+      TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
+    }
     server = await startServer(data.path, { env })
     const ask: Attacked['call'] = (method, path, body) => call(method, server.url + path, { as: key, body })
     attacked = {

@@ -50,7 +50,9 @@ export interface Attacked {
 
 const open = (url: string) => ({ type: 'navigate', url })
 const TYPE = { type: 'change', selectors: ['#pass'], value: '{{password}}' }
-const wait = (expression: string) => ({ type: 'waitForExpression', expression, timeout: 10_000 })
+/** Timeout in ms of steps that must fail. Each waits for all of it. */
+const FAILING_STEP_MS = 2000
+const wait = (expression: string, timeout = 10_000) => ({ type: 'waitForExpression', expression, timeout })
 
 const flow = (steps: object[], more: object = {}) => ({
   ...{ name: 'Sign in', recording: { title: 'Sign in', timeout: 10_000, steps }, retries: 0 },
@@ -111,11 +113,12 @@ export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<vo
     expect([what, status]).toEqual([what, 'failed'])
     expect(error).toMatch(/are not sent to 127\.0\.0\.1:\d+/)
   }
-  await evilRun('a redirect', await made(world, [open(`${shop}/away`), TYPE]))
-  await evilRun('an element of a frame', await made(world, [open(`${shop}/framed`), { ...TYPE, frame: [0] }]))
+  const type = { ...TYPE, timeout: FAILING_STEP_MS }
+  await evilRun('a redirect', await made(world, [open(`${shop}/away`), type]))
+  await evilRun('an element of a frame', await made(world, [open(`${shop}/framed`), { ...type, frame: [0] }]))
   await evilRun(
     'an expression after a redirect',
-    await made(world, [open(`${shop}/away`), wait("'{{password}}' == 1")]),
+    await made(world, [open(`${shop}/away`), wait("'{{password}}' == 1", FAILING_STEP_MS)]),
   )
   expect(askedOf.evil.length).toBeGreaterThan(0)
   expect(askedOf.evil.filter((url) => /typed|horse/.test(url))).toEqual([])
