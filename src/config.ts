@@ -170,7 +170,7 @@ const SETTINGS = {
     ...setting(
       'SMTP_URL',
       '',
-      'Mail server, smtp://user:password@host:port; empty: no e-mail',
+      'Mail server, smtp://user:password@host:port. Empty: no e-mail',
       secretAddress('smtp://user:password@host:port', 'smtp:', 'smtps:'),
     ),
     secret: true,
@@ -179,7 +179,7 @@ const SETTINGS = {
   operatorMail: setting(
     'OPERATOR_MAIL',
     '',
-    'E-mail address that is told when this server could not collect; empty: only the log; needs SMTP_URL',
+    'E-mail address notified when this server could not collect. Empty: only the log. Requires SMTP_URL',
     mailAddress,
   ),
   outboundAllow: setting(
@@ -204,7 +204,7 @@ const SETTINGS = {
   outboundCa: setting(
     'OUTBOUND_CA',
     '',
-    "PEM file of authorities that are trusted beside the system's, for everything that leaves; empty: none",
+    'PEM file of additional certificate authorities trusted for all outbound connections. Empty: none',
     certificates,
   ),
   trustedProxies: setting(
@@ -267,7 +267,7 @@ const SETTINGS = {
   diskBudget: setting(
     'DISK_BUDGET',
     '',
-    'What was collected may take this much disk, such as 20GB, shared fairly by organizations; empty: no limit',
+    'Maximum disk space for collected data, such as 20GB, shared fairly by organizations. Empty: no limit',
     size,
   ),
   logLevel: setting(

@@ -166,7 +166,7 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   const { db, box, clock, limits } = parts
   const { provider, settings } = requireCompany(parts)
   limits.byAddress(origin)
-  // Checked first, so that users do not sign in at the provider in vain.
+  // Checked first, so that nobody signs in at the provider only to be rejected afterwards.
   joinedOrg(db, settings.orgId)
   const { url, checks } = await (await provider()).begin(callbackUrl(parts))
   const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')

@@ -73,7 +73,7 @@ test(`killed ${KILLS} times under load: what was acknowledged is there once, and
 
   load.to = server.url
   await load.finish()
-  console.log(`${load.acknowledged.size} events acknowledged, ${load.repeats} attempts in vain`)
+  console.log(`${load.acknowledged.size} events acknowledged, ${load.repeats} failed attempts`)
   await expectNoticesOnce(server.url, apiKey, hooks.requests)
   await server.stop()
   expect(server.code()).toBe(0)
