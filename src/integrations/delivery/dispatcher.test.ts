@@ -421,12 +421,17 @@ describe('deliveries to one origin', () => {
 
   test('are sent one at a time before that response, independently of other ports and organizations', async () => {
     const release = Promise.withResolvers<void>()
+    // The requests to the two receivers arrive in any order.
+    const releaseOnceAllArrived = () => {
+      if (slow.requests.length === 2 && other.requests.length === 1) release.resolve()
+    }
     await using slow = receiver(async () => {
+      releaseOnceAllArrived()
       await release.promise
       return status(200)
     })
     await using other = receiver(() => {
-      if (slow.requests.length === 2 && other.requests.length === 1) release.resolve()
+      releaseOnceAllArrived()
       return status(200)
     })
     const { issue, tell, deliver, people } = setUp({ timeoutMs: 30_000 })
