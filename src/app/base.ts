@@ -6,7 +6,7 @@ import { mailTransport } from '../integrations/transport/mail-transport.ts'
 import { plainMail } from '../integrations/transport/plain-mail.ts'
 import { type Transport, transport as transportOf } from '../integrations/transport/transport.ts'
 import { webSockets } from '../integrations/transport/web-socket.ts'
-import { ownUrlOf } from './own-url.ts'
+import { localUrlOf } from './local-url.ts'
 
 /** Log for bugs and for problems that need an operator. */
 export interface Log {
@@ -47,7 +47,7 @@ export function baseOf({ config, clock, log, transport: given }: AppOptions): Ba
     ...{ config, clock, log, guard, transport },
     report: (error, where) => log.error(error, where),
     notifyOperator: operatorOf(config, log, transport),
-    publicUrl: config.publicUrl || ownUrlOf(config.listen),
+    publicUrl: config.publicUrl || localUrlOf(config.listen),
   }
 }
 

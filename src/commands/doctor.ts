@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ownUrlOf } from '../app/own-url.ts'
+import { localUrlOf } from '../app/local-url.ts'
 import { findChromium, howToGetChromium } from '../browser/chromium.ts'
 import { systemClock } from '../core/clock.ts'
 import { firstFew } from '../core/text.ts'
@@ -43,7 +43,7 @@ export const doctor: Command = {
       const forgotten = flags['forget-secrets'] ? forget(paths) : null
       const rebuilt = flags.rebuild ? await rebuild(paths, systemClock, progressOf('taken in')) : null
       const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
-      const hints = hintsOf(config, config.publicUrl || ownUrlOf(config.listen))
+      const hints = hintsOf(config, config.publicUrl || localUrlOf(config.listen))
       findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
       findings.push(chromiumFinding(config.chromium))
       if (flags.json) console.log(JSON.stringify({ findings, rebuilt, forgotten }, null, 2))

@@ -1,11 +1,11 @@
 import { alert } from './messages/alert.ts'
 import { alerts } from './messages/alerts.ts'
-import { api } from './messages/api.ts'
 import { changes } from './messages/changes.ts'
 import { charts } from './messages/charts.ts'
 import { compliance } from './messages/compliance.ts'
 import { components } from './messages/components.ts'
 import { deliveries } from './messages/deliveries.ts'
+import { displayNames } from './messages/display-names.ts'
 import { domains } from './messages/domains.ts'
 import { explore } from './messages/explore.ts'
 import { forms } from './messages/forms.ts'
@@ -27,7 +27,7 @@ import { tests } from './messages/tests.ts'
 export const english = {
   alert,
   alerts,
-  api,
+  displayNames,
   changes,
   charts,
   compliance,

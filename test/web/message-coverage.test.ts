@@ -31,5 +31,5 @@ test('every audit log action has a label', async () => {
 
 test('alert types have the same titles in the dashboard and in the API', () => {
   const titles = Object.fromEntries(alertTypes.map(({ kind, title }) => [kind, title]))
-  expect(messages.api.alertTypes).toMatchObject(titles)
+  expect(messages.displayNames.alertTypes).toMatchObject(titles)
 })

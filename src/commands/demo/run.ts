@@ -14,6 +14,7 @@ import { logTo } from '../log.ts'
 import { type Running, startServer, untilStopped } from '../server.ts'
 import { configOf } from '../settings.ts'
 import { callOf, Days, PastClock } from './days.ts'
+import { exampleRequests } from './example-requests.ts'
 import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
 import { makeSample, type Sample } from './people.ts'
 import { recordings } from './recordings/index.ts'
@@ -22,7 +23,6 @@ import type { SiteEvent } from './site.ts'
 import { HOSTS, type Plot, plotOf, Sites } from './sites.ts'
 import { openStorefront, type Storefront } from './storefront.ts'
 import { liveFirstWeeks, liveLastDays, noticedOf } from './story.ts'
-import { questions } from './tour.ts'
 import { FAULTY_AFTER_MS, faulty, isRecordedAt, type Replayed, recordedVisit } from './traffic.ts'
 import { type MadeTests, walkAll } from './walks.ts'
 
@@ -185,18 +185,18 @@ function greet(
     findChromium(chromium) === null
       ? `none ran: ${howToGetChromium(chromium)}`
       : 'two flow tests and an audit of the shop run now, for about a minute'
-  const sees = questions(domainIds[HOSTS.shop] ?? '')
-  const width = Math.max(...sees.map(([path]) => path.length))
+  const examples = exampleRequests(domainIds[HOSTS.shop] ?? '')
+  const width = Math.max(...examples.map(([path]) => path.length))
   console.log(
     [
       '',
       'Tagwarden demo: a sample shop whose tags break while you watch.',
       '',
-      `  look at   ${url}/#key=${key}&demo`,
+      `  open      ${url}/#key=${key}&demo`,
       `  sign in   ${email}   ${password}`,
       `  API key   ${key}   (organization Sample Shop, role owner)`,
       `  try       curl -H "Authorization: Bearer ${key}" ${url}PATH`,
-      ...sees.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
+      ...examples.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
       `  tests     ${walked}`,
       `  data      ${folder}   (removed at the end)`,
       '',

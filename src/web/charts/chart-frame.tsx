@@ -65,7 +65,7 @@ export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, 
         {!isTable && legend}
         {table && (
           <Anchor component="button" type="button" fz="xs" onClick={() => set({ show: isTable ? null : 'table' })}>
-            {isTable ? messages.api.showAsChart : messages.api.showAsTable}
+            {isTable ? messages.displayNames.showAsChart : messages.displayNames.showAsTable}
           </Anchor>
         )}
       </div>

@@ -23,7 +23,7 @@ function Figure({ value, format, title }: { value: Maybe; format(value: number):
       <Data>
         <span aria-hidden>{UNKNOWN}</span>
       </Data>
-      <span className="heard">{messages.api.unknown}</span>
+      <span className="heard">{messages.displayNames.unknown}</span>
     </span>
   )
 }

@@ -9,7 +9,7 @@ export function RoleNotice({ needs, what }: { needs: Role; what: string }) {
   if (who === undefined || may) return null
   return (
     <Text c="dimmed" mb="md">
-      {who.readOnly ? messages.shell.readOnlyKey : messages.shell.needsRole(what, messages.api.roles[needs])}
+      {who.readOnly ? messages.shell.readOnlyKey : messages.shell.needsRole(what, messages.displayNames.roles[needs])}
     </Text>
   )
 }

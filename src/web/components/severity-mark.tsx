@@ -32,7 +32,7 @@ export function SeverityMark({ severity, isWordShown = true }: SeverityMarkProps
         ))}
       </svg>
       <span className={isWordShown ? classes.word : 'heard'}>
-        {messages.api.severities[severity] ?? <Data>{severity}</Data>}
+        {messages.displayNames.severities[severity] ?? <Data>{severity}</Data>}
       </span>
     </span>
   )

@@ -23,7 +23,7 @@ export type StatusIcon = keyof typeof ICONS
 
 interface StatusMarkProps {
   status: StatusIcon
-  /** Text of the status, such as `messages.api.statuses[status]`. */
+  /** Text of the status, such as `messages.displayNames.statuses[status]`. */
   word: string
   /** False if the text is only for screen readers. */
   isWordShown?: boolean

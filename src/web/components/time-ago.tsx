@@ -34,9 +34,9 @@ export function DateTime({ at, isQuiet = false }: { at: number; isQuiet?: boolea
 }
 
 function sayDistance(distance: Distance): string {
-  if (distance.is === 'now') return messages.api.justNow
+  if (distance.is === 'now') return messages.displayNames.justNow
   if (distance.is === 'date') return distance.date
-  return distance.is === 'ago' ? messages.api.ago(distance.age) : messages.api.fromNow(distance.age)
+  return distance.is === 'ago' ? messages.displayNames.ago(distance.age) : messages.displayNames.fromNow(distance.age)
 }
 
 function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: boolean }) {

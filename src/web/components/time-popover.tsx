@@ -31,9 +31,9 @@ export function TimePopover({ at, anchor }: { at: number; anchor: RefObject<HTML
     element.style.top = `${isRoomBelow ? bottom : Math.max(MARGIN_PX, top - height)}px`
   }, [anchor])
   const lines = [
-    { name: messages.api.local, text: `${formatDate(at, zone, EXACT)} ${zone}` },
-    { name: messages.api.utc, text: new Date(at).toISOString() },
-    { name: messages.api.epoch, text: String(at) },
+    { name: messages.displayNames.local, text: `${formatDate(at, zone, EXACT)} ${zone}` },
+    { name: messages.displayNames.utc, text: new Date(at).toISOString() },
+    { name: messages.displayNames.epoch, text: String(at) },
   ]
   return (
     <span popover="manual" ref={card} className={classes.card}>
@@ -47,7 +47,7 @@ export function TimePopover({ at, anchor }: { at: number; anchor: RefObject<HTML
             variant="subtle"
             color="gray"
             size={24}
-            aria-label={messages.api.copyTime(name)}
+            aria-label={messages.displayNames.copyTime(name)}
             onClick={() => void copyText(text).then(() => notices.say(messages.shell.copied))}
           >
             <IconCopy size={14} aria-hidden />

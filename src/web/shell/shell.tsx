@@ -101,7 +101,11 @@ function NewIssues() {
       {news && (
         // A new key repeats the announcement even if the text is the same.
         <span key={news.at}>
-          {messages.shell.newIssues(news.count, news.worstCount, messages.api.severities[news.worst].toLowerCase())}
+          {messages.shell.newIssues(
+            news.count,
+            news.worstCount,
+            messages.displayNames.severities[news.worst].toLowerCase(),
+          )}
         </span>
       )}
     </div>

@@ -28,7 +28,9 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       isLink: true,
       cell: ({ name }) => <Data>{name}</Data>,
       below: (alert) => (
-        <div className="under">{messages.api.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}</div>
+        <div className="under">
+          {messages.displayNames.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}
+        </div>
       ),
     },
     {

@@ -125,7 +125,7 @@ function useDomainNames(): ReadonlyMap<string, string> {
 function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof typeof ALERTS>[] {
   const { data } = useQuery(sharedQueries.forms())
   const t = messages.alerts
-  const titles: Readonly<Record<string, string>> = messages.api.alertTypes
+  const titles: Readonly<Record<string, string>> = messages.displayNames.alertTypes
   return [
     { is: 'search', name: 'q' },
     {

@@ -109,7 +109,10 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
               </Anchor>
             ),
           },
-          { head: t.lastEvent, cell: ({ lastEventAt }) => <TimeAgo at={lastEventAt} missing={messages.api.never} /> },
+          {
+            head: t.lastEvent,
+            cell: ({ lastEventAt }) => <TimeAgo at={lastEventAt} missing={messages.displayNames.never} />,
+          },
           ...(may ? [{ head: t.disable, isHeadHidden: true, cell: (alert: Idle) => <SwitchOff alert={alert} /> }] : []),
         ]}
       />

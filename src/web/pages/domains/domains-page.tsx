@@ -116,7 +116,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
       head: t.lastEvent,
       width: '140px',
       hideBelow: 768 as const,
-      cell: ({ lastEventAt }: Domain) => <TimeAgo at={lastEventAt} missing={messages.api.never} isQuiet />,
+      cell: ({ lastEventAt }: Domain) => <TimeAgo at={lastEventAt} missing={messages.displayNames.never} isQuiet />,
     },
   ]
 }

@@ -62,7 +62,7 @@ function Details(issue: Issue) {
     <span className={`${classes.details} under`}>
       <span className={classes.narrow}>
         <SeverityMark severity={issue.severity} isWordShown={false} />
-        <StatusMark status={issue.status} word={messages.api.statuses[issue.status]} />
+        <StatusMark status={issue.status} word={messages.displayNames.statuses[issue.status]} />
         <TimeAgo at={issue.lastSeenAt} isQuiet />
       </span>
       {host !== undefined && (
@@ -70,7 +70,7 @@ function Details(issue: Issue) {
           <Data>{host}</Data> {others.length > 0 && messages.issues.moreHosts(others.length)}
         </span>
       )}
-      <span className={classes.wide}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</span>
+      <span className={classes.wide}>{messages.displayNames.alertTypes[alertType] ?? <Data>{alertType}</Data>}</span>
       <span className={classes.wide}>{messages.issues.occurrences(formatNumber(occurrences))}</span>
     </span>
   )
@@ -80,7 +80,7 @@ function Details(issue: Issue) {
 export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
   return (
     <>
-      <StatusMark status={status} word={messages.api.statuses[status]} />
+      <StatusMark status={status} word={messages.displayNames.statuses[status]} />
       {status === 'muted' && mutedUntil !== undefined && (
         <span className={classes.until}>
           {messages.issues.until} <DateTime at={mutedUntil} isQuiet />

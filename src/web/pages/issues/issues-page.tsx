@@ -148,13 +148,13 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
     staleTime: STALE_MS.insight,
     enabled: alertId.length > 0,
   }).data?.alerts
-  const { issues, api } = messages
+  const { issues, displayNames } = messages
   return [
     { is: 'search', name: 'q' },
-    { is: 'several', name: 'status', label: issues.status, options: optionsOf(api.statuses) },
-    { is: 'several', name: 'severity', label: issues.severity, options: optionsOf(api.severities) },
+    { is: 'several', name: 'status', label: issues.status, options: optionsOf(displayNames.statuses) },
+    { is: 'several', name: 'severity', label: issues.severity, options: optionsOf(displayNames.severities) },
     { is: 'several', name: 'domainId', label: issues.domain, options: domains?.map(named) ?? [], isData: true },
-    { is: 'several', name: 'alertType', label: issues.type, options: optionsOf(api.alertTypes) },
+    { is: 'several', name: 'alertType', label: issues.type, options: optionsOf(displayNames.alertTypes) },
     { is: 'chip', name: 'alertId', label: issues.alert, options: alerts?.map(named) ?? [] },
     {
       is: 'one',

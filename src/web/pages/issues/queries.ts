@@ -1,7 +1,7 @@
 import { getIssueOptions, investigateIssueOptions, listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { prefetch } from '../../api/queries.ts'
-import { api } from '../../messages/api.ts'
+import { displayNames } from '../../messages/display-names.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
@@ -14,10 +14,10 @@ export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'o
 /** Search parameters of the list of issues. */
 export const ISSUES = {
   q: text,
-  status: multiple(namesOf(api.statuses), ['open', 'acknowledged']),
-  severity: multiple(namesOf(api.severities), []),
+  status: multiple(namesOf(displayNames.statuses), ['open', 'acknowledged']),
+  severity: multiple(namesOf(displayNames.severities), []),
   domainId: nameList,
-  alertType: multiple(namesOf(api.alertTypes), []),
+  alertType: multiple(namesOf(displayNames.alertTypes), []),
   alertId: nameList,
   sort: choice(SORTS, 'severity'),
 }

@@ -84,7 +84,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
               <Data>{host}</Data> ·{' '}
             </>
           )}
-          {messages.api.alertTypes[alertType]}
+          {messages.displayNames.alertTypes[alertType]}
         </div>
       </div>
       <Money value={impactValue} />

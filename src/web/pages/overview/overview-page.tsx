@@ -59,7 +59,7 @@ function FirstDomain() {
           </Button>
         ) : (
           <Text c="dimmed">
-            {messages.shell.needsRole(messages.domains.restrictedAction, messages.api.roles.admin)}
+            {messages.shell.needsRole(messages.domains.restrictedAction, messages.displayNames.roles.admin)}
           </Text>
         )}
       </Stack>

@@ -27,7 +27,7 @@ export function WorstTable({ issues }: { issues: readonly Issue[] }) {
           ),
         },
         { head: t.severity, cell: ({ severity }) => <SeverityMark severity={severity} /> },
-        { head: t.status, cell: ({ status }) => messages.api.statuses[status] },
+        { head: t.status, cell: ({ status }) => messages.displayNames.statuses[status] },
         { head: t.value, isNumber: true, cell: ({ impactValue }) => <Money value={impactValue} /> },
         { head: t.since, cell: ({ firstSeenAt }) => <DateTime at={firstSeenAt} isQuiet /> },
       ]}

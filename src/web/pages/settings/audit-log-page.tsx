@@ -66,7 +66,7 @@ function Action({ act, target, targetName, userId, note }: AuditEntry) {
     <>
       {t.actions[act] ?? <Code>{act}</Code>}{' '}
       {!isOwn && (targetName ? <Data>{targetName}</Data> : <Code>{target}</Code>)}{' '}
-      {typeof role === 'string' && t.newRole(messages.api.roles[role as Role])}
+      {typeof role === 'string' && t.newRole(messages.displayNames.roles[role as Role])}
     </>
   )
 }

@@ -103,8 +103,11 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
         { head: t.lastCharacters, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
         { head: t.permissions, cell: ({ readOnly }) => (readOnly ? t.canRead : t.canWrite) },
-        { head: t.expires, cell: ({ expiresAt }) => <TimeAgo at={expiresAt} missing={messages.api.never} /> },
-        { head: t.lastUsed, cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} missing={messages.api.never} /> },
+        { head: t.expires, cell: ({ expiresAt }) => <TimeAgo at={expiresAt} missing={messages.displayNames.never} /> },
+        {
+          head: t.lastUsed,
+          cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} missing={messages.displayNames.never} />,
+        },
         {
           head: messages.settings.actions,
           isHeadHidden: true,

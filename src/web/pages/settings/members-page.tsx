@@ -109,7 +109,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
         {
           head: t.role,
           cell: (member) =>
-            may && member.id !== who?.userId ? <RoleField member={member} /> : messages.api.roles[member.role],
+            may && member.id !== who?.userId ? <RoleField member={member} /> : messages.displayNames.roles[member.role],
         },
         { head: t.status, cell: ({ status }) => t.statuses[status] },
         { head: messages.settings.fields.created, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
@@ -138,7 +138,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
 function useRoles(): { value: Role; label: string }[] {
   const isOwner = useHasRole('owner')
   const roles = ROLES.filter((role) => isOwner || role !== 'owner')
-  return roles.map((value) => ({ value, label: messages.api.roles[value] }))
+  return roles.map((value) => ({ value, label: messages.displayNames.roles[value] }))
 }
 
 function RoleField({ member }: { member: Member }) {
@@ -154,7 +154,7 @@ function RoleField({ member }: { member: Member }) {
     }
     await queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
   }
-  if (!roles.some(({ value }) => value === member.role)) return messages.api.roles[member.role]
+  if (!roles.some(({ value }) => value === member.role)) return messages.displayNames.roles[member.role]
   return (
     <NativeSelect
       size="xs"

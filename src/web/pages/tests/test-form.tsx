@@ -161,7 +161,7 @@ function RunFields({ fields: { values, set, field, check, sending } }: { fields:
       <NativeSelect
         label={t.severity}
         {...field('severity')}
-        data={SEVERITIES.map((value) => ({ value, label: messages.api.severities[value] }))}
+        data={SEVERITIES.map((value) => ({ value, label: messages.displayNames.severities[value] }))}
       />
     </>
   )

@@ -33,7 +33,7 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
             label={t.severity}
             value={severity}
             onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value })}
-            data={SEVERITIES.map((value) => ({ value, label: messages.api.severities[value] }))}
+            data={SEVERITIES.map((value) => ({ value, label: messages.displayNames.severities[value] }))}
             error={errorOf('severity')}
           />
           <NumberInput

@@ -31,7 +31,7 @@ const MANY = 'many'
 /** Name, type and scope of an alert. */
 export function ScopeSection({ draft, change, form, forms, errorOf }: Omit<SectionProps, 'paths'>) {
   const t = messages.alert
-  const titles: Readonly<Record<string, string>> = messages.api.alertTypes
+  const titles: Readonly<Record<string, string>> = messages.displayNames.alertTypes
   return (
     <Card title={t.whatToWatch}>
       <Stack gap="md">

@@ -69,7 +69,7 @@ function Health({ domain }: { domain: Domain }) {
         </Anchor>
       </span>
       <span>
-        {t.lastEvent} <TimeAgo at={lastEventAt} missing={messages.api.never} />
+        {t.lastEvent} <TimeAgo at={lastEventAt} missing={messages.displayNames.never} />
       </span>
       {typeof prodVersion === 'number' && (
         <span>

@@ -29,7 +29,7 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
             </PathLink>
           </Fact>
         )}
-        <Fact name={detail.type}>{messages.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
+        <Fact name={detail.type}>{messages.displayNames.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
         {domain && (
           <Fact name={detail.domain}>
             <PathLink path={`/domains/${domainId}`}>

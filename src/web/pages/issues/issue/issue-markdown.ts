@@ -18,10 +18,10 @@ const moment = (at: number): string => `${new Date(at).toISOString().slice(0, 16
 
 /** An issue as Markdown for a ticket or chat: summary, details, evidence and link. */
 export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefined, link: string): string {
-  const { issue: w, issues, api } = messages
+  const { issue: w, issues, displayNames } = messages
   const facts: [string, string | null][] = [
-    [issues.severity, api.severities[issue.severity]],
-    [issues.status, api.statuses[issue.status]],
+    [issues.severity, displayNames.severities[issue.severity]],
+    [issues.status, displayNames.statuses[issue.status]],
     [w.detail.domain, issue.domain && plain(issue.domain)],
     [w.detail.hosts, issue.hosts?.map(code).join(', ') || null],
     [w.detail.occurrences, formatNumber(issue.occurrences)],

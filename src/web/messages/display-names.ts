@@ -1,5 +1,5 @@
 /** Display names of API values, and texts shared by all pages. */
-export const api = {
+export const displayNames = {
   severities: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' },
   statuses: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', muted: 'Muted' },
   alertTypes: {
