@@ -41,7 +41,7 @@ export async function startDemo(env: Record<string, string> = {}): Promise<Demo>
   void read(child.stderr)
   const isUp = () => {
     if (child.exitCode !== null) throw new Error(`the demo did not come up: ${printed}`)
-    return /look at\s+(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
+    return /(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
   }
   const [, url = '', key = ''] = await until('the address of the demo', isUp, START_MS)
   return {
