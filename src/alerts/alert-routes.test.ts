@@ -185,7 +185,7 @@ describe('an alert', () => {
       () => ({ channels: [{ type: 'webhook', target: 'int_gone' }] }),
       'channels[0].target: no such integration in',
     ],
-    ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
+    ['period', () => ({ period: '5w' }), 'period: must be a whole number'],
     ['an unknown field', () => ({ colour: 'red' }), 'colour: there is no such field'],
     ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert requires vendor'],
     [

@@ -273,7 +273,7 @@ describe('evidence of an alert that was deleted or changed to another type conta
     const nothing = { series: [], events: [], badSample: null, goodSample: null }
     const { summary, ...answer } = await world.ask(issueId)
     expect(answer).toMatchObject({ alert: null, issue: { status: 'resolved' }, ...nothing })
-    expect(summary).toEndWith('; it is resolved.')
+    expect(summary).toEndWith('; the issue is resolved.')
   })
 })
 

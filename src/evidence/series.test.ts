@@ -20,7 +20,7 @@ const changeInput: AlertInput = {
   volume: { direction: 'decrease', percent: 50 },
 }
 const journeyInput: AlertInput = {
-  name: 'Purchases are told',
+  name: 'Purchases are reported',
   alertType: 'journey',
   period: '1h',
   journey: { steps: [{ vendor: 'ga4', event: 'cart' }, { vendor: 'ga4' }] },

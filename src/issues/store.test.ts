@@ -131,7 +131,7 @@ describe('the current issue of an alert', () => {
     const rival = issuesOfAlert(db, volumeAlert.id, later)[0]?.id
     expect(rival).not.toBe(id)
     expect(() => setStatus(db, hand, id, to, enqueue)).toThrow(
-      new AppError('conflict', `status: issue ${rival} has replaced this one; change that one instead`),
+      new AppError('conflict', `status: this issue was replaced by issue ${rival}; update that issue instead`),
     )
     setStatus(db, hand, id, 'resolved', enqueue)
   })

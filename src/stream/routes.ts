@@ -31,7 +31,7 @@ const ThingMoved = Closed(
       description: 'For `signal`, the id of the domain; for `run`, the id of a flow test run or an audit',
     }),
     updatedAt,
-    deleted: Type.Optional(Type.Literal(true, { description: 'The object was deleted' })),
+    deleted: Type.Optional(Type.Literal(true, { description: 'Present if the object was deleted' })),
   },
   {
     $id: 'ThingMoved',
@@ -44,7 +44,10 @@ const PulseSchema = Closed(
   {
     at: InstantSchema,
     lastStoredAt: Nullable(
-      Type.Number({ ...InstantSchema, description: 'When the last event was stored; null without events' }),
+      Type.Number({
+        ...InstantSchema,
+        description: 'Time at which the most recent event was stored; null if there are no events',
+      }),
     ),
     eventsPerMinute: Int({ description: 'Events stored in the last minute' }),
     gapSince: Nullable(
@@ -89,11 +92,11 @@ export function streamRoutes({ streams }: { streams: Streams }): Route[] {
       tag: 'Stream',
       summary: 'Stream changes in the organization as server-sent events, within a second',
       description:
-        'The name of an event says what changed: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run` or ' +
-        '`integration`; `pulse` and `reset` concern the stream itself. The data has the ids of the objects to reload. ' +
-        'Each event has an `id`: send the last one as `Last-Event-ID` to resume the stream within 5 minutes. Later, after ' +
-        'a restart of the server, and when the client reads too slowly, the stream sends `reset`. ' +
-        `Each user can open ${MAX_STREAMS} streams. A stream ends within 10 s after its credential expires.`,
+        'The name of an event identifies what changed: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run` or ' +
+        '`integration`; `pulse` and `reset` concern the stream itself. The data contains the ids of the objects to reload. ' +
+        'Each event has an `id`: send the most recent one as `Last-Event-ID` within 5 minutes to resume the stream. Later, after ' +
+        'a server restart, or if the client reads too slowly, the stream sends `reset`. ' +
+        `Each user can open at most ${MAX_STREAMS} streams. A stream is closed within 10 s after its credential expires.`,
       answer: StreamSchema,
       handle: ({ principal, lastEventId = null, signal }) => streams.open(principal, lastEventId, signal),
     }),

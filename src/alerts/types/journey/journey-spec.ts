@@ -4,14 +4,14 @@ import { Closed, OneOf, parser, type Static, Text, Type } from '../../../core/sc
 const vendor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'Vendor, as listed in `docs/api/vendors.md`; omitted or empty: any',
+    description: 'Vendor, as listed in `/docs/api/vendors`. Any vendor if omitted or empty',
     examples: ['Google Analytics 4'],
   }),
 )
 const event = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'Name of the event; omitted or empty: any',
+    description: 'Name of the event. Any event if omitted or empty',
     examples: ['purchase'],
   }),
 )
@@ -28,7 +28,7 @@ const AnchorSchema = Type.Union(
       op: Type.Optional(
         OneOf(['equals', 'contains', 'starts_with'], {
           title: 'Comparison',
-          description: 'How the path is compared; `equals` when omitted',
+          description: 'Operator that compares the path; `equals` if omitted',
           examples: ['starts_with'],
         }),
       ),
@@ -41,7 +41,8 @@ const AnchorSchema = Type.Union(
   ],
   {
     title: 'Begins at',
-    description: 'Where the step begins. A session that never reaches it is not checked against this step',
+    description:
+      'Point at which the step begins. Sessions that never reach this point are not checked against the step',
     examples: [{ kind: 'page', path: '/checkout/thanks' }],
   },
 )
@@ -60,7 +61,8 @@ const ExpectSchema = Closed(
     ordered: Type.Optional(
       Type.Boolean({
         title: 'In this order',
-        description: 'True: the event must follow the preceding ordered events. Omitted: anywhere after the anchor',
+        description:
+          'If true, the event must follow the preceding ordered events; otherwise, it can occur anywhere after the anchor',
         examples: [true],
       }),
     ),
@@ -69,7 +71,7 @@ const ExpectSchema = Closed(
         title: 'Conditions',
         maxItems: 20,
         description:
-          'Conditions that the event must all match. Unlike in `conditions`, they describe the correct event; `contains_phone` is not supported',
+          "Conditions, all of which the event must match. Unlike the alert's `conditions`, they describe the correct event; `contains_phone` is not supported",
         examples: [[{ parameter: 'epn.value', op: 'gt', values: ['0'] }]],
       }),
     ),
@@ -116,7 +118,7 @@ const LegacySchema = Closed({
       minItems: 1,
       maxItems: 10,
       description:
-        'Form without a version: a session with the last event must have all other events before it, in order',
+        'Form without a version: a session that contains the last event must have all other events before it, in order',
       examples: [[{ event: 'add_to_cart' }, { event: 'purchase' }]],
     },
   ),
@@ -124,7 +126,8 @@ const LegacySchema = Closed({
 
 export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
   $id: 'JourneySpec',
-  description: 'For `journey`: the steps that a session must follow. The alert fires for sessions that do not',
+  description:
+    'Only for `journey`: the steps that a session must follow. The alert fires for sessions that do not follow them',
   examples: [
     {
       version: 2,

@@ -60,7 +60,7 @@ describe('an invalid journey', () => {
     ],
     [
       // Each of these alone is far below the cost limit.
-      'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, and a rule may cost 20000',
+      'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, but a rule can cost at most 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
@@ -195,7 +195,7 @@ describe('a finding of a journey alert', () => {
       'different faults of one vendor',
       stepped([page('/a'), wants('m.A')], [page('/b'), wants('m.B')]),
       ['x.x@/a m.A x.x@/b', 'x.x@/a m.A x.x@/b', 'x.x@/a', 'x.x@/a m.A', 'x.x@/c'],
-      '3 of 4 sessions did not follow the journey, 2 of them missed m B after page /b',
+      '3 of 4 sessions did not follow the journey; 2 of them missed m B after page /b',
       'm',
       null,
     ],

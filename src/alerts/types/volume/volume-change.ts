@@ -59,7 +59,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   title: 'Volume change',
   judges: JUDGES_COUNTS,
   guide: {
-    fires: "when a period's count fell or rose compared with the previous period",
+    fires: "when a period's count falls or rises compared with the previous period",
     needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
   },
   configuration: volumeConfiguration(PercentageChangeSchema),
@@ -73,7 +73,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   }),
 
   example: {
-    name: 'Meta Pixel sends half as much again',
+    name: 'Meta Pixel sends 50% more events',
     domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
     alertType: 'tag_volume_change',
     severity: 'medium',
