@@ -59,12 +59,12 @@ describe('the description of how events violate a rule', () => {
   test.each<[string, Parameters<typeof describeViolation>[0], ReturnType<typeof describeViolation>]>([
     ['one condition', { conditions: { logic: 'any', items: items.slice(0, 1) } }, { always: ['had no `a`'], here: [] }],
     [
-      'all of several',
+      'all of several conditions',
       { conditions: { logic: 'all', items: items.slice(0, 2) } },
       { always: ['had no `a`', 'had `b` below 0'], here: [] },
     ],
     [
-      'any of several',
+      'any of several conditions',
       { conditions: { logic: 'any', items } },
       { always: [], here: ['had no `a`', 'had `b` below 0'] },
     ],

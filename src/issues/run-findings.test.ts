@@ -42,7 +42,7 @@ function world() {
 const issuesIn = (db: Db) => listIssues(db, 'org_a', { sort: 'lastSeenAt' }).issues
 const onlyIssue = (db: Db) => {
   const [issue] = issuesIn(db)
-  if (!issue) throw new Error('there is no issue')
+  if (!issue) throw new Error('no issue')
   return issueRecord(db, 'org_a', issue.id)
 }
 

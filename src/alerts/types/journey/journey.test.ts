@@ -144,7 +144,7 @@ describe('a finding of a journey alert', () => {
   test.each<[string, JourneySpec, string[], string, string | null, string | null]>([
     ['one', thanks, [bad], '1 of 1 session missed meta Purchase after page /thanks', 'meta', 'Purchase'],
     [
-      'a part of a path',
+      'part of a path',
       stepped([page('/t', 'contains'), wants('m.P')]),
       [bad],
       '… missed m P after a page containing /t',
@@ -184,7 +184,7 @@ describe('a finding of a journey alert', () => {
     ['an order', stepped([start, inOrder('a.b'), inOrder('c.d')]), ['c.d a.b'], '… showed c d out of order', 'c', 'd'],
     ['the legacy form', { steps: [{ vendor: 'a' }, { event: 'b' }] }, ['c.b'], '… missed a before b', 'a', null],
     [
-      'an order and a lack',
+      'a wrong order and a missing event',
       stepped([start, inOrder('a.b'), inOrder('c.d')]),
       ['c.d a.b', 'a.b'],
       '2 of 2 sessions missed c d',
@@ -192,7 +192,7 @@ describe('a finding of a journey alert', () => {
       'd',
     ],
     [
-      'different faults of one vendor',
+      'different failures of one vendor',
       stepped([page('/a'), wants('m.A')], [page('/b'), wants('m.B')]),
       ['x.x@/a m.A x.x@/b', 'x.x@/a m.A x.x@/b', 'x.x@/a', 'x.x@/a m.A', 'x.x@/c'],
       '3 of 4 sessions did not follow the journey; 2 of them missed m B after page /b',
@@ -200,7 +200,7 @@ describe('a finding of a journey alert', () => {
       null,
     ],
     [
-      'a fault of a later step: only sessions that came so far',
+      'a failure in a later step counts only sessions that reached it',
       stepped([page('/a')], [page('/b'), wants('m.B')]),
       ['x.x@/a', 'x.x@/a x.x@/b'],
       '1 of 1 session missed m B after page /b',

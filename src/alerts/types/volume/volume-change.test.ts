@@ -119,14 +119,14 @@ describe('the previous window', () => {
   const at = (...[year, month, ...rest]: [number, number, number, number?]): Instant =>
     Date.UTC(year, month - 1, ...rest)
   test.each<[string, string, Instant, Instant, string]>([
-    ['15m', 'UTC', at(2026, 4, 1, 12), NOON - 15 * 60_000, 'as long'],
+    ['15m', 'UTC', at(2026, 4, 1, 12), NOON - 15 * 60_000, 'the same length'],
     ['1d', 'UTC', at(2026, 3, 31), at(2026, 3, 30), 'the day before'],
     [
       '1d',
       'Asia/Kolkata',
       at(2026, 3, 31, 18) + 30 * 60_000,
       at(2026, 3, 30, 18) + 30 * 60_000,
-      'of half an hour zones',
+      'a half-hour time zone',
     ],
     ['1d', 'Europe/Berlin', at(2026, 3, 28, 23), at(2026, 3, 27, 23), 'before the short day'],
     ['1d', 'Europe/Berlin', at(2026, 3, 29, 22), at(2026, 3, 28, 23), 'the short day of 23 hours'],
@@ -190,8 +190,8 @@ test.each<[string, object, string]>([
   ['no volume', { volume: undefined }, 'volume: a tag_volume_change alert requires direction and percent'],
   ['a count', { volume: { op: 'lte', count: 3 } }, 'volume.'],
   ['a sensitivity', { volume: { vendor: 'ga4' } }, 'volume.'],
-  ['0 per cent', { volume: { direction: 'decrease', percent: 0 } }, 'volume.percent: '],
-  ['too many per cent', { volume: { direction: 'decrease', percent: 10_001 } }, 'volume.percent: '],
+  ['0 percent', { volume: { direction: 'decrease', percent: 0 } }, 'volume.percent: '],
+  ['a percentage above the maximum', { volume: { direction: 'decrease', percent: 10_001 } }, 'volume.percent: '],
   ['no direction', { volume: { percent: 10 } }, 'volume.direction: '],
   [
     'conditions',
