@@ -171,12 +171,12 @@ describe('a failing alert', () => {
     let isFailing = true
     world.on.enqueue = (order) => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
-      if (isFailing && alertId === first) throw new Error('no room')
+      if (isFailing && alertId === first) throw new Error('disk full')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${first}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${first}: disk full`)
     expect(world.counted()).toEqual([0, 1, 1])
     expect(world.through()).toEqual([NOON - HOUR_MS, NOON, NOON])
-    await expect(world.run()).rejects.toThrow('no room')
+    await expect(world.run()).rejects.toThrow('disk full')
     isFailing = false
     await world.run()
     expect(world.counted()).toEqual([1, 1, 1])
@@ -207,9 +207,9 @@ describe('a failing alert', () => {
     const failing = world.ids[417]
     world.on.enqueue = (order) => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
-      if (alertId === failing) throw new Error('no room')
+      if (alertId === failing) throw new Error('disk full')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${failing}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${failing}: disk full`)
     expect(world.counted()).toEqual(many.map((_, index) => (index === 417 ? 0 : 1)))
     world.on.enqueue = () => {}
     await world.run()

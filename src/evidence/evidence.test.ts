@@ -15,7 +15,7 @@ afterEach(() => world.stand[Symbol.asyncDispose]())
 
 const STORES = {
   'in the spool': async () => {},
-  'in fresh files': (stand) => stand.flush(),
+  'in new files': (stand) => stand.flush(),
   compacted: async (stand) => {
     await stand.flush()
     await stand.compact()

@@ -98,7 +98,7 @@ export const orderLimit: AlertType<OrderRow> = {
 
   measure(alerts, window) {
     const [alert] = alerts
-    if (!alert) throw new Error('there is an alert')
+    if (!alert) throw new Error('no alert')
     return query('test.order-limit', {
       orgId: organizationOf(alerts),
       window,

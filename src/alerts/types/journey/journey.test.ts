@@ -265,7 +265,7 @@ describe('a finding of a journey alert', () => {
     const alert = journeyAlert(spec)
     const { alr_1: findings = [] } = await walkAll(history, [alert])
     const query = samplesQuery('org_a', findings)
-    if (!query) throw new Error('there is a violation')
+    if (!query) throw new Error('no violation')
     const [finding] = withSamples(alert, findings, await history.query<StoredEvent>(query))
     expect(finding).toMatchObject({
       vendor: 'meta',
