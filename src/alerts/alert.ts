@@ -75,7 +75,7 @@ const DOMAIN_ID = 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta'
 const channels = Type.Array(ChannelSchema, {
   minItems: 1,
   maxItems: 10,
-  description: 'Where notifications are sent',
+  description: 'Channels that receive notifications',
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 

@@ -21,7 +21,7 @@ const spell = (clauses: readonly ConditionClause[]) =>
 
 test.each<[string, Rule, string[]]>([
   ['nothing', {}, []],
-  ['any of an empty list, which never holds', { conditions: { logic: 'any', items: [] } }, ['']],
+  ['any of an empty list, which is never true', { conditions: { logic: 'any', items: [] } }, ['']],
   ['all of an empty list', { conditions: { logic: 'all', items: [] } }, []],
   ['several filters', { filters: [is('a', 'is_blank'), is('b', 'gt', '1')] }, ['a is_blank', 'b gt 1']],
   [

@@ -54,7 +54,7 @@ export const ConditionSchema = Closed(
     op: OneOf(OPERATORS, {
       title: 'Operator',
       description:
-        'Comparison operator; comparisons are case-sensitive. `not_…` is the exact opposite of the operator without `not_`, and also holds if the parameter is missing. `length_…` counts characters. `gt` and `lt` compare numbers and never hold for other values. `regex` and `custom_pii_regex` search for a pattern (RE2) anywhere in the value; `custom_pii_regex` also masks its matches',
+        'Comparison operator; comparisons are case-sensitive. `not_…` is the exact opposite of the operator without `not_`, and also matches if the parameter is missing. `length_…` counts characters. `gt` and `lt` compare numbers and never match other values. `regex` and `custom_pii_regex` search for a pattern (RE2) anywhere in the value; `custom_pii_regex` also masks its matches',
       examples: ['is_blank', 'not_equals'],
     }),
     values: Type.Optional(
@@ -68,7 +68,7 @@ export const ConditionSchema = Closed(
         {
           maxItems: 100,
           description:
-            'Values to compare with. The condition holds if any value matches or, for `not_…`, if none does. Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
+            'Values to compare with. The condition is true if any value matches or, for `not_…`, if none does. Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
           examples: [['EUR', 'CHF']],
         },
       ),
@@ -91,12 +91,12 @@ export type Condition = Static<typeof ConditionSchema> & {
 
 const LOGIC = ['any', 'all'] as const
 const logic = OneOf(LOGIC, {
-  description: '`any`: one condition is enough; `all`: every condition must hold',
+  description: '`any`: one condition is enough; `all`: every condition must be true',
   examples: ['any'],
 })
 const items = Type.Array(ConditionSchema, {
   maxItems: 50,
-  description: 'The conditions. An empty list never holds with `any`, and always holds with `all`',
+  description: 'The conditions. An empty list is never true with `any`, and always true with `all`',
   examples: [[{ parameter: 'ep.transaction_id', op: 'is_blank' }]],
 })
 
@@ -104,7 +104,7 @@ const items = Type.Array(ConditionSchema, {
 export const ConditionSetSchema = Closed(
   { logic, items },
   {
-    description: 'An event breaks the rule if these conditions and every group hold',
+    description: 'An event breaks the rule if these conditions and every group are true',
     examples: [{ logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] }],
   },
 )

@@ -62,10 +62,10 @@ test.each<[IssueRecord, string | null, string]>([
 })
 
 test('a summary ends with the explanation of the issue', () => {
-  const explainedBy = { issueId: 'iss_2', title: 'Traffic: the whole\nfell' }
+  const explainedBy = { issueId: 'iss_2', title: 'Traffic: all\ndropped' }
   const issue = issueOfAlert(volumeAlert, { status: 'acknowledged', occurrences: 1 })
   expect(summaryOf(issue, { domain: null, explainedBy })).toEndWith(
-    ' UTC; the issue is acknowledged; explained by "Traffic: the whole fell".',
+    ' UTC; the issue is acknowledged; explained by "Traffic: all dropped".',
   )
 })
 

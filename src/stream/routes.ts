@@ -17,12 +17,12 @@ const IssueMoved = Closed(
     domainId: Nullable(Type.String()),
     updatedAt,
   },
-  { $id: 'IssueMoved', description: 'Data of `issue`: an issue was opened or changed' },
+  { $id: 'IssueMoved', description: 'Data of `issue` events: an issue was opened or changed' },
 )
 
 const DeliveryMoved = Closed(
   { id: Type.String(), issueId: Nullable(Type.String()), status: OneOf(DELIVERY_STATUSES), updatedAt },
-  { $id: 'DeliveryMoved', description: 'Data of `delivery`: a delivery was created or changed' },
+  { $id: 'DeliveryMoved', description: 'Data of `delivery` events: a delivery was created or changed' },
 )
 
 const ThingMoved = Closed(
@@ -36,7 +36,7 @@ const ThingMoved = Closed(
   {
     $id: 'ThingMoved',
     description:
-      'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration`: an object was created or changed',
+      'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration` events: an object was created or changed',
   },
 )
 
@@ -53,16 +53,19 @@ const PulseSchema = Closed(
     gapSince: Nullable(
       Type.Number({
         ...InstantSchema,
-        description: 'Start of the current gap in collection; null when events can be stored',
+        description: 'Start of the current collection gap; null if events can be stored',
       }),
     ),
   },
-  { $id: 'StreamPulse', description: 'Data of `pulse`, sent when the stream opens and every 10 s' },
+  { $id: 'StreamPulse', description: 'Data of `pulse` events, sent when the stream opens and every 10 s' },
 )
 
 const ResetSchema = Closed(
   {},
-  { $id: 'StreamReset', description: 'Data of `reset`: changes were missed, so the client must reload everything' },
+  {
+    $id: 'StreamReset',
+    description: 'Data of `reset` events: changes were missed, so the client must reload everything',
+  },
 )
 
 const StreamSchema = Type.Union([IssueMoved, DeliveryMoved, ThingMoved, PulseSchema, ResetSchema], {

@@ -101,7 +101,7 @@ const StepSchema = Closed(
 )
 
 const SteppedSchema = Closed({
-  version: Type.Literal(2, { description: 'Selects this form', examples: [2] }),
+  version: Type.Literal(2, { description: 'Version of this form', examples: [2] }),
   steps: Type.Array(StepSchema, {
     minItems: 1,
     maxItems: 10,

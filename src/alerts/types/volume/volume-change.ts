@@ -113,7 +113,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
       const volume = volumeIn(alert, rows, domain.id)
       if (!isFiring(change, volume)) return []
       const { count, before } = volume
-      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} of the previous window`
+      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} in the previous window`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: before })]
     })
   },
