@@ -176,7 +176,7 @@ describe('a finding of a journey alert', () => {
         { vendor: 'm', label: 'pixel', data: [equal('value', '1'), equal('id', '2'), equal('value', '3')] },
       ]),
       [bad],
-      '… missed m of label pixel with the expected value, id',
+      '… missed m with label pixel and the expected value, id',
       'm',
       null,
     ],

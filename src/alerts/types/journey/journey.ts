@@ -300,8 +300,9 @@ function matcherText({ page, label, vendor, event, data }: Matcher): string {
     return (
       { equals: 'page ', contains: 'a page containing ', starts_with: 'a page starting with ' }[page.op] + page.path
     )
-  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
-  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${parameterNames(data)}`] : [])]
+  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'with ' : ''}label ${label}`])]
+  const joint = label !== null && (vendor || event) ? 'and' : 'with'
+  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`${joint} the expected ${parameterNames(data)}`] : [])]
   return parts.length > 0 ? parts.join(' ') : 'any event'
 }
 
