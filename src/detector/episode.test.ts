@@ -128,7 +128,7 @@ describe('episode outcomes', () => {
       ['high!', 'high', ''],
     ],
     [
-      'without an expected count, it ends when the detector reports so',
+      'without an expected count, it ends when the detector reports a normal state',
       [
         [60, { ...risen, expected: null, alarm: true }, false],
         [120, { ...risen, expected: null, count: 0 }, false],

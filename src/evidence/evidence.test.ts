@@ -75,7 +75,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
 /** Too few purchases of a plan in two windows of 15 minutes. The time is 12:50. */
 async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
   const alert = world.watch({
-    name: 'Pro purchases arrive',
+    name: 'Too few Pro purchases',
     alertType: 'volume_threshold',
     period: '15m',
     volume: { op: 'lte', count: 2, event: 'purchase' },
@@ -110,7 +110,7 @@ async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected:
       issue: { id: issueId, occurrences: 2 },
       alert: { id: alert.id },
       summary:
-        'Pro purchases arrive: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
+        'Too few Pro purchases: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
         'from 2026-01-05 12:15 to 2026-01-05 12:44 UTC.',
       grain: 'hour',
       series: windows,

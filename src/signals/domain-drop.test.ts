@@ -145,7 +145,7 @@ describe('the domain drop detector', () => {
       ['', '!'],
     ],
     [
-      'is not reported if the signal has had events for hours',
+      'is not reported if the signal had an event hours later',
       [lull(75, 60)],
       [found(75, 60), silent(240, 200)],
       ['', ''],
