@@ -30,7 +30,7 @@ test.each<[IssueRecord, string | null, string]>([
   [
     issueOfAlert(volumeAlert, { evidence: tooFew, occurrences: 1, lastSeenAt: NOON - 5 * HOUR_MS }),
     'Shop',
-    'Too few purchases: 0 events, expected more than 10 (ga4 purchase) on Shop, in 1 window at 2026-04-01 07:00 UTC.',
+    'Purchase volume: 0 events, expected more than 10 (ga4 purchase) on Shop, in 1 window at 2026-04-01 07:00 UTC.',
   ],
   [
     issueOfAlert(validationAlert, { occurrences: 12345, hosts: ['a', 'b', 'c'], evidence: null, status: 'muted' }),
@@ -45,12 +45,12 @@ test.each<[IssueRecord, string | null, string]>([
   [
     issueOfAlert(volumeAlert, { evidence: tooFew, status: 'resolved' }),
     'Shop',
-    'Too few purchases: 0 events, expected more than 10 (ga4 purchase) on Shop, in 5 windows from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; the issue is resolved.',
+    'Purchase volume: 0 events, expected more than 10 (ga4 purchase) on Shop, in 5 windows from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; the issue is resolved.',
   ],
   [
     issueOfAlert(volumeAlert, { occurrences: 1, evidence: null }),
     null,
-    'Too few purchases: unexpected volume, in 1 window from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
+    'Purchase volume: unexpected volume, in 1 window from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
   ],
   [
     issueOfAlert({ ...validationAlert, alertType: 'journey' }, {}),

@@ -49,7 +49,7 @@ test('a finding is stored as an issue and read back unchanged', () => {
   const { db, orders, id } = opened()
   const expected = issueOfAlert(volumeAlert, {
     id,
-    title: 'Too few purchases (ga4 purchase): 3 events broke the rule',
+    title: 'Purchase volume (ga4 purchase): 3 events broke the rule',
     occurrences: 3,
     notificationsSent: 0,
     firstSeenAt: NOON - HOUR_MS,
