@@ -38,7 +38,7 @@ const RunWindowsSchema = Closed(
         minItems: 2,
         maxItems: 2,
         description:
-          'First hour, and the hour at which the range ends; the range can wrap past midnight. Equal values mean the whole day',
+          'First hour, and the hour at which the range ends; can span midnight. Equal values mean the whole day',
         examples: [[8, 20]],
       }),
     ),
@@ -52,7 +52,7 @@ const RunWindowsSchema = Closed(
   },
   {
     description:
-      'Times at which the alert can open issues and send notifications; always if omitted. Violations at other times are still counted',
+      'Times at which the alert opens issues and sends notifications; always if omitted. Violations at other times are still counted',
     examples: [{ hours: [8, 20], days: [1, 2, 3, 4, 5] }],
   },
 )
@@ -65,7 +65,7 @@ const ThrottleSchema = Closed(
   },
   {
     description:
-      'Maximum number of messages in a time span, regardless of the number of channels. Messages over the limit are delayed, or counted in the next message',
+      'Maximum number of messages in a time span, regardless of the number of channels. Excess messages are delayed or counted in the next one',
     examples: [{ count: 1, per: 4, unit: 'hours' }],
   },
 )
@@ -82,7 +82,7 @@ const channels = Type.Array(ChannelSchema, {
 /** The request fields common to all alert types. `AlertInputSchema` adds the type-specific fields. */
 export const sharedFields = {
   name: Text(1, 200, {
-    description: 'Name of the alert, used as the title of its messages; it should say what is wrong',
+    description: 'Name of the alert and title of its messages; should say what is wrong',
     examples: ['Purchase without transaction id'],
   }),
   domainId: Type.Optional(Type.String({ description: 'Domain that the alert watches', examples: [DOMAIN_ID] })),
@@ -90,7 +90,7 @@ export const sharedFields = {
     Type.Array(Type.String({ description: 'Id of a domain', examples: [DOMAIN_ID] }), {
       maxItems: 100,
       description:
-        'Domains that the alert watches, in addition to `domainId`. If neither is given, the alert watches all domains of the organization',
+        'Domains that the alert watches in addition to `domainId`. If neither is given: all domains of the organization',
       examples: [[DOMAIN_ID]],
     }),
   ),
@@ -98,7 +98,7 @@ export const sharedFields = {
   severity: Type.Optional(
     OneOf(SEVERITIES, {
       default: 'low',
-      description: "Severity of the alert's issues; issue lists are sorted by severity by default",
+      description: 'Severity of its issues, by which they are sorted',
       examples: ['high'],
     }),
   ),
@@ -136,7 +136,7 @@ export const sharedFields = {
     minLength: 1,
     maxLength: 20,
     description:
-      'Length of the evaluated windows: a whole number followed by m, h, d or w, from 1m to 4w, or one of hourly, daily and weekly. Counts are evaluated when a window ends; violations by single events are reported within seconds',
+      'Length of the evaluated windows: a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily or weekly. Counts are evaluated when a window ends; violations are reported within seconds',
     examples: ['1h', 'daily'],
   }),
   timezone: Type.Optional(

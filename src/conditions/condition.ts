@@ -48,13 +48,13 @@ export const ConditionSchema = Closed(
   {
     parameter: Text(1, 200, {
       description:
-        "Key of an event parameter; `*` for any parameter; a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label` for the event's labels (`equals` and `not_equals` only). Write a key that begins with `$` as `$$key`",
+        'Key of an event parameter; `*` for any; a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label` for its labels (`equals` and `not_equals` only). Write a key that begins with `$` as `$$key`',
       examples: ['ep.transaction_id', '*', '$event', '$$os'],
     }),
     op: OneOf(OPERATORS, {
       title: 'Operator',
       description:
-        'Comparison operator; comparisons are case-sensitive. `not_…` is the exact opposite of the operator without `not_`, and also matches if the parameter is missing. `length_…` counts characters. `gt` and `lt` compare numbers and never match other values. `regex` and `custom_pii_regex` search for a pattern (RE2) anywhere in the value; `custom_pii_regex` also masks its matches',
+        'Case-sensitive comparison. `not_…` is the exact opposite of the operator without `not_`, and also matches a missing parameter. `length_…` counts characters. `gt` and `lt` compare numbers and never match other values. `regex` and `custom_pii_regex` search for an RE2 pattern; `custom_pii_regex` also masks its matches',
       examples: ['is_blank', 'not_equals'],
     }),
     values: Type.Optional(
@@ -68,7 +68,7 @@ export const ConditionSchema = Closed(
         {
           maxItems: 100,
           description:
-            'Values to compare with. The condition is true if any value matches or, for `not_…`, if none does. Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
+            'Values to compare with. True if any value matches (for `not_…`: if none does). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
           examples: [['EUR', 'CHF']],
         },
       ),

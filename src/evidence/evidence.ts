@@ -41,11 +41,10 @@ export const IssueEvidenceSchema = Closed(
     goodSample: Nullable(EventSchema),
     events: Type.Array(EventSchema, {
       maxItems: MAX_EVENTS,
-      description: 'Violating events, newest first; empty for alerts that evaluate counts',
+      description: 'Violating events, newest first; empty for alerts on counts',
     }),
     changes: Type.Array(ChangeNameSchema, {
-      description:
-        'Changes to the domain whose watch window contains the time at which the issue was opened, newest first',
+      description: 'Domain changes in whose watch window the issue was opened, newest first',
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,

@@ -21,7 +21,7 @@ export const EvidenceRunSchema = Closed(
         status: Type.String(),
         error: Nullable(Type.String()),
         screenshot: Nullable(
-          Type.String({ description: 'Path of the PNG; null if there is no screenshot or the caller cannot view it' }),
+          Type.String({ description: 'Path of a PNG; null if absent or not visible to the caller' }),
         ),
       }),
     ),

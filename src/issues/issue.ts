@@ -36,7 +36,7 @@ export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String({ description: 'Id of the alert or flow test, or of the first audit with the same name' }),
+  alertId: Type.String({ description: 'Id of the alert, flow test or first audit of that name' }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'Name of the alert and its finding, in one sentence' }),
@@ -53,8 +53,7 @@ const issueFields = {
   mutedUntil: Type.Optional(
     Type.Number({
       ...InstantSchema,
-      description:
-        'Time at which a muted issue reopens automatically. If absent, the issue stays muted until a user unmutes it',
+      description: 'Time at which a muted issue reopens; if absent, it stays muted until a user unmutes it',
     }),
   ),
 }
@@ -84,9 +83,7 @@ export const IssueDetailSchema = Closed(
   {
     ...issueFields,
     domainId: Nullable(Type.String()),
-    domain: Nullable(
-      Type.String({ description: 'Name of the domain; null if the domain was deleted or the issue has none' }),
-    ),
+    domain: Nullable(Type.String({ description: 'Name of the domain; null if it was deleted or the issue has none' })),
     occurrenceSeries: Type.Array(
       Closed({
         day: Type.String({ description: 'UTC day as YYYY-MM-DD; days without occurrences are omitted' }),
@@ -133,7 +130,7 @@ export const IssuePatchSchema = Closed(
       Nullable(
         InstantInput({
           description:
-            'For `muted`: time at which the issue reopens, at most 366 days ahead. Null: the issue stays muted until a user unmutes it',
+            'For `muted`: time at which the issue reopens, at most 366 days ahead; null: until a user unmutes it',
         }),
       ),
     ),

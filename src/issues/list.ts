@@ -20,9 +20,7 @@ export const IssueQuerySchema = Closed({
   q: Type.Optional(
     Type.String({ maxLength: 200, description: 'Part of the title, notes or ticket key, or the exact id' }),
   ),
-  since: Type.Optional(
-    InstantInput({ description: 'Only issues last seen at or after this time, in milliseconds since the Unix epoch' }),
-  ),
+  since: Type.Optional(InstantInput({ description: 'Only issues last seen since this Unix time in milliseconds' })),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
   ...pagingFields,
 })

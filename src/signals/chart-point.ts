@@ -5,14 +5,12 @@ import type { RowNumbers, SeriesPoint } from './verdict-row.ts'
 export const pointFields = {
   start: InstantSchema,
   observed: Int({ description: 'Weighted count, rounded to whole events' }),
-  expected: Nullable(
-    Type.Number({ description: 'Expected count; null if no particular count is expected, or it is not known yet' }),
-  ),
+  expected: Nullable(Type.Number({ description: 'Expected count; null if there is none, or it is not known yet' })),
   low: Nullable(
     Type.Number({
       description:
         'Lower limit. Thresholds and changes fire at this count or below; for an anomaly, counts from here to `high` are normal. ' +
-        'Null if there is no lower limit, or it is not known yet',
+        'Null if there is none, or it is not known yet',
     }),
   ),
   high: Nullable(

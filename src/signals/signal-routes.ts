@@ -16,8 +16,7 @@ const SignalInputSchema = Closed(
         Int({
           minimum: 2,
           maximum: 8,
-          description:
-            '2 is the most sensitive. Null selects the sensitivity of the alert; if omitted, the sensitivity is unchanged',
+          description: '2 is the most sensitive. Null: the sensitivity of the alert. Omitted: unchanged',
         }),
       ),
     ),

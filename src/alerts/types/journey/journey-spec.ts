@@ -41,8 +41,7 @@ const AnchorSchema = Type.Union(
   ],
   {
     title: 'Begins at',
-    description:
-      'Point at which the step begins. Sessions that never reach this point are not checked against the step',
+    description: 'Start of the step. Sessions that never reach it are not checked against this step',
     examples: [{ kind: 'page', path: '/checkout/thanks' }],
   },
 )
@@ -62,7 +61,7 @@ const ExpectSchema = Closed(
       Type.Boolean({
         title: 'In this order',
         description:
-          'If true, the event must follow the preceding ordered events; otherwise, it can occur anywhere after the anchor',
+          'If true, it must follow the preceding ordered events; otherwise, it can be anywhere after the anchor',
         examples: [true],
       }),
     ),
@@ -71,7 +70,7 @@ const ExpectSchema = Closed(
         title: 'Conditions',
         maxItems: 20,
         description:
-          "Conditions, all of which the event must match. Unlike the alert's `conditions`, they describe the correct event; `contains_phone` is not supported",
+          "Conditions that the event must match. Unlike the alert's `conditions`, they describe the correct event; `contains_phone` is not supported",
         examples: [[{ parameter: 'epn.value', op: 'gt', values: ['0'] }]],
       }),
     ),
@@ -118,7 +117,7 @@ const LegacySchema = Closed({
       minItems: 1,
       maxItems: 10,
       description:
-        'Form without a version: a session that contains the last event must have all other events before it, in order',
+        'Form without a version: a session with the last event must have all other events before it, in order',
       examples: [[{ event: 'add_to_cart' }, { event: 'purchase' }]],
     },
   ),
@@ -126,8 +125,7 @@ const LegacySchema = Closed({
 
 export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
   $id: 'JourneySpec',
-  description:
-    'Only for `journey`: the steps that a session must follow. The alert fires for sessions that do not follow them',
+  description: 'For `journey`: the steps that a session must follow. The alert fires for sessions that do not',
   examples: [
     {
       version: 2,

@@ -28,7 +28,7 @@ const AnomalySchema = Closed(
     vendor: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Vendor whose events are monitored. `*` monitors each event of each vendor separately',
+      description: 'Vendor whose events are monitored. `*`: each event of each vendor separately',
       examples: ['Google Analytics 4', '*'],
     }),
     event: CountedEventSchema,
@@ -38,8 +38,7 @@ const AnomalySchema = Closed(
         maximum: 8,
         default: 4,
         'x-unit': 'deviations',
-        description:
-          'Deviation from the expected count at which the alert fires, in robust standard deviations: 2 is the most sensitive, 8 the least',
+        description: 'Robust standard deviations from the expected count: 2 is the most sensitive, 8 the least',
         examples: [5],
       }),
     ),
