@@ -84,7 +84,7 @@ async function scanShare(areDifferent: boolean): Promise<number> {
   for (let turn = 0; turn <= TURNS; turn++) {
     const batches = batchesOf(areDifferent)
     const own = await cpuOf(() => ingest({ app, token }, batches))
-    const look = await cpuOf(() => app.run('look for personal data'))
+    const look = await cpuOf(() => app.run('scan for personal data'))
     console.log(
       `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, look ${look.toFixed(0)} ms`,
     )

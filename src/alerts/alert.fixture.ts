@@ -25,7 +25,7 @@ export const validationInput: AlertInput = {
 }
 
 export const volumeInput: AlertInput = {
-  name: 'Purchases arrive',
+  name: 'Purchase volume',
   alertType: 'volume_threshold',
   volume: { op: 'gte', count: 3 },
   period: '1h',

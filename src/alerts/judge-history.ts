@@ -176,7 +176,7 @@ async function measureEachWindow(
 }
 
 const missingWindow = (): never => {
-  throw new Error('there are rows of more windows than were requested')
+  throw new Error('the query returned rows for a window that was not requested')
 }
 
 /**

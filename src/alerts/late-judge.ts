@@ -125,7 +125,7 @@ export class LateJudge {
     this.child = null
     this.loaded.clear()
     if (this.idle) clearTimeout(this.idle)
-    for (const { reject } of this.pending.values()) reject(new Error('the process that judges late batches ended'))
+    for (const { reject } of this.pending.values()) reject(new Error('the late-evaluation process exited'))
     this.pending.clear()
   }
 }

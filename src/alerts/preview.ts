@@ -27,13 +27,13 @@ export const AlertPreviewInputSchema = Closed(
 
 export const AlertPreviewSchema = Closed(
   {
-    scanned: Int({ description: "Number of events of the rule's domains, vendors and event, weighted for sampling" }),
+    scanned: Int({ description: "Number of events with the rule's domains, vendors and event, weighted for sampling" }),
     matched: Int({ description: describeByType(({ unit }) => unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,
       description:
-        'Newest first, with personal data masked: violating events, or for volume types the windows that would have fired',
+        'Violating events or, for volume types, the windows that would have fired; newest first, with personal data masked',
     }),
   },
   {

@@ -82,7 +82,7 @@ async function compare(
         predicate: wanted,
         sql: wanted,
       })
-      if (typeof inSql !== 'boolean') throw new Error(`${inSql} is no answer`)
+      if (typeof inSql !== 'boolean') throw new Error(`unexpected SQL result: ${inSql}`)
       compared++
       const [first] = rule.conditions?.items ?? []
       const op = first?.parameter === '$label' ? `label ${first.op}` : (first?.op ?? 'none')

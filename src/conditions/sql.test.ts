@@ -20,7 +20,7 @@ const all = (...items: Condition[]): Rule => ({ conditions: { logic: 'all', item
 test.each<[string, Rule, string[], boolean, boolean]>([
   ['nothing', {}, [], false, true],
   [
-    'keys of all parts, once each',
+    'keys of all parts without duplicates',
     {
       filters: [condition('a', 'equals', 'x')],
       ...all(condition('b', 'is_blank'), condition('a', 'gt', '1')),
@@ -30,7 +30,7 @@ test.each<[string, Rule, string[], boolean, boolean]>([
     false,
     true,
   ],
-  ['fields are no keys', all(condition('$path', 'equals', '/'), condition('$version', 'gt', '3')), [], false, true],
+  ['fields are not keys', all(condition('$path', 'equals', '/'), condition('$version', 'gt', '3')), [], false, true],
   ['any parameter', all(condition('a', 'is_blank'), condition('*', 'contains_email')), ['a'], true, true],
   ['phone numbers', all(condition('a', 'contains_phone'), condition('b', 'contains_email')), ['a', 'b'], false, false],
   ['no phone number under an identifier', all(condition('cid', 'contains_phone')), ['cid'], false, true],

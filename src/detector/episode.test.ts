@@ -33,7 +33,7 @@ describe('episode outcomes', () => {
       ['', ''],
     ],
     [
-      'a silence names it, and the row that says the same does not',
+      'a silence reports it, and a row in the same state does not',
       [
         [25, null, true],
         [30, null, true],
@@ -43,7 +43,7 @@ describe('episode outcomes', () => {
       ['!', '', 'low', 'low'],
     ],
     [
-      'a row names it, and the silence that follows does not',
+      'a row reports it, and the following silence does not',
       [
         [60, { ...fallen, alarm: true }, false],
         [65, null, true],
@@ -51,9 +51,9 @@ describe('episode outcomes', () => {
       ],
       ['low!', 'low', 'low'],
     ],
-    ['both at once are one', [[60, { ...fallen, alarm: true }, true]], ['low!']],
+    ['a row and a silence at the same time are one episode', [[60, { ...fallen, alarm: true }, true]], ['low!']],
     [
-      'half a day later it raises an alarm again',
+      'it raises another alarm half a day later',
       [
         [25, null, true],
         [60, { ...fallen, alarm: true }, true],
@@ -62,7 +62,7 @@ describe('episode outcomes', () => {
       ['!', 'low', 'low!'],
     ],
     [
-      'a silence within two hours is the same one, a later one is not',
+      'a silence within two hours belongs to the same episode, a later one does not',
       [
         [25, null, true],
         [30, null, false],
@@ -81,7 +81,7 @@ describe('episode outcomes', () => {
       ['!', 'high!'],
     ],
     [
-      'a silence after a rise is named',
+      'a silence after a rise is reported',
       [
         [60, { ...risen, alarm: true }, false],
         [90, null, true],
@@ -89,7 +89,7 @@ describe('episode outcomes', () => {
       ['high!', 'high!'],
     ],
     [
-      'is over when the last rows are as they should be, although sums still hold it',
+      'it ends when the latest rows are normal, although sums still deviate',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, { ...fallen, count: 60 }, false],
@@ -100,7 +100,7 @@ describe('episode outcomes', () => {
       ['low!', 'low', '', '', ''],
     ],
     [
-      'continues when the rows are bad again',
+      'it continues when rows deviate again',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, { ...fallen, count: 60 }, false],
@@ -111,7 +111,7 @@ describe('episode outcomes', () => {
       ['low!', 'low', '', 'low', 'low'],
     ],
     [
-      'of few events needs more rows to be over',
+      'with few events, it needs more rows to end',
       [
         [60, { ...fallen, count: 0, expected: 6, alarm: true }, false],
         ...[120, 180, 240, 300, 360].map((minute): Step => [minute, { ...fallen, expected: 6, count: 6 }, false]),
@@ -119,7 +119,7 @@ describe('episode outcomes', () => {
       ['low!', 'low', 'low', 'low', 'low', ''],
     ],
     [
-      'of a rise is over when rows are usual',
+      'a rise ends when rows are normal',
       [
         [60, { ...risen, alarm: true }, false],
         [120, { ...risen, count: 66 }, false],
@@ -128,7 +128,7 @@ describe('episode outcomes', () => {
       ['high!', 'high', ''],
     ],
     [
-      'of which nothing is expected is over when the detector says so',
+      'without an expected count, it ends when the detector reports a normal state',
       [
         [60, { ...risen, expected: null, alarm: true }, false],
         [120, { ...risen, expected: null, count: 0 }, false],
@@ -137,7 +137,7 @@ describe('episode outcomes', () => {
       ['high!', 'high', ''],
     ],
     [
-      'a row that is not known changes nothing',
+      'an unknown row changes nothing',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, null, false],

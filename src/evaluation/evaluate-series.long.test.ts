@@ -110,8 +110,8 @@ describe('a dead tag', () => {
   ]
 
   test.each([
-    ['by itself', signals],
-    ['by its alert', one],
+    ['by an alert for all signals', signals],
+    ['by an alert for one signal', one],
   ])('is reported within half an hour %s', async (_, input) => {
     await using world = await setUp([input], traffic)
     await world.until(NOON + hours(9))

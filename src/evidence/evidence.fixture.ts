@@ -105,7 +105,7 @@ export class EvidenceFixture {
   issueOf({ id }: Pick<Alert, 'id'>): string {
     const { db } = this.stand
     const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
-    if (typeof issue !== 'string') throw new Error('there is no issue')
+    if (typeof issue !== 'string') throw new Error('no issue')
     return issue
   }
 
@@ -134,7 +134,7 @@ export class EvidenceFixture {
     const watermark = () => spool.watermark()
     const parts = { db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS }
     const [route] = insightRoutes(parts, [issueEvidence(testBox)])
-    if (!route) throw new Error('there is a route')
+    if (!route) throw new Error('no route')
     const principal = this.principal(caller)
     const call = {
       principal,

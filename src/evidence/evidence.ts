@@ -30,7 +30,9 @@ export const IssueEvidenceSchema = Closed(
   {
     issue: IssueDetailSchema,
     alert: Nullable(AlertSchema),
-    summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
+    summary: Type.String({
+      description: 'One-sentence summary of the problem, with its location, frequency and start',
+    }),
     explainedBy: Nullable(ExplanationSchema),
     cause: Nullable(IssueCauseSchema),
     run: Nullable(EvidenceRunSchema),
@@ -42,7 +44,7 @@ export const IssueEvidenceSchema = Closed(
       description: 'Violating events, newest first; empty for alerts on counts',
     }),
     changes: Type.Array(ChangeNameSchema, {
-      description: 'Changes of the domain whose watch window contains the opening, newest first',
+      description: 'Domain changes in whose watch window the issue was opened, newest first',
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
@@ -83,12 +85,12 @@ export const issueEvidence = (box: SecretBox) =>
   insight({
     id: 'investigateIssue',
     tag: 'Issues',
-    summary: 'Investigate an issue: everything needed to assess it, in one response',
+    summary: 'Get all data needed to assess an issue, in one response',
     description:
-      'The issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
+      'Returns the issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
       'valid event, violating events, and notifications. Personal data is always masked. For a ' +
-      'deleted alert only data stored with the issue is returned, because the fields its rule treated as personal are unknown. ' +
-      'For viewers and read-only keys, targets of channels are masked and those of deliveries are empty.',
+      'deleted alert, only data stored with the issue is returned, because the fields that its rule treated as personal are unknown. ' +
+      'For viewers and read-only keys, channel targets are masked and delivery targets are empty.',
     path: '/issues/{id}/evidence',
     isQuick: true,
     refusals: ['unavailable'],
@@ -135,7 +137,7 @@ interface SummaryContext extends Pick<IssueDetail, 'domain'> {
  */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryContext): string {
   const { alertName, status } = issue
-  const state = status === 'open' ? '' : `; it is ${status}`
+  const state = status === 'open' ? '' : `; the issue is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const what = whatOf(issue)
   const hosts = issue.hosts ?? []

@@ -21,7 +21,7 @@ export const EvidenceRunSchema = Closed(
         status: Type.String(),
         error: Nullable(Type.String()),
         screenshot: Nullable(
-          Type.String({ description: 'Path of a PNG; null if there is none visible to the caller' }),
+          Type.String({ description: 'Path of a PNG; null if absent or not visible to the caller' }),
         ),
       }),
     ),
@@ -33,12 +33,12 @@ export const EvidenceRunSchema = Closed(
         account: Nullable(Type.String()),
         params: Type.Record(Type.String(), Type.String()),
       }),
-      { maxItems: MAX_SENT, description: 'Events of the vendor the finding is about' },
+      { maxItems: MAX_SENT, description: 'Events from the vendor that the finding is about' },
     ),
   },
   {
     $id: 'EvidenceRun',
-    description: 'The most recent run with this finding; null for alerts and if it was deleted',
+    description: 'The most recent run with this finding; null for alerts, or if the run was deleted',
     examples: [
       {
         path: '/v1/flows/runs/run_01ke7k3h20x6b4n8r1t9v5c7zd',

@@ -51,7 +51,7 @@ test('samples equal those found by a naive scan of all events', async () => {
           : { ...validationInput, ...rule }
         const trouble = problemWith(input, { status, evidence: null }, { retainedFrom: NOON - 9 * DAY_MS })
         const { issue, rule: alert } = trouble
-        if (!alert) throw new Error('there is a rule')
+        if (!alert) throw new Error('no rule')
         const judge = judgeOf([alert])
         const events = all
           .map(({ ago, ...values }) => ({ ...values, receivedAt: NOON - ago }))
@@ -101,16 +101,21 @@ describe('the sample stored with the finding', () => {
   const evidence = findingOf({ sample: kept, sampleSeq: 7 })
 
   test.each<[string, Partial<Problem>, Partial<IssueRecord>, object | null]>([
-    ['stands for events that are gone', {}, { evidence }, { ...kept, violations: ['alr_validation'] }],
+    ['replaces events that were deleted', {}, { evidence }, { ...kept, violations: ['alr_validation'] }],
     [
-      'is all there is of a rule that is gone',
+      'is the only sample for a deleted rule',
       { rule: null },
       { evidence },
       { ...kept, violations: ['alr_validation'] },
     ],
-    ['is left out when it has other fields', {}, { evidence: findingOf({ sample: { ...kept, colour: 'red' } }) }, null],
-    ['may be missing', {}, { evidence: findingOf() }, null],
-    ['may be missing with all of the firing', {}, { evidence: null }, null],
+    [
+      'is omitted when it has unknown fields',
+      {},
+      { evidence: findingOf({ sample: { ...kept, colour: 'red' } }) },
+      null,
+    ],
+    ['can be missing', {}, { evidence: findingOf() }, null],
+    ['can be missing together with the finding', {}, { evidence: null }, null],
   ])('%s', async (_, others, issue, expected) => {
     using history = await warehouseWith([])
     const samples = await samplesOf(problemWith(validationInput, issue, others), history)
@@ -119,7 +124,7 @@ describe('the sample stored with the finding', () => {
 
   test('no events are read for a deleted rule, because its personal fields are unknown', async () => {
     const trouble = problemWith(validationInput, { evidence: null }, { rule: null })
-    const samples = await samplesOf(trouble, { query: () => Promise.reject(new Error('nothing is to be asked')) })
+    const samples = await samplesOf(trouble, { query: () => Promise.reject(new Error('unexpected query')) })
     expect(samples).toEqual({ events: [], badSample: null, goodSample: null })
   })
 })
@@ -138,14 +143,14 @@ describe('a valid event', () => {
   test.each<[string, StoredEvent[], number | null]>([
     ['is the newest', [good({ seq: 1 }), good({ seq: 2 })], 2],
     [
-      'is like the bad one rather than new',
+      'has the same vendor and event as the violating one, even if it is older',
       [good({ seq: 1 }), good({ seq: 2, vendor: 'meta' }), good({ seq: 3, event: 'view' })],
       1,
     ],
-    ['is none rather than one of another vendor', [good({ seq: 1, vendor: 'meta' })], null],
-    ['is none rather than another event', [good({ seq: 1, event: 'view' })], null],
+    ['is missing rather than from another vendor', [good({ seq: 1, vendor: 'meta' })], null],
+    ['is missing rather than another event', [good({ seq: 1, event: 'view' })], null],
     [
-      'is of the same host rather than new',
+      'is from the same host, even if it is older',
       [
         good({ seq: 1, host: 'shop.example', receivedAt: NOON - 30 * HOUR_MS }),
         good({ seq: 2, host: 'm.shop.example' }),
@@ -154,15 +159,19 @@ describe('a valid event', () => {
       1,
     ],
     [
-      'is of another host rather than none',
+      'is from another host rather than missing',
       [good({ seq: 1, host: 'm.shop.example' }), good({ seq: 2, host: null })],
       2,
     ],
-    ['may be a week older than the trouble', [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS })], 1],
-    ['is not older', [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS - 1 })], null],
-    ['may have broken another rule', [good({ seq: 1, violations: ['alr_other'] })], 1],
-    ['was good when it came', [good({ seq: 1, violations: ['alr_validation'] })], null],
-    ['is good by the present rule', [good({ seq: 1, params: { value: ' ' } })], null],
+    ['can be a week older than the issue', [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS })], 1],
+    [
+      'is not more than a week older than the issue',
+      [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS - 1 })],
+      null,
+    ],
+    ['can violate another rule', [good({ seq: 1, violations: ['alr_other'] })], 1],
+    ['was valid when it was received', [good({ seq: 1, violations: ['alr_validation'] })], null],
+    ['is valid under the current rule', [good({ seq: 1, params: { value: ' ' } })], null],
   ])('%s', async (_, events, expected) => {
     using history = await warehouseWith([...events, broken])
     const { goodSample, badSample } = await samplesOf(problemWith(validationInput), history)

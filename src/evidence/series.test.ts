@@ -11,7 +11,7 @@ import { problemFrom } from './evidence.fixture.ts'
 import type { Problem } from './problem.ts'
 import { MAX_BUCKETS, seriesOf } from './series.ts'
 
-const chart = () => Promise.reject(new Error('nobody follows it'))
+const chart = () => Promise.reject(new Error('unexpected chart'))
 const nothing = { history: { query: <T>(): Promise<T[]> => Promise.resolve([]) }, chart }
 
 const changeInput: AlertInput = {
@@ -20,7 +20,7 @@ const changeInput: AlertInput = {
   volume: { direction: 'decrease', percent: 50 },
 }
 const journeyInput: AlertInput = {
-  name: 'Purchases are told',
+  name: 'Purchases are reported',
   alertType: 'journey',
   period: '1h',
   journey: { steps: [{ vendor: 'ga4', event: 'cart' }, { vendor: 'ga4' }] },
@@ -97,23 +97,28 @@ const startsOf = async (trouble: Problem) => (await seriesOf(trouble, nothing)).
 
 /** Noon on 2026-04-01. */
 test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
-  ['hours, six before the first', validationInput, { first: HOUR_MS }, ['04-01T05:00', '04-01T12:00', 8]],
-  ['hours up to a week', validationInput, { first: 7 * DAY_MS }, ['03-25T06:00', '04-01T12:00', 175]],
-  ['days beyond', validationInput, { first: 7 * DAY_MS + 1 }, ['03-19T00:00', '04-01T00:00', 14]],
   [
-    'not before the domain',
+    'hours, starting six before the first occurrence',
+    validationInput,
+    { first: HOUR_MS },
+    ['04-01T05:00', '04-01T12:00', 8],
+  ],
+  ['hours for up to a week', validationInput, { first: 7 * DAY_MS }, ['03-25T06:00', '04-01T12:00', 175]],
+  ['days for more than a week', validationInput, { first: 7 * DAY_MS + 1 }, ['03-19T00:00', '04-01T00:00', 14]],
+  [
+    'nothing before the domain was created',
     validationInput,
     { first: HOUR_MS, domainSince: NOON - 2 * HOUR_MS },
     ['04-01T10:00', '04-01T12:00', 3],
   ],
   [
-    'a window that the domain was made in',
+    'the window in which the domain was created',
     volumeInput,
     { first: HOUR_MS, domainSince: NOON - HOUR_MS + 1 },
     ['04-01T11:00', '04-01T12:00', 2],
   ],
   [
-    'not before what is kept',
+    'nothing before the retention period',
     validationInput,
     { first: 9 * DAY_MS, retainedFrom: NOON - 2 * DAY_MS },
     ['03-31T00:00', '04-01T00:00', 2],
@@ -125,13 +130,13 @@ test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, strin
     ['04-01T05:21', '04-01T12:00', 400],
   ],
   [
-    'the last of an end long ago',
+    'the latest windows of an issue that ended long ago',
     { ...volumeInput, period: '1m' },
     { first: DAY_MS, last: DAY_MS / 2 },
     ['03-31T17:27', '04-01T00:06', 400],
   ],
   [
-    'the whole of a short trouble long ago',
+    'all windows of a short issue long ago',
     { ...volumeInput, period: '1m' },
     { first: DAY_MS, last: DAY_MS - 2 * MINUTE_MS },
     ['03-31T11:54', '03-31T12:08', 15],

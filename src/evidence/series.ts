@@ -24,8 +24,8 @@ export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
     description:
-      `Oldest first, without gaps, up to now. ${describeByKind(({ evidence }) => evidence.seriesDescription)}. ` +
-      'Empty if it is no longer known what the alert counted. Deleted data is not included',
+      `Buckets without gaps up to now, oldest first. ${describeByKind(({ evidence }) => evidence.seriesDescription)}. ` +
+      "Empty if the alert's rule is no longer known. Deleted data is not included",
   }),
   grain: OneOf(['hour', 'day']),
 }

@@ -13,7 +13,7 @@ const MAX_CANDIDATES = 20
 
 export const ExplanationSchema = Closed(
   { issueId: Type.String(), title: Type.String() },
-  { description: 'Issue about a drop in all traffic of the domain that explains this one' },
+  { description: "Issue about a drop in all of the domain's traffic, which explains this issue" },
 )
 export type Explanation = Static<typeof ExplanationSchema>
 

@@ -10,7 +10,7 @@ export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
 export const volumeAlert: AlertFacts = {
   id: 'alr_volume',
   orgId: 'org_a',
-  name: 'Purchases arrive',
+  name: 'Purchase volume',
   alertType: 'volume_threshold',
   severity: 'high',
   impactValue: 500,

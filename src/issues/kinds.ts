@@ -35,13 +35,13 @@ const RENOTIFY_AFTER_MS = 12 * HOUR_MS
 /** Returns a kind whose issues come from the findings of runs instead of counts of events. */
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
   ...{ kind, title, countsFirings: false, clearsAtOnce: true, renotifyAfterMs: RENOTIFY_AFTER_MS },
-  unit: { ...unit, meaning: 'runs with it' },
+  unit: { ...unit, meaning: 'runs with this finding' },
   text: {
     title: ({ name, finding }) => `${name}: ${finding.summary}`,
-    summary: ({ summary }) => summary ?? `the ${unit.one} found a fault`,
+    summary: ({ summary }) => summary ?? `the ${unit.one} found a problem`,
     expected: null,
   },
-  evidence: { seriesDescription: 'runs with it', series: () => 'occurrences', validMatchesViolating: false },
+  evidence: { seriesDescription: 'runs with this finding', series: () => 'occurrences', validMatchesViolating: false },
 })
 
 /** Issues of flow tests; their `alertId` is the id of the flow test. */

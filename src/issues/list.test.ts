@@ -168,9 +168,9 @@ test('only open issues are counted by severity', () => {
 })
 
 test.each([
-  ['not one at all', 'nonsense'],
-  ['of another list', encodeCursor(['severity', 1])],
-  ['of another order', encodeCursor(['lastSeenAt', 1, 1, 1, 'iss_1'])],
+  ['not a cursor', 'nonsense'],
+  ['from another list', encodeCursor(['severity', 1])],
+  ['from another sort order', encodeCursor(['lastSeenAt', 1, 1, 1, 'iss_1'])],
 ])('a cursor that is %s is rejected', (_, cursor) => {
   const db = databaseOf([])
   expect(() => listIssues(db, 'org_a', { cursor })).toThrow(AppError)

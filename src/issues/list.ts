@@ -15,10 +15,12 @@ export const IssueQuerySchema = Closed({
   severity: Type.Optional(SeveralOf(SEVERITIES)),
   alertId: Type.Optional(SeveralTexts()),
   domainId: Type.Optional(SeveralTexts()),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only issues of domains of this project' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: "Only issues of this project's domains" })),
   alertType: Type.Optional(SeveralOf(ISSUE_KINDS)),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
-  since: Type.Optional(InstantInput({ description: 'Milliseconds since the Unix epoch, UTC' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Part of the title, notes or ticket key, or the exact id' }),
+  ),
+  since: Type.Optional(InstantInput({ description: 'Only issues last seen since this Unix time in milliseconds' })),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
   ...pagingFields,
 })

@@ -16,16 +16,16 @@ import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
 const STATES: Record<string, Partial<IssueRecord> | null> = {
   none: null,
   open: { status: 'open' },
-  'open, this window reported': { status: 'open', firedWindowAt: NOON - HOUR_MS },
+  'open, notified for this window': { status: 'open', firedWindowAt: NOON - HOUR_MS },
   'open, clear for a window': { status: 'open', firing: false, clearWindows: 1 },
   acknowledged: { status: 'acknowledged', statusBy: 'usr_1' },
   'acknowledged, clear for a window': { status: 'acknowledged', statusBy: 'usr_1', firing: false, clearWindows: 1 },
   muted: { status: 'muted', statusBy: 'usr_1' },
   'muted, clear for a window': { status: 'muted', statusBy: 'usr_1', firing: false, clearWindows: 1 },
-  'resolved by hand': { status: 'resolved', statusBy: 'usr_1', statusAt: NOON - 90 * MINUTE_MS },
-  'resolved by silence': { status: 'resolved', statusBy: null, firing: false, statusAt: NOON - DAY_MS },
+  'resolved manually': { status: 'resolved', statusBy: 'usr_1', statusAt: NOON - 90 * MINUTE_MS },
+  'resolved automatically': { status: 'resolved', statusBy: null, firing: false, statusAt: NOON - DAY_MS },
   'resolved 7 days ago': { status: 'resolved', statusAt: NOON - REOPEN_WITHIN_MS },
-  'resolved longer ago': { status: 'resolved', statusAt: NOON - REOPEN_WITHIN_MS - 1 },
+  'resolved more than 7 days ago': { status: 'resolved', statusAt: NOON - REOPEN_WITHIN_MS - 1 },
 }
 type State = keyof typeof STATES
 
@@ -47,16 +47,16 @@ const RESOLVES: Expected = ['resolved', 0, 'resolved', 'resolved']
 const wholeFires: Record<State, Expected> = {
   none: OPENS,
   open: REPEATS,
-  'open, this window reported': ONLY_COUNTS,
+  'open, notified for this window': ONLY_COUNTS,
   'open, clear for a window': REPEATS,
   acknowledged: COUNTS_AND_WRITES,
   'acknowledged, clear for a window': WAKES,
   muted: COUNTS_AND_WRITES,
   'muted, clear for a window': COUNTS_AND_WRITES,
-  'resolved by hand': REOPENS,
-  'resolved by silence': REOPENS,
+  'resolved manually': REOPENS,
+  'resolved automatically': REOPENS,
   'resolved 7 days ago': REOPENS,
-  'resolved longer ago': OPENS,
+  'resolved more than 7 days ago': OPENS,
 }
 const partFires: Record<State, Expected> = {
   ...wholeFires,
@@ -79,7 +79,7 @@ const EVENTS: Record<
   { evaluation: Partial<Evaluation>; volume: Record<State, Expected>; validation: Record<State, Expected> }
 > = {
   'a whole window fires': { evaluation: { findings: fires }, volume: wholeFires, validation: wholeFires },
-  'a part of a window fires': {
+  'part of a window fires': {
     evaluation: { findings: early, window: part },
     // A firing of a count is reported immediately, because a window has only one.
     volume: wholeFires,
@@ -90,17 +90,17 @@ const EVENTS: Record<
     volume: keeps,
     validation: keeps,
   },
-  'an earlier finding continues in a part of a window': {
+  'an earlier finding continues in part of a window': {
     evaluation: { findings: [findingOf({ continues: true, lastAt: NOON - 2 * MINUTE_MS })], window: part },
     volume: keeps,
     validation: keeps,
   },
-  'what fires is explained': {
+  'the finding is explained': {
     evaluation: { findings: [findingOf({ explainedBy: '' })] },
     volume: keeps,
     validation: keeps,
   },
-  'one of two that fire is new': {
+  'one of two findings is new': {
     evaluation: { findings: [findingOf({ occurrences: 1, continues: true }), findingOf({ occurrences: 2 })] },
     volume: wholeFires,
     validation: wholeFires,
@@ -114,13 +114,17 @@ const EVENTS: Record<
     },
     validation: nothing,
   },
-  'a part of a window is clear': { evaluation: { window: part }, volume: nothing, validation: nothing },
-  'it fires outside the run window': {
+  'part of a window is clear': { evaluation: { window: part }, volume: nothing, validation: nothing },
+  'a window fires outside the run windows': {
     evaluation: { findings: fires, inRunWindow: false },
     volume: nothing,
     validation: outsideCounts,
   },
-  'it is clear outside the run window': { evaluation: { inRunWindow: false }, volume: nothing, validation: nothing },
+  'a window is clear outside the run windows': {
+    evaluation: { inRunWindow: false },
+    volume: nothing,
+    validation: nothing,
+  },
 }
 
 describe.each(Object.entries(EVENTS))('when %s', (_, { evaluation, volume, validation }) => {
@@ -144,7 +148,11 @@ describe('the state stored by an evaluation', () => {
 
   test.each([
     ['the first clear window', { firing: true, clearWindows: 0 }, { firing: false, clearWindows: 1 }],
-    ['a muted second one', { status: 'muted', firing: false, clearWindows: 1 }, { firing: false, clearWindows: 2 }],
+    [
+      'a second one of a muted issue',
+      { status: 'muted', firing: false, clearWindows: 1 },
+      { firing: false, clearWindows: 2 },
+    ],
   ] as const)('is updated by %s', (_, values, expected) => {
     expect(clearing(values)).toEqual([{ kind: 'update', issueId: 'iss_1', values: expected }])
   })
@@ -154,10 +162,16 @@ describe('the state stored by an evaluation', () => {
   })
 
   test('is firing after a finding, with the current settings of the alert', () => {
-    const alert = { ...volumeAlert, name: 'Sales arrive', severity: 'critical' as const, impactValue: null }
+    const alert = { ...volumeAlert, name: 'Sales are reported', severity: 'critical' as const, impactValue: null }
     const [update] = clearing({ firing: false, clearWindows: 1, title: 'stays' }, { alert, findings: fires })
     expect(update).toMatchObject({
-      values: { alertName: 'Sales arrive', severity: 'critical', impactValue: null, firing: true, clearWindows: 0 },
+      values: {
+        alertName: 'Sales are reported',
+        severity: 'critical',
+        impactValue: null,
+        firing: true,
+        clearWindows: 0,
+      },
     })
     expect(update).not.toHaveProperty('values.title')
   })
@@ -185,16 +199,31 @@ describe('a window that was already evaluated in parts', () => {
   const inTheLast = NOON - 61 * MINUTE_MS
 
   test.each([
-    ['fired early, then was silent: reported at its end', { lastSeenAt: inThisWindow }, 'repeated', 'fired'],
     [
-      'fired early and opened the issue: reported already',
+      'sends a notification at its end if it fired early and then stopped',
+      { lastSeenAt: inThisWindow },
+      'repeated',
+      'fired',
+    ],
+    [
+      'sends none if it fired early and opened the issue',
       { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS },
       '',
       '',
     ],
-    ['fired early on an acknowledged issue', { status: 'acknowledged', lastSeenAt: inThisWindow }, '', 'fired'],
-    ['the trouble was in the window before', { lastSeenAt: inTheLast }, '', ''],
-    ['the early trouble was outside the run window', { lastSeenAt: inThisWindow, firing: false }, '', ''],
+    [
+      'sends none if it fired early for an acknowledged issue',
+      { status: 'acknowledged', lastSeenAt: inThisWindow },
+      '',
+      'fired',
+    ],
+    ['sends none if the violation was in the previous window', { lastSeenAt: inTheLast }, '', ''],
+    [
+      'sends none if the early violation was outside the run windows',
+      { lastSeenAt: inThisWindow, firing: false },
+      '',
+      '',
+    ],
   ] as const)('%s', (_, values, notified, history) => {
     const issue = issueOfAlert(validationAlert, values)
     const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, issues: [issue] })))
@@ -202,9 +231,9 @@ describe('a window that was already evaluated in parts', () => {
   })
 
   test.each([
-    ['was counted and reported then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
-    ['went on then, and is new now', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
-    ['continues, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
+    ['was already counted and notified', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
+    ['continued an earlier one, and is now new', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
+    ['continues, and did not occur in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
   ] as const)('handles a count that %s', (_, values, marks, counted, notified, history) => {
     const issue = issueOfAlert(volumeAlert, values)
     const findings = [findingOf(marks)]
@@ -226,14 +255,14 @@ describe('a window that was already evaluated in parts', () => {
 
 describe('validation and journey issues', () => {
   test.each([
-    ['1 h: a day', HOUR_MS, 24 * HOUR_MS, {}, 'resolved'],
-    ['1 h: almost a day', HOUR_MS, 24 * HOUR_MS - 1, {}, 'same'],
-    ['1 d: three days', DAY_MS, 3 * DAY_MS, {}, 'resolved'],
-    ['1 d: almost three days', DAY_MS, 3 * DAY_MS - 1, {}, 'same'],
+    ['period of 1 h, after a day', HOUR_MS, 24 * HOUR_MS, {}, 'resolved'],
+    ['period of 1 h, after almost a day', HOUR_MS, 24 * HOUR_MS - 1, {}, 'same'],
+    ['period of 1 d, after three days', DAY_MS, 3 * DAY_MS, {}, 'resolved'],
+    ['period of 1 d, after almost three days', DAY_MS, 3 * DAY_MS - 1, {}, 'same'],
     ['acknowledged', HOUR_MS, DAY_MS, { status: 'acknowledged', statusBy: 'usr_1', statusAt: NOON - 1 }, 'resolved'],
-    ['muted: never', HOUR_MS, 30 * DAY_MS, { status: 'muted' }, 'same'],
-    ['opened by hand just now', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - HOUR_MS }, 'same'],
-    ['opened by hand a day ago', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - DAY_MS }, 'resolved'],
+    ['never when muted', HOUR_MS, 30 * DAY_MS, { status: 'muted' }, 'same'],
+    ['opened manually just now', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - HOUR_MS }, 'same'],
+    ['opened manually a day ago', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - DAY_MS }, 'resolved'],
   ] as const)('are resolved only after a period without findings: %s', (_, periodMs, silentMs, values, expected) => {
     for (const alertType of ['data_validation', 'journey'] as const) {
       const alert = { ...validationAlert, alertType, periodMs }
@@ -251,12 +280,12 @@ describe('findings from before a resolution', () => {
   const journeyAlert = { ...validationAlert, alertType: 'journey' as const }
 
   test.each([
-    ['a violation before it only counts', validationAlert, resolved, statusAt - 1, 'same'],
-    ['a violation at the same moment reopens', validationAlert, resolved, statusAt, 'open'],
-    ['a session before it only counts', journeyAlert, resolved, statusAt - 1, 'same'],
-    ['a count speaks for its whole window', volumeAlert, resolved, statusAt - 1, 'open'],
+    ['a violation before it is only counted', validationAlert, resolved, statusAt - 1, 'same'],
+    ['a violation at the same time reopens the issue', validationAlert, resolved, statusAt, 'open'],
+    ['a session before it is only counted', journeyAlert, resolved, statusAt - 1, 'same'],
+    ['a count applies to its whole window', volumeAlert, resolved, statusAt - 1, 'open'],
     [
-      'silence resolved it: windows come in order',
+      'any violation reopens an issue that was resolved automatically',
       validationAlert,
       { ...resolved, statusBy: null },
       statusAt - 1,
@@ -293,10 +322,10 @@ describe('findings', () => {
   })
 
   test.each([
-    ['the day of the last trouble', NOON, 3, '2026-04-01', 3],
-    ['midnight ends a day', Date.UTC(2026, 3, 2), 3, '2026-04-01', 3],
-    ['weighted counts are rounded', NOON, 3.4, '2026-04-01', 3],
-    ['a finding is at least one', NOON, 0.2, '2026-04-01', 1],
+    ['on the day of the latest violation', NOON, 3, '2026-04-01', 3],
+    ['on the day that ends at midnight', Date.UTC(2026, 3, 2), 3, '2026-04-01', 3],
+    ['rounded to whole numbers', NOON, 3.4, '2026-04-01', 3],
+    ['at least once per finding', NOON, 0.2, '2026-04-01', 1],
   ] as const)('are counted: %s', (_, to, occurrences, day, count) => {
     const findings = [findingOf({ occurrences, lastAt: to })]
     const changes = reconcile(evaluationOf({ findings, window: { from: to - HOUR_MS, to, complete: true } }))
@@ -304,11 +333,11 @@ describe('findings', () => {
   })
 
   test.each([
-    ['more than before lead', 5, ['new', 'both'], ['both', 'old'], ['new', 'both', 'old']],
-    ['fewer follow', 4, ['new', 'both'], ['both', 'old'], ['both', 'old', 'new']],
-    ['the first ones', 5, ['new'], null, ['new']],
+    ['new hosts come first if they have more occurrences', 5, ['new', 'both'], ['both', 'old'], ['new', 'both', 'old']],
+    ['new hosts come last if they have fewer occurrences', 4, ['new', 'both'], ['both', 'old'], ['both', 'old', 'new']],
+    ['the first hosts', 5, ['new'], null, ['new']],
     [
-      'twenty at most',
+      'at most twenty',
       5,
       Array.from({ length: 15 }, (_, i) => `n${i}`),
       Array.from({ length: 15 }, (_, i) => `o${i}`),
@@ -348,10 +377,10 @@ describe('the evidence of a window evaluated in parts', () => {
   })
 
   test.each<[string, Partial<IssueRecord>, Partial<Evaluation>]>([
-    ['of an earlier window is left out', { lastSeenAt: NOON - HOUR_MS - 1 }, {}],
-    ['of a count is that of the last part', {}, { alert: volumeAlert }],
-    ['from before a resolution is left out', { status: 'resolved', statusAt: NOON - 20 * MINUTE_MS }, {}],
-    ['that was not kept is left out', { evidence: null }, {}],
+    ['from an earlier window is omitted', { lastSeenAt: NOON - HOUR_MS - 1 }, {}],
+    ['of a count is from the latest part', {}, { alert: volumeAlert }],
+    ['from before a resolution is omitted', { status: 'resolved', statusAt: NOON - 20 * MINUTE_MS }, {}],
+    ['that was not stored is omitted', { evidence: null }, {}],
   ])('is only that of the current part: evidence %s', (_, issue, values) => {
     const alert = values.alert ?? validationAlert
     const issues = [issueOfAlert(alert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]

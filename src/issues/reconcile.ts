@@ -245,9 +245,9 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
 function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
   const { clearsAtOnce, countsFirings, unit } = issueKindOf(alert.alertType)
   const reason = clearsAtOnce
-    ? `the latest ${unit.one} is without it`
+    ? `not found in the latest ${unit.one}`
     : countsFirings
-      ? `${CLEAR_WINDOWS} windows without a firing`
+      ? `${CLEAR_WINDOWS} windows without a violation`
       : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
   return [
     {

@@ -60,7 +60,7 @@ describe('the disk budget', () => {
     const name = `Acme (${world.owner.orgId}) is`
     expect(world.warnings).toEqual([
       `the disk budget is exhausted. ${name} over its share of the disk budget of 1 bytes; deleted: 2026-01-05, 2026-01-06, ` +
-        'counts of 2026-01-05, counts of 2026-01-06',
+        'counts for 2026-01-05, counts for 2026-01-06',
       `${name} over its share of the disk budget with nothing left to delete; its batches are rejected with 429`,
     ])
     await world.run('disk budget')

@@ -109,5 +109,5 @@ const sumOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { bytes }) => su
 function dropText({ what, at }: Drop): string {
   const text = new Date(at).toISOString()
   const day = text.slice(0, 10)
-  return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts of ${day}`
+  return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts for ${day}`
 }

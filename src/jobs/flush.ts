@@ -47,7 +47,7 @@ export async function finalFlush(
   try {
     await round(parts, () => parts.spool.close())
   } catch (error) {
-    if (isLate) log.info('the rest of the spool is loaded at the next start')
+    if (isLate) log.info('the rest of the spool will be loaded at the next startup')
     else log.error(error, `final flush: ${messageOf(error)}`)
   } finally {
     clearInterval(timer)

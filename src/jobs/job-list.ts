@@ -92,7 +92,7 @@ export function jobsOf(parts: JobDeps): Job[] {
       run: async () => unmuteDue(parts.evaluating.db, clock.now(), parts.evaluating.enqueue),
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => monitorSeries(parts.series, stopping) },
-    { name: 'look for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
+    { name: 'scan for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
     { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
@@ -107,17 +107,17 @@ export function jobsOf(parts: JobDeps): Job[] {
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
     { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
-    { name: 'carry out audits', pattern: EVERY_SECOND, run: async () => parts.audits.start() },
+    { name: 'run audits', pattern: EVERY_SECOND, run: async () => parts.audits.start() },
     { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
     {
-      name: 'notice releases',
+      name: 'detect releases',
       pattern: '*/5 * * * * *',
       async run(stopping) {
         // A new server has no history, so there is no need to start the query engine.
         if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
       },
     },
-    { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
+    { name: 'evaluate changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
     {
       name: 'run flow tests',
       pattern: EVERY_SECOND,
@@ -127,6 +127,6 @@ export function jobsOf(parts: JobDeps): Job[] {
       },
     },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
-    { name: 'give pages back', pattern: EVERY_SECOND, run: async () => idleDetector.check() },
+    { name: 'release memory', pattern: EVERY_SECOND, run: async () => idleDetector.check() },
   ]
 }

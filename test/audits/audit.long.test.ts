@@ -104,11 +104,11 @@ test('an audit repeats on schedule until one with the same name is created witho
   await audited({ ...input, schedule: '0 6 * * *' })
   const count = async () => (await world.call('GET', '/v1/audits?name=Daily')).body.audits.length
   world.clock.advance(3 * DAY_MS)
-  for (let times = 0; times < 3; times++) await world.run('carry out audits')
+  for (let times = 0; times < 3; times++) await world.run('run audits')
   expect(await count()).toBe(2)
   await audited(input)
   world.clock.advance(3 * DAY_MS)
-  await world.run('carry out audits')
+  await world.run('run audits')
   expect(await count()).toBe(3)
 })
 
@@ -134,7 +134,7 @@ test('an audit interrupted by a kill fails with the pages visited so far, and a 
   const [begun, waits] = [queued(), queued()]
   beginAudit(db, begun, world.clock.now())
   await world.crash()
-  await world.run('carry out audits')
+  await world.run('run audits')
   const shown = async (id: string) => (await world.call('GET', `/v1/audits/${id}`)).body
   expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped while it ran' })
   expect(await shown(waits)).toMatchObject({ status: 'finished', error: null, summary: { pagesTotal: 1 } })

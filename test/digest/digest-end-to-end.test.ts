@@ -130,7 +130,7 @@ describe('the digest preview', () => {
       events: [event({ order_id: 'A-1', value: '20' }), event({ mail: 'jane.roe@personal.example', order_id: '' })],
     })
     world.clock.advance(20 * MINUTE_MS)
-    await world.run('flush', 'evaluate', 'look for personal data', 'judge changes')
+    await world.run('flush', 'evaluate', 'scan for personal data', 'evaluate changes')
     const { body } = await world.call('POST', `${PATH}/preview`, { body: { context: 'developer: checkout' } })
     expect(body.subject).toStartWith('Acme: Checkout: new critical issue, Purchases have an id')
     const text = body.html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')

@@ -94,7 +94,7 @@ describe('a rule that is too large', () => {
   const long = (index: number) => `${index}${'x'.repeat(900)}`
   const heavy = (index: number) => `[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$${index}`
   const TOO_DEAR = new RegExp(
-    String.raw`^rule\.condition\S+: the conditions up to here cost \d+, and a rule may cost ${MAX_RULE_COST}`,
+    String.raw`^rule\.condition\S+: the conditions up to here cost \d+, but a rule can cost at most ${MAX_RULE_COST}`,
   )
   const RULES: [string, number, object, number, RegExp][] = [
     ['1.9 MB of texts', 1.9e6, grouped(2, 'equals', long), 413, /^body: is larger than/],

@@ -102,7 +102,7 @@ async function startHostileServer(): Promise<TestServer> {
   people(app)
   app.clock.set(Date.now())
   await traffic(app, token)
-  await app.run('evaluate', 'evaluate series', 'look for personal data', 'check consent', 'judge changes', 'deliver')
+  await app.run('evaluate', 'evaluate series', 'scan for personal data', 'check consent', 'evaluate changes', 'deliver')
   issuesOf(server, domainId, runs(app))
   return server
 }

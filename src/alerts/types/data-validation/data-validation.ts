@@ -79,7 +79,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   title: 'Data validation',
   judges: 'single events by `conditions`',
   guide: {
-    fires: 'for events that break a rule, within seconds',
+    fires: 'within seconds of an event that breaks the rule',
     needs: '`conditions` or `conditionGroups`',
   },
   partial: true,

@@ -35,7 +35,7 @@ export const LABELS: Record<string, { vendor: string; event: string }[]> = {
 export const membersOf: MembersOf = (label) => LABELS[label] ?? []
 
 export const journeyInput = (spec: JourneySpec, values: Partial<AlertInput> = {}): AlertInput => ({
-  name: 'Purchases are told',
+  name: 'Purchases are reported',
   alertType: 'journey',
   journey: spec,
   period: '1h',
