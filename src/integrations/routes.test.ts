@@ -153,7 +153,7 @@ describe('an integration', () => {
       const answer = await admin('PUT', path, { ...webhook, config: { url: to } })
       expect([answer.status, answer.body.error]).toEqual([
         400,
-        'config.secret: enter it again, because it would be sent to another address',
+        'config.secret: must be entered again because the URL now points to another server',
       ])
       expect(db.prepare('SELECT * FROM integration').get()).toEqual(before)
       expect((await admin('PUT', path, { ...webhook, config: { url: to, secret } })).status).toBe(200)

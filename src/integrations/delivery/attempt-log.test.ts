@@ -116,7 +116,7 @@ describe('the log of a delivery', () => {
     const both = open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }]).deliveryIds[0]
     const one = open('iss_2', [{ type: 'email', target: 'ben@example.com' }]).deliveryIds[0]
     await deliver()
-    const noted = { outcome: 'delivered', reason: '1 of 2 addresses refused', answer: '1 of 2 addresses refused' }
+    const noted = { outcome: 'delivered', reason: '1 of 2 addresses rejected', answer: '1 of 2 addresses rejected' }
     expect((await read(both ?? '')).log).toMatchObject([noted])
     expect((await read(one ?? '')).log).toMatchObject([{ outcome: 'broken', answer: null }])
   })

@@ -156,7 +156,7 @@ test('a delivery fails after eight attempts, with a history entry and an e-mail 
     { status: 'delivered', transition: 'delivery_failed', channelType: 'email', channelTarget: 'owners' },
   ])
   expect(box.mails.map(({ to }) => to)).toEqual([['alice@example.com']])
-  expect(box.mails[0]?.source).toContain('could not be reached')
+  expect(box.mails[0]?.source).toContain('Notification not delivered')
   expect(box.mails[0]?.source).not.toContain('t0ken')
   clock.advance(24 * HOUR_MS)
   expect(await deliver()).toBe(0)

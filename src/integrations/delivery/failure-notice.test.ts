@@ -38,7 +38,7 @@ describe('a failed delivery', () => {
     const channel = hookAt(`${server.url}/p4th?token=t0ken`)
     await lose('iss_1', alertTelling([channel, roomAt(chat.url)]), channel)
     expect(losses()).toEqual(['email owners delivered', `team_chat ${chat.url}/c delivered`])
-    expect(chat.messages).toMatchObject([{ text: expect.stringContaining('could not be reached') }])
+    expect(chat.messages).toMatchObject([{ text: expect.stringContaining('could not be delivered') }])
     expect(JSON.stringify([chat.messages, box.mails])).not.toContain('p4th')
   })
 

@@ -154,7 +154,7 @@ describe('temporary failures', () => {
   test('include a stop during the request', async () => {
     const stop = new AbortController()
     using server = await raw(() => stop.abort())
-    const stopped = { kind: 'error', message: 'stopped before a response arrived', permanent: false }
+    const stopped = { kind: 'error', message: 'stopped before a response was received', permanent: false }
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
   })

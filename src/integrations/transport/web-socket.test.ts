@@ -69,7 +69,7 @@ test.each([
   ['ws://other.example.com/link', 'must be an https URL (http only for hosts'],
   ['wss://169.254.169.254/link', 'host 169.254.169.254 is'],
   ['wss://[::ffff:169.254.169.254]/link', 'is a cloud'],
-  ['wss://me:secret@chat.example.com/', 'must not carry'],
+  ['wss://me:secret@chat.example.com/', 'must not contain'],
   ['wss://chat.example.com:22/', 'port 22 is not allowed'],
   ['ftp://chat.example.com/', 'must be an https URL'],
 ])('%s is rejected before anything is sent', async (url, message) => {

@@ -82,12 +82,12 @@ describe('the provider sign-in', () => {
     ['a forged code', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
     ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
     [
-      'somebody who may not any more',
+      'a user who is no longer an admin',
       (back, cookie, { db, ada }) => {
         db.prepare(`UPDATE member SET role = 'viewer' WHERE userId = ?`).run(ada.userId)
         return [back, cookie]
       },
-      'may no longer configure integrations',
+      'no longer has permission to configure integrations',
     ],
   ]
   test.each(refused)('fails in case of %s', async (_name, change, message) => {
@@ -485,7 +485,7 @@ describe('the provider configuration', () => {
     const moved = await put({ url: 'https://elsewhere.example', clientId })
     expect([moved.status, moved.body.error]).toEqual([
       400,
-      'config.clientSecret: enter it again, because it would be sent to another address',
+      'config.clientSecret: must be entered again because the URL now points to another server',
     ])
     const given = { clientSecret: 'an0ther', signingSecret: 'an0ther-one' }
     const anew = await put({ url: 'https://elsewhere.example', clientId, ...given })

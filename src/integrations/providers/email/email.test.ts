@@ -64,7 +64,7 @@ describe('an e-mail rejected by the server', () => {
     const { open, deliver, deliveries } = groupFixture({ smtpPort: box.port })
     open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }])
     await deliver()
-    expect(deliveries()).toMatchObject([{ status: 'delivered', lastError: '1 of 2 addresses refused' }])
+    expect(deliveries()).toMatchObject([{ status: 'delivered', lastError: '1 of 2 addresses rejected' }])
   })
 })
 

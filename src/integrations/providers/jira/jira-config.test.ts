@@ -57,7 +57,7 @@ test('the token is never returned, and must be entered again when the URL change
   const moved = await put({ ...rest, url: 'https://elsewhere.example' })
   expect([moved.status, moved.body.error]).toEqual([
     400,
-    'config.apiToken: enter it again, because it would be sent to another address',
+    'config.apiToken: must be entered again because the URL now points to another server',
   ])
 })
 

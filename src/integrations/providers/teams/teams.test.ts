@@ -106,7 +106,7 @@ describe('the channel', () => {
     const id = await fixture.connected(server)
     const as = fixture.people.mallory.key
     const body = { provider: 'office_chat', config: BOT }
-    const refusal = { status: 409, body: { error: 'config.appId: already registered by another organization' } }
+    const refusal = { status: 409, body: { error: 'config.appId: is already registered by another organization' } }
     expect(await fixture.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
     const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
     const made = await fixture.call('POST', '/v1/integrations', { as, body: other })
@@ -396,7 +396,9 @@ describe('the token', () => {
     fixture.clock.advance(2 * HOUR_MS)
     await fixture.tell(id)
     expect(await fixture.statusOf(id)).toBe('reauth_required')
-    expect(fixture.deliveries()[0]?.lastError).toBe('the other service no longer accepts the sign-in (invalid_client)')
+    expect(fixture.deliveries()[0]?.lastError).toBe(
+      'the other service no longer accepts the credentials (invalid_client)',
+    )
   })
 
   test('is sent only to a service URL received with a verified token', async () => {
