@@ -155,10 +155,10 @@ describe('an unfinished attempt', () => {
 describe('a secret echoed by the other service', () => {
   const bare = secret.slice('whsec_'.length)
   test.each<[string, string]>([
-    ['as it is', `unknown ${secret}`],
+    ['verbatim', `unknown ${secret}`],
     ['in JSON', JSON.stringify({ error: { secret } })],
     ['in a URL', `see https://a.example/?s=${encodeURIComponent(secret)}`],
-    ['at the end of what is shown', `${'x'.repeat(480)}${secret}`],
+    ['at the end of the logged part', `${'x'.repeat(480)}${secret}`],
     ['in a header', 'you sent Authorization: Bearer abcdefgh12345678 and Basic YW5uOnMzY3JldA=='],
   ])('is not logged (%s)', async (_name, body) => {
     await using server = receiver(() => new Response(body, { status: 400 }))

@@ -49,7 +49,7 @@ describe('a failed delivery', () => {
     })
     const { alertTelling, lose, losses } = setUp(box.port)
     const [ann, ben]: Channel[] = ['ann@example.com', 'ben@example.com'].map((target) => ({ type: 'email', target }))
-    if (!ann || !ben) throw new Error('there are two')
+    if (!ann || !ben) throw new Error('expected two channels')
     await lose('iss_1', alertTelling([ann, ben, roomAt(chat.url)]), ann)
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])
   })

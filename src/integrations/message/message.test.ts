@@ -170,12 +170,12 @@ test('a sample shows the known fields and only one time', () => {
 const sentences: [string, MessageFacts, string][] = [
   ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
   [
-    'resolved by hand',
+    'a resolution by a user',
     { ...facts, transition: 'resolved', issue: { ...facts.issue, resolvedBy: 'Ann' } },
     `${facts.issue.title}: resolved by Ann on Shop.`,
   ],
   [
-    'names that the summary says',
+    'names that the summary already contains',
     {
       ...facts,
       finding: { ...tooFew, summary: '12 of 340 purchase events had no `id`; expected none', event: 'purchase' },
@@ -183,7 +183,7 @@ const sentences: [string, MessageFacts, string][] = [
     'Purchase has a value: 12 of 340 purchase events had no `id`; expected none (GA4) on Shop.',
   ],
   [
-    'names that the alert says',
+    'names that the alert name already contains',
     { ...facts, alert: { id: 'alr_1', name: 'GA4 on Shop' }, finding: { ...tooFew, event: 'GA4' } },
     'GA4 on Shop: 0 events, expected at least 10.',
   ],

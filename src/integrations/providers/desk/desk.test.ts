@@ -67,12 +67,12 @@ describe('the provider sign-in', () => {
   const refused: [string, (back: string, cookie: string, fixture: Fixture) => [string, string], string][] = [
     ['another browser', (back) => [back, ''], 'started in another browser'],
     [
-      "somebody else's state",
+      "another user's state",
       (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
       'the sign-in was started',
     ],
     [
-      'more than ten minutes',
+      'a delay of more than ten minutes',
       (back, cookie, { clock }) => {
         clock.advance(11 * MINUTE_MS)
         return [back, cookie]
@@ -179,8 +179,8 @@ test('a ticket is created in several steps that use every HTTP method', async ()
 })
 
 test.each([
-  ['looked for', 'GET'],
-  ['made', 'POST'],
+  ['searched for', 'GET'],
+  ['created', 'POST'],
   ['watched', 'PUT'],
   ['tidied', 'DELETE'],
   ['shown', 'PATCH'],
@@ -293,15 +293,15 @@ describe('a webhook call', () => {
 
   test.each<[string, (fixture: Fixture, url: string) => ReturnType<typeof callWebhook>, number]>([
     [
-      'another body than was signed',
+      'a body that does not match the signature',
       (fixture, url) => callWebhook(fixture, url, resolved, { 'x-desk-signature': '00' }),
       401,
     ],
-    ['a token of nobody', (fixture, url) => callWebhook(fixture, url.replace(/t=.*/, 't=guessed'), resolved), 401],
+    ['an unknown token', (fixture, url) => callWebhook(fixture, url.replace(/t=.*/, 't=guessed'), resolved), 401],
     ['no token', (fixture, url) => callWebhook(fixture, url.replace(/\?.*/, ''), resolved), 400],
-    ['no JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
+    ['invalid JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
     ['a list', (fixture, url) => callWebhook(fixture, url, '[]'), 400],
-    ['too much', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
+    ['an oversized body', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
   ])('with %s is rejected and changes nothing', async (_name, send, status) => {
     await using server = deskServer()
     const { fixture, webhookUrl, issueRow } = await linked(server)

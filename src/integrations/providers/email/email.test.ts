@@ -19,7 +19,7 @@ async function outcomeAt(smtpPort: number | undefined): Promise<Became> {
   open('iss_1', [mail])
   await deliver()
   const [row] = deliveries()
-  if (!row) throw new Error('nothing was to be sent')
+  if (!row) throw new Error('expected a delivery')
   const waitMs = row.status === 'pending' ? row.dueAt - clock.now() : null
   return { status: row.status, waitMs, reason: row.lastError }
 }

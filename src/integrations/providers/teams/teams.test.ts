@@ -41,12 +41,12 @@ describe('the channel', () => {
   const only = (status: number, where: string) => (request: Received) =>
     request.path.includes(where) ? new Response('', { status }) : null
   test.each<[string, (cloud: Server['cloud']) => object, string]>([
-    ['a channel that is not there', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
-    ['a bot that was removed', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
-    ['another password', () => ({ secret: 'changed' }), 'invalid_client'],
-    ['a server that is ill', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
-    ['a login that is ill', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
-    ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
+    ['a missing channel', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
+    ['a removed bot', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
+    ['a changed client secret', () => ({ secret: 'changed' }), 'invalid_client'],
+    ['a server error', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
+    ['a login error', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
+    ['a rejected token', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
   ])('is not changed on %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
