@@ -19,7 +19,12 @@ export const DeliverySchema = Closed(
     id: Type.String({ description: 'Unchanged across attempts; sent to webhooks in the `webhook-id` header' }),
     issueId: Nullable(Type.String()),
     alertId: Nullable(Type.String()),
-    alertName: Nullable(Type.String({ description: 'Name of the alert or test at the time of the notification' })),
+    alertName: Nullable(
+      Type.String({
+        description:
+          'Name of the alert, audit or flow test at the time of the notification; null for test notifications',
+      }),
+    ),
     transition: OneOf(MESSAGE_KINDS),
     channel: Closed({
       type: OneOf(CHANNEL_TYPES),

@@ -123,7 +123,7 @@ function checkUrl(text: string, list: AllowList): URL {
   }
   const port = portOf(url)
   if (port !== 80 && port !== 443 && port < 1024) {
-    throw new AppError('invalid', `port ${port} is not allowed: use 80, 443, or 1024 or above`)
+    throw new AppError('invalid', `port ${port} is not allowed: use port 80, 443, or any port from 1024`)
   }
   checkHost(url, list)
   return url

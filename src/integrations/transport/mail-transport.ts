@@ -34,7 +34,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
   if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
   const url = URL.parse(smtpUrl)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
-    throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
+    throw new Error('TAGWARDEN_SMTP_URL: must be smtp://[user:password@]host:port or smtps://[user:password@]host:port')
   }
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
   const tls = ca ? { tls: { ca: trustedWith(ca) } } : {}

@@ -50,7 +50,7 @@ export function tagManagerRoutes(tools: Tools): Route[] {
       access: 'read',
       tag,
       summary: 'List the tags and variables of a Google Tag Manager container',
-      description: 'Reads the workspace `Tagwarden`, or the default workspace if there is none.',
+      description: 'Reads the workspace `Tagwarden`, or the default workspace if `Tagwarden` does not exist.',
       refusals: ['conflict', 'upstream', 'unavailable'],
       tool: true,
       query: ByContainer,

@@ -36,7 +36,7 @@ export function readToken({ headers }: Pick<InboundCall, 'headers'>): ReadToken 
     throw unauthorized('is not signed with RS256, RS384 or RS512')
   if (typeof kid !== 'string' || kid === '') throw unauthorized('has no key id')
   const refused = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name))
-  if (refused) throw unauthorized(`must not have the header ${refused}`)
+  if (refused) throw unauthorized(`must not contain the header ${refused}`)
   return { token, alg, kid, claims }
 }
 
@@ -99,7 +99,7 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
   checkTimes(claims, now)
   checkService(claims, activity)
   if (activity.channelId !== 'msteams' || !key.endorsements.includes('msteams')) {
-    throw forbidden('is not endorsed for the channel of the activity')
+    throw forbidden("is not endorsed for the activity's channel")
   }
 }
 

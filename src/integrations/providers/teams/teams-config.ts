@@ -105,7 +105,7 @@ export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
   {
     name: 'OFFICE_CHAT_LOGIN_URL',
     default: 'https://login.microsoftonline.com',
-    meaning: 'Login URL for the access tokens of Teams bots; change it for sovereign clouds',
+    meaning: 'Login URL for obtaining access tokens for Teams bots; change it for sovereign clouds',
     fault: addressFault,
   },
   {
