@@ -518,7 +518,7 @@ describe('a digest integration', () => {
     const { body } = await world.call('POST', '/v1/integrations', { body: { provider: 'email_digest', config } })
     const tried = await world.call('POST', `/v1/integrations/${body.id}/test`)
     expect(tried).toMatchObject({ status: 200, body: { ok: true, deliveryId: null } })
-    expect(mails[0]).toMatchObject({ to: ['ann@example.com'], subject: 'Tagwarden: test of the digest' })
+    expect(mails[0]).toMatchObject({ to: ['ann@example.com'], subject: 'Tagwarden: test digest' })
     taken.answer = () => ({ kind: 'error', message: 'the mail server refused: 550', permanent: true })
     await world.run('send digests')
     expect((await world.call('GET', `/v1/integrations/${body.id}`)).body.status).toBe('failing')

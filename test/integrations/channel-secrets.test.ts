@@ -255,13 +255,10 @@ describe('the target URL of a channel', () => {
   })
 
   test.each([
-    [
-      'a masked URL that the alert does not have',
-      { type: 'team_chat', target: 'https://hooks.example.com/***AAAAAAAA' },
-    ],
+    ['a masked URL that is not in the alert', { type: 'team_chat', target: 'https://hooks.example.com/***AAAAAAAA' }],
     ['a masked URL of another type', null],
-    ['a masked address that the alert does not have', { type: 'email', target: 'x***@y***.example' }],
-    ['what is stored', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
+    ['a masked e-mail address that is not in the alert', { type: 'email', target: 'x***@y***.example' }],
+    ['the stored form', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
   ])('is not replaced by %s', async (_what, given) => {
     const { world, keys, alertId } = made
     const path = `/v1/alerts/${alertId}`

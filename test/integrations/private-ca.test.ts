@@ -110,7 +110,7 @@ describe.skipIf(!canCertify)('a private certificate authority', () => {
     ['that does not exist', () => file('none.pem'), 'does not exist'],
     ['without a certificate', () => file('names'), 'contains no certificate'],
     [
-      'with a damaged one',
+      'with a damaged certificate',
       () => {
         writeFileSync(file('damaged.pem'), `${cert}\n-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----\n`)
         return file('damaged.pem')

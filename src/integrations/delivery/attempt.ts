@@ -141,7 +141,7 @@ function workOf(
 }
 
 const UNUSABLE = {
-  incomplete: 'the integration is incomplete; finish its set-up first',
+  incomplete: 'the integration is incomplete; finish setting it up first',
   reauth_required: 'the integration must be reconnected: sign in to the other service again',
   disabled: 'disabled by the other service; send a successful test or save new settings to enable it again',
 }

@@ -49,7 +49,7 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
         const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
     providers,

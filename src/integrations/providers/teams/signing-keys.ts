@@ -79,7 +79,7 @@ class SigningKeys {
   }
 }
 
-const UNREADABLE = 'the signing keys of Teams could not be read'
+const UNREADABLE = 'the Teams signing keys could not be read'
 
 async function json(context: Context, url: string): Promise<Record<string, unknown>> {
   const { body } = await context.callOk({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
