@@ -20,7 +20,7 @@ export const focusSection: DigestSection = {
       { text: one.name, note: [KIND[one.kind], issuesText(one, facts)].filter(Boolean).join(' · ') },
       ...countCells(trafficFor(one, facts)),
     ])
-    const table = { kind: 'table' as const, head: ['Name', '24 h', 'week earlier', 'change'], rows, more: '' }
+    const table = { kind: 'table' as const, head: ['Name', '24 h', 'a week earlier', 'change'], rows, more: '' }
     return { blocks: [table], lead: leadOf(named, facts) }
   },
 }

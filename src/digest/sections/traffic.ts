@@ -67,7 +67,7 @@ function vendorTable(names: readonly NameCount[], { focus, audience }: SectionCo
   const shown = vendors.toSorted((a, b) => place(a) - place(b)).slice(0, most)
   return {
     kind: 'table',
-    head: ['Vendor', '24 h', 'week earlier', 'change'],
+    head: ['Vendor', '24 h', 'a week earlier', 'change'],
     rows: shown.map(({ vendor, ...sum }) => [{ text: nameOf({ vendor, event: null }) }, ...countCells(sum)]),
     more: moreText(vendors.length, shown.length, 'vendors'),
   }
@@ -88,7 +88,7 @@ function eventTable(
   const shown = focusedFirst(names, focus, (name) => name).slice(0, most)
   return {
     kind: 'table',
-    head: ['Event', '24 h', 'week earlier', 'change'],
+    head: ['Event', '24 h', 'a week earlier', 'change'],
     rows: shown.map((name) => [
       { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),
@@ -101,7 +101,7 @@ function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { 
   const shown = focusedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',
-    head: ['Notable changes', '24 h', 'week earlier', 'change'],
+    head: ['Notable changes', '24 h', 'a week earlier', 'change'],
     rows: shown.map((name) => [
       { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),

@@ -75,5 +75,5 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
 
 function signalsText({ signals: { watched, silent, learning } }: WeeklyReport): string {
   const more = [...(silent > 0 ? [`${silent} silent`] : []), ...(learning > 0 ? [`${learning} learning`] : [])]
-  return [`${countOf(watched, 'signal')} watched`, ...more].join(', ')
+  return [`${countOf(watched, 'signal')} monitored`, ...more].join(', ')
 }

@@ -17,7 +17,7 @@ export const charts = {
   below: (high: string) => `${high} or less`,
   about: (expected: string) => `about ${expected}`,
   between: (low: string, high: string) => `${low} to ${high}`,
-  dataPoints: (chart: string) => `Data points of ${chart}`,
+  dataPoints: (chart: string) => `Data points: ${chart}`,
   observedCount: (observed: string) => `${observed} observed`,
   expectedCount: (range: string) => `${range} expected`,
   bad: 'Bad',

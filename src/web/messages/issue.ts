@@ -13,10 +13,10 @@ export const issue = {
   copyMarkdown: 'Copy as Markdown',
   linkCopied: 'Link copied.',
   markdownCopied: 'Copied as Markdown.',
-  heldBack: 'The alert’s notification limit was reached, so further notifications are held back.',
+  heldBack: 'The alert has reached its notification limit, so further notifications are held back.',
   likelyCause: 'Likely cause:',
   causes: {
-    pipeline: 'Tagwarden was behind:',
+    pipeline: 'Processing delay in Tagwarden:',
     traffic: 'Overall traffic:',
     container: 'New tag manager version:',
     consent: 'Consent:',

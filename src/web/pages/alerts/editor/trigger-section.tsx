@@ -25,7 +25,7 @@ import type { RuleSectionProps, SectionProps } from './section-props.ts'
 import { useNames } from './use-names.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
-/** Fields that are shown under "What to watch" instead. */
+/** Fields that are shown under "Scope and conditions" instead. */
 const IN_SCOPE = ['vendor', 'event']
 
 /** The conditions that make an alert fire, or the fields of its type. */
