@@ -88,7 +88,7 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
   }
   for (const { at, press } of OPENERS) {
     const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
-    if (address === undefined) throw new Error(`no page at ${at}`)
+    if (address === undefined) throw new Error(`the server has no page ${at}`)
     await navigateTo(page, address)
     const opener = await page.waitForSelector(press)
     await opener?.click()
