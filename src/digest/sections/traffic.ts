@@ -1,7 +1,7 @@
 import { capitalized } from '../../core/text.ts'
 import type { Block, Cell, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
-import { eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
+import { comparisonText, eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
 import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
 import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
@@ -34,7 +34,9 @@ export const trafficSection: DigestSection = {
 }
 
 const againstText = ({ now, before }: Sum) =>
-  before === null ? 'first week of data' : `${moveText(now, before)} compared with ${eventCount(before)} a week earlier`
+  now === 0 || !before
+    ? comparisonText(now, before)
+    : `${moveText(now, before)} compared with ${eventCount(before)} a week earlier`
 
 /** Names with notable changes, most significant first. */
 function notableNames(names: readonly NameCount[]): NameCount[] {

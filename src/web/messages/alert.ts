@@ -98,9 +98,7 @@ export const alert = {
   limit: 'Notification limit',
   limitHint: 'Maximum number of notifications per issue. Any further notifications are counted and reported later.',
   maxNotifications: 'Maximum notifications',
-  limitUnits: { minutes: 'Per interval in minutes', hours: 'Per interval in hours' } as Readonly<
-    Record<string, string>
-  >,
+  limitUnits: { minutes: 'Period in minutes', hours: 'Period in hours' } as Readonly<Record<string, string>>,
   per: (unit: string) => (unit === 'minutes' ? 'Minutes' : 'Hours'),
   noLimit: 'No limit',
   limitSummary: (count: string, per: string, unit: string) =>
@@ -144,7 +142,7 @@ export const alert = {
   incomplete: 'Complete the rule to preview this alert:',
   tooOften: 'More than 40 notifications per week are noise. Make the rule narrower or less sensitive.',
   matchesMost: 'More than half of the events match. Conditions must describe invalid events, not valid ones.',
-  nothingInScope: 'There are no events in this scope, so the alert would never fire.',
+  nothingInScope: 'There are no events in this scope, so there is nothing to check.',
   exact: 'Exact, based on all events.',
   rollup: 'Exact, based on counts per minute.',
   sampled: (sampled: string, total: string) => `Estimated from ${sampled} of ${total} events.`,

@@ -20,7 +20,7 @@ export const charts = {
   dataPoints: (chart: string) => `Data points: ${chart}`,
   observedCount: (observed: string) => `${observed} observed`,
   expectedCount: (range: string) => `${range} expected`,
-  bad: 'Bad',
+  bad: 'Problem',
   empty: 'No data in this time range.',
   sessions: 'Sessions',
   share: 'Share',

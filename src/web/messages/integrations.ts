@@ -4,7 +4,7 @@ export const integrations = {
   connect: 'Connect',
   connected: 'Connected',
   available: 'Available',
-  none: 'Nothing connected yet. Connect Slack, Microsoft Teams, Jira, a webhook or Google Tag Manager. E-mail needs no integration if the server has a mail server.',
+  none: 'Nothing connected yet. Connect Slack, Microsoft Teams, Jira, a webhook or Google Tag Manager. E-mail requires no integration if a mail server is configured.',
   notFound: 'There is no such integration',
   toList: 'Back to integrations',
   provider: 'Provider',
@@ -21,7 +21,7 @@ export const integrations = {
   test: 'Send a test',
   tested: 'Test sent and accepted.',
   delete: 'Delete integration',
-  deleteHint: 'Alerts that use it no longer send notifications to it.',
+  deleteHint: 'Alerts that use it will stop sending notifications to it.',
   deleted: (label: string) => `${label} deleted.`,
   hidden: 'Not visible to your role.',
   statuses: {

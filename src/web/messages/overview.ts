@@ -59,7 +59,7 @@ export const overview = {
   noChanges: 'No releases or container versions yet.',
   resolved: 'resolved in 30 days',
   open: 'open',
-  noValue: 'No alert has a value yet. Set one to see what problems cost.',
+  noValue: 'No alert has a value yet. Set values to see what problems cost.',
   first: {
     title: 'Monitor your first website',
     text: 'Add a domain, paste one line of code, and see its tags within a minute.',
