@@ -36,7 +36,7 @@ test('the set-up link creates the owner, an invitation creates a member, and bot
     page.evaluate(() => JSON.parse(localStorage.getItem('tagwarden-session') ?? '{}').credential ?? '')
 
   await screen.open('/')
-  await screen.reads('This server is not set up yet. Open the link in its log.')
+  await screen.reads('This server is not set up yet. Open the set-up link in its log.')
   await screen.open('/#setup=su_of-an-earlier-start')
   await screen.sees('heading', 'Set up Tagwarden')
   await screen.type('Organization', 'Acme')

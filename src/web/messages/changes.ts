@@ -2,7 +2,7 @@
 export const changes = {
   restrictedAction: 'Recording a change',
   record: 'Record a change',
-  none: 'No releases or container versions yet. A pipeline can report releases. New container versions are detected automatically.',
+  none: 'No releases or container versions yet. Report releases from your pipeline. New container versions are detected automatically.',
   notFound: 'There is no such change',
   toList: 'Back to changes',
   domain: 'Domain',

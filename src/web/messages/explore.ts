@@ -88,7 +88,7 @@ export const explore = {
   events: {
     about: 'Stored events, newest first. Personal data is masked.',
     histogram: 'Events in this time range',
-    histogramSummary: 'Number of events over the time range.',
+    histogramSummary: 'Number of events over time.',
     param: 'Parameter',
     paramHint: 'key=value or $path=/cart',
     host: 'Host',
@@ -111,7 +111,7 @@ export const explore = {
   labels: {
     restrictedAction: 'Changing labels',
     about:
-      'A label groups events of several vendors that mean the same thing. Journeys, rules and ownership can refer to labels.',
+      'A label groups events from several vendors that represent the same action. Journeys, rules and ownership can refer to labels.',
     create: 'New label',
     none: 'No labels yet. Create one for an action that several vendors track, such as a purchase or a newsletter sign-up.',
     name: 'Label',
@@ -121,12 +121,12 @@ export const explore = {
     colour: 'Colour',
     vendor: 'Vendor',
     event: 'Event',
-    eventHint: 'Leave empty for every event of the vendor.',
+    eventHint: 'Leave empty to include every event of the vendor.',
     save: 'Save label',
     saved: (label: string) => `Label ${label} saved.`,
     deleteNamed: (label: string) => `Delete ${label}`,
     delete: 'Delete label',
-    deleteHint: 'Its events are not deleted. Rules that use the label continue without it.',
+    deleteHint: 'Its events are not deleted. Rules that use the label continue to run without it.',
     deleted: (label: string) => `Label ${label} deleted.`,
     removeEvent: (member: string, label: string) => `Remove ${member} from ${label}`,
     add: 'Add event',

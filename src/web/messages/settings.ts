@@ -19,17 +19,17 @@ export const settings = {
   fields: { name: 'Name', currency: 'Currency', created: 'Created' },
   organization: {
     restrictedAction: 'Changing the organization',
-    currencyHint: 'Currency of alert values. Without one, values are plain numbers.',
+    currencyHint: 'Currency of alert values. If none is selected, values are plain numbers.',
     noCurrency: 'None',
     phoneRegions: 'Phone number regions',
     phoneRegionsHint:
       'Two-letter country codes, for example DE or US. National phone numbers of these countries count as personal data.',
-    consentOptIn: 'Tags require consent before they send',
-    consentOptInHint: 'Reports a compliance finding when a tag sends before the visitor consents.',
+    consentOptIn: 'Require consent before tags send data',
+    consentOptInHint: 'Reports a compliance finding when a tag sends data before the visitor consents.',
     webhookSecret: 'Webhook secret',
     webhookSecretHint: 'Receivers use it to verify that a message is authentic.',
     rotateSecret: 'Rotate secret',
-    secretRotated: 'Secret rotated. Receivers reject messages until you give them the new secret.',
+    secretRotated: 'Secret rotated. Receivers reject messages until they use the new secret.',
     saved: 'Organization saved.',
   },
   projects: {

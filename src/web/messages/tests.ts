@@ -72,7 +72,7 @@ export const tests = {
   startUrl: 'Start URL',
   startUrlHint: 'Overrides the first URL of the recording.',
   secretNamed: (name: string) => `Secret ${name}`,
-  secretHint: 'Replaces its name in double braces in the recording. Stored encrypted and never shown again.',
+  secretHint: 'Replaces its placeholder in double braces in the recording. Stored encrypted and never shown again.',
   secretStored: 'A value is stored. Leave empty to keep it.',
   secretHosts: 'Additional hosts for secrets',
   secretHostsHint:
