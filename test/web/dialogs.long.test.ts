@@ -141,7 +141,7 @@ async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
   // Menus overlap the page on purpose. Dialogs have a fixed position, so the check ignores them.
-  const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
+  const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('overlaps')))
   // The test itself causes the 401.
   const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))
   return [...layout, ...(await ownFaults(page)), ...unexpected]

@@ -2,12 +2,12 @@
 export const alert = {
   new: 'New alert',
   notFound: 'There is no such alert',
-  judgedLate: (share: number) =>
+  evaluatedSeparately: (share: number) =>
     `This rule accounts for ${Math.round(share * 100)} % of the processing time of all your rules. It is therefore evaluated separately, and its results appear a few seconds later. Fewer or shorter values make it faster.`,
   toList: 'Alerts',
   restrictedAction: 'Changing alerts',
-  whatToWatch: 'Scope and conditions',
-  whenToFire: 'Trigger',
+  nameAndScope: 'Name and scope',
+  trigger: 'Trigger',
   notifications: 'Notifications',
   startFrom: 'Start from',
   blankAlert: 'Blank alert',

@@ -17,7 +17,7 @@ export const alerts = {
   manyDomains: (count: number) => `${count} domains`,
   severity: 'Severity',
   notifies: 'Notifications',
-  nobody: 'None',
+  noChannels: 'None',
   openIssues: 'Open issues',
   wasEnabled: (name: string) => `${name} enabled.`,
   wasDisabled: (name: string) => `${name} disabled.`,
