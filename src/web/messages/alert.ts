@@ -147,7 +147,7 @@ export const alert = {
   rollup: 'Exact, based on counts per minute.',
   sampled: (sampled: string, total: string) => `Estimated from ${sampled} of ${total} events.`,
   partlyStored: 'Part of this period is no longer stored.',
-  barsTitle: 'Matching events over time',
+  barsTitle: 'Matches over time',
   barsUnit: { hour: 'matches per hour', day: 'matches per day' },
   wouldFireMark: 'Would have fired',
   samples: 'Matching events',
