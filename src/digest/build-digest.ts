@@ -114,7 +114,7 @@ function toneOf({ weight }: Lead): Tone {
 function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
   const last =
     lastEventAt === null
-      ? 'No event has been received yet.'
+      ? 'No events have been received yet.'
       : `The last event was received on ${timeText(lastEventAt)}.`
   const openIssues =
     open.length === 0 ? 'There are no open issues.' : `${countOf(open.length, 'older issue')} still open.`

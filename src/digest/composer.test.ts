@@ -8,9 +8,9 @@ import { DigestComposer } from './composer.ts'
 import { digestRoutes } from './routes.ts'
 
 test.each<[what: string, error: Error, says: string, reported: number]>([
-  ['refuses', new AppError('unavailable', 'the query took longer than 20 s'), 'longer than 20 s', 0],
-  ['is full', new AppError('rateLimited', 'too many'), 'too many', 0],
-  ['breaks', new Error('SELECT secret FROM x'), 'see the server log', 1],
+  ['rejects a query', new AppError('unavailable', 'the query took longer than 20 s'), 'longer than 20 s', 0],
+  ['has reached its limit', new AppError('rateLimited', 'too many'), 'too many', 0],
+  ['fails unexpectedly', new Error('SELECT secret FROM x'), 'see the server log', 1],
 ])('a preview returns 503 when the engine %s', async (_, error, says, reported) => {
   const db = memoryDb()
   const clock = testClock()

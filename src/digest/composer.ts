@@ -61,7 +61,7 @@ export class DigestComposer {
     if (known && this.isFresh(known.composedAt, PREVIEW_MS)) return this.shown(known)
     const at = clock.now()
     const facts = await this.gather(principal, { signal, at, isWeekly: isWeekly(Math.floor(at / DAY_MS)) })
-    const because = 'This is a preview: nothing was sent.'
+    const because = 'This is a preview. No e-mail was sent.'
     const document = buildDigest(facts, { context, publicUrl, unsubscribeUrl: null, because })
     const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
     this.previews.delete(key)

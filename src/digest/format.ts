@@ -26,6 +26,13 @@ export function moveText(now: number, before: number | null): string {
   return `${share > 0 ? '+' : '−'}${countText(rounded)} %`
 }
 
+/** Comparison of a count: `−5 % compared with a week earlier`, `900 a week earlier` if either count is zero. */
+export function comparisonText(now: number, before: number | null, earlier = 'a week earlier'): string {
+  if (before === null) return 'first week of data'
+  if (now === 0 || before === 0) return `${before === 0 ? 'none' : eventCount(before)} ${earlier}`
+  return `${moveText(now, before)} compared with ${earlier}`
+}
+
 /** Change as a predicate: `fell by 80 %`, `rose by 12 %`, `stopped`, `is new`, `is unchanged from a week ago`. */
 export function movePhrase(now: number, before: number | null): string {
   const { kind } = moveOf(now, before)

@@ -192,7 +192,7 @@ test('the tag is deployed to a container, with selected tags reported by name', 
   expect(await isSideways(screen)).toBe(false)
   await page.reload()
   await screen.type('Container URL', CONTAINER)
-  await screen.reads('The last deployment to this container succeeded.')
+  await screen.reads('The most recent deployment to this container succeeded.')
   expect(screen.errors).toEqual([])
 })
 

@@ -27,7 +27,7 @@ export const complianceSection: DigestSection = {
     const isNew = new Set(fresh)
     const table: Block = {
       kind: 'table',
-      head: ['Finding', 'values in total'],
+      head: ['Finding', 'total values'],
       rows: shown.map((finding) => [
         {
           text: `${isNew.has(finding) ? 'New: ' : ''}${titleOf(finding)}`,

@@ -1,6 +1,6 @@
 import { amountText, countText } from '../../core/text.ts'
 import type { Figure, Tone } from '../document.ts'
-import { eventCount, moveText, moveTone } from '../format.ts'
+import { comparisonText, eventCount, moveTone } from '../format.ts'
 import { sumOf } from '../traffic.ts'
 import type { DigestSection } from './section.ts'
 
@@ -31,7 +31,7 @@ export const valueSection: DigestSection = {
     }
     const events: Figure = {
       ...{ label: 'Events', value: eventCount(total.now), tone: moveTone(total.now, total.before) },
-      note: `${moveText(total.now, total.before)} compared with a week earlier`,
+      note: comparisonText(total.now, total.before),
     }
     const hasValue = value.open + value.resolved + value.resolved30d > 0
     const usual = [openIssues, events, ...score, ...(hasValue ? [stake] : [])]

@@ -50,7 +50,7 @@ describe('the section about last week', () => {
           title: 'Purchases are lost on Shop',
           url: `https://watch.example/issues/iss_${n}`,
         })),
-        { url: 'https://watch.example/report?week=2026-W01', note: '24 signals watched, 1 silent, 2 learning' },
+        { url: 'https://watch.example/report?week=2026-W01', note: '24 signals monitored, 1 silent, 2 learning' },
       ],
     })
   })

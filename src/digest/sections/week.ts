@@ -2,7 +2,7 @@ import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../document.ts'
 import { durationText } from '../facts.ts'
-import { countOf, eventCount, moveText, SEVERITY_TONE } from '../format.ts'
+import { comparisonText, countOf, eventCount, SEVERITY_TONE } from '../format.ts'
 import type { DigestSection } from './section.ts'
 
 const MAX_WORST = 3
@@ -68,12 +68,12 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
     : []
   const events: Figure = {
     ...{ label: 'Events', value: eventCount(volume.events), tone: 'plain' },
-    note: `${moveText(volume.events, volume.before)} compared with the week before`,
+    note: comparisonText(volume.events, volume.before, 'the week before'),
   }
   return [broke, ...took, ...worth, ...score, events]
 }
 
 function signalsText({ signals: { watched, silent, learning } }: WeeklyReport): string {
   const more = [...(silent > 0 ? [`${silent} silent`] : []), ...(learning > 0 ? [`${learning} learning`] : [])]
-  return [`${countOf(watched, 'signal')} watched`, ...more].join(', ')
+  return [`${countOf(watched, 'signal')} monitored`, ...more].join(', ')
 }

@@ -211,7 +211,7 @@ test('an error in a collapsed section expands it; invalid JSON is not saved', as
 test('an anomaly rule shows counts against expected ranges; other types have labels for their fields', async () => {
   await using screen = await open(`/alerts/new?template=unusual&domainId=${shop.id}`)
   await screen.sees('textbox', 'Sensitivity')
-  await screen.sees('figure', 'When it would have fired')
+  await screen.sees('figure', 'Matches over time')
   await screen.type('Vendor', 'Shop')
   await screen.page.keyboard.press('Tab')
   await screen.sees('figure', 'Observed and expected events')

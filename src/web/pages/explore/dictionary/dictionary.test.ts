@@ -52,10 +52,10 @@ describe('changed keys', () => {
   })
   test.each([
     ['is in both time ranges', { a: 5 }, { a: 3 }, '', ''],
-    ['is only in the recent one', { a: 3 }, { a: 3 }, 'a', ''],
+    ['is only in the recent time range', { a: 3 }, { a: 3 }, 'a', ''],
     ['arrived between the two requests', { a: 3 }, { a: 4 }, 'a', ''],
     ['arrived after the first request', {}, { a: 1 }, 'a', ''],
-    ['is only in the earlier part', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
+    ['is only in the earlier time range', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
   ])('for a key that %s', (_name, longer, recent, came, gone) => {
     const found = changedKeys(counted(longer), counted(recent))
     const keys = (rows: FlatRow[]) => rows.map(({ key }) => key).join()
