@@ -70,7 +70,7 @@ describe('an OpenAPI operation', () => {
       responses: { 201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Ok' } } } } },
     })
     expect(operationOf(writing).description).toBe(
-      'More of it.\n\nThe body has at most 65536 bytes.\n\nRole: admin or above (`configure`). Not with a read-only key.',
+      'More of it.\n\nThe body can have at most 65536 bytes.\n\nRole: admin or above (`configure`). Read-only keys are not accepted.',
     )
     expect(operationOf(plain).description).toBe('Role: viewer or above (`read`).')
   })
@@ -98,7 +98,7 @@ describe('an OpenAPI operation', () => {
     const { security, parameters, responses } = operationOf(open)
     expect({ security, parameters }).toEqual({ security: [], parameters: undefined })
     expect(responses['200']).toEqual({
-      description: 'Done',
+      description: 'Success',
       content: {
         'text/plain': { schema: { type: 'string', examples: ['Hello'] }, examples: { example: { value: 'Hello' } } },
       },

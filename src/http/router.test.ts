@@ -107,8 +107,8 @@ describe('a role', () => {
 
   test('that is insufficient is rejected with the name of the required role', () => {
     const refused = (who: string, row: Permission) => () => requirePermission(principalOf(who), row)
-    expect(refused('viewer', 'configure')).toThrow('this needs the role admin; yours is viewer')
-    expect(refused('owner readonly', 'own')).toThrow('this key can only read')
+    expect(refused('viewer', 'configure')).toThrow('this requires the role admin; yours is viewer')
+    expect(refused('owner readonly', 'own')).toThrow('this key is read-only')
   })
 })
 
@@ -141,7 +141,7 @@ describe('an invalid body', () => {
 
   test.each(BAD)('is not reported to a caller without permission if it is %s', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/configure', { as: 'member', body, headers })
-    expect([answer.status, answer.body]).toEqual([403, { error: 'this needs the role admin; yours is member' }])
+    expect([answer.status, answer.body]).toEqual([403, { error: 'this requires the role admin; yours is member' }])
   })
 
   test.each([
@@ -210,10 +210,10 @@ describe('a query string', () => {
     ['?n=0x1', 'query.n: must be a whole number'],
     ['?n=Infinity', 'query.n: must be a whole number'],
     ['?n=1.5', 'query.n: must be a whole number'],
-    ['?n=1&n=2', 'query.n: is there more than once'],
+    ['?n=1&n=2', 'query.n: is given more than once'],
     ['?on=yes', 'query.on: must be true or false'],
     ['?q=123456', 'query.q: must have at most 5 characters'],
-    ['?q=%00', 'query.q: has a NUL character'],
+    ['?q=%00', 'query.q: contains a NUL character'],
     ['?other=1', 'query.other: there is no such field'],
     ['?__proto__=1', 'query.__proto__: there is no such field'],
     ['?constructor=1', 'query.constructor: there is no such field'],

@@ -240,7 +240,7 @@ describe('X-Org-Id', () => {
     clock.advance(1)
     const second = createOrg(db, testBox, clock, { name: 'Second' }).id
     addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
-    const message = `X-Org-Id: the user belongs to several organizations, name one of ${cast.orgId}, ${second}`
+    const message = `X-Org-Id: the user belongs to several organizations; specify one of ${cast.orgId}, ${second}`
     expect(() => as(token)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(token, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(token, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: false })

@@ -18,7 +18,7 @@ describe('claims missing from the ID token', () => {
     const { groups: _, ...claims } = zoe
     all.behaviour.claims = claims
     all.behaviour.userinfo = { sub: 'u-other', groups: ['board'] }
-    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(await refusalOf(all)).toContain('cannot be trusted')
   })
 
   test('userinfo is not requested when no claim is missing or the provider has no such endpoint', async () => {
@@ -55,12 +55,12 @@ describe('a failing provider', () => {
     const back = await all.browser.follow(toProvider)
     await all[Symbol.asyncDispose]()
     expect(outcomeOf(await all.browser.follow(back))).toEqual({
-      refusal: 'the sign-in of Acme ID can not be reached; try again later',
+      refusal: 'the sign-in server of Acme ID cannot be reached; try again later',
     })
     all.clock.advance(HOUR_MS)
     const answer = await all.get(START)
     expect(answer.status).toBe(502)
-    expect(await answer.json()).toEqual({ error: 'the sign-in of Acme ID can not be reached; try again later' })
+    expect(await answer.json()).toEqual({ error: 'the sign-in server of Acme ID cannot be reached; try again later' })
   })
 
   test.each<[string, () => Response | Promise<Response>]>([
@@ -79,7 +79,7 @@ describe('a failing provider', () => {
     const response = await all.get(START)
     expect([response.status, await response.json()]).toEqual([
       502,
-      { error: 'the sign-in of Acme ID can not be reached; try again later' },
+      { error: 'the sign-in server of Acme ID cannot be reached; try again later' },
     ])
   })
 
@@ -127,7 +127,7 @@ describe('a failing provider', () => {
   ])('%s responds with %s, and the user sees an error message', async (where, _, answer) => {
     await using all = await setUp()
     all.behaviour.instead = (path) => (path === where ? answer() : null)
-    expect(await refusalOf(all)).toMatch(/^(?:what the sign-in of )?Acme ID [\w ';(),-]+$/)
+    expect(await refusalOf(all)).toMatch(/^(?:the response of )?Acme ID [\w ';(),-]+$/)
     expect(all.warnings).toHaveLength(1)
     expect(countOf(all, 'session')).toBe(0)
   })
@@ -168,12 +168,12 @@ describe('an ID token', () => {
     ['that is not valid yet', /"nbf"/, { claims: { ...zoe, nbf: now + 120 } }],
     ['that never expires', /"exp"/, { claims: { ...zoe, exp: undefined } }],
     ['without a subject', /"sub"/, { claims: { ...zoe, sub: undefined } }],
-    ['with a long subject', /no usable text/, { claims: { ...zoe, sub: 's'.repeat(256) } }],
+    ['with a long subject', /not a usable string/, { claims: { ...zoe, sub: 's'.repeat(256) } }],
   ] as [string, RegExp, Partial<ProviderBehaviour>][])('%s is rejected', async (_, reason, behaviour) => {
     await using all = await setUp()
     Object.assign(all.behaviour, behaviour)
     expect(await refusalOf(all)).toBe(
-      "what the sign-in of Acme ID answers can not be trusted; the server's log says why",
+      'the response of Acme ID to the sign-in cannot be trusted; see the server log for the reason',
     )
     expect([countOf(all, 'identity'), countOf(all, 'session')]).toEqual([0, 0])
     expect(all.warnings).toEqual([expect.stringMatching(reason)])
@@ -187,6 +187,6 @@ describe('an ID token', () => {
     all.clock.advance(1000 * HOUR_MS)
     await signInAs(all, zoe)
     all.behaviour.claims = { ...zoe, exp: now + 60 }
-    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(await refusalOf(all)).toContain('cannot be trusted')
   })
 })

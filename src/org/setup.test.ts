@@ -59,7 +59,7 @@ describe('a valid setup token', () => {
     await run()
     await expect(run({ email: 'bob@example.com' })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'an owner exists already',
+      message: 'an owner already exists',
     })
     // The token remains unusable even after the owner was deleted.
     db.exec('DELETE FROM org; DELETE FROM user')

@@ -143,7 +143,7 @@ describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', 
     const { orgId, apiKey } = JSON.parse(made.stdout)
     const again = await run(init)
     expect(again.code).not.toBe(0)
-    expect(again.stderr).toContain('an owner exists already')
+    expect(again.stderr).toContain('an owner already exists')
 
     let server: Server = await start()
     try {
