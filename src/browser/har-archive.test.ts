@@ -79,12 +79,12 @@ describe('a HAR archive', () => {
     ]
     expect(await bodiesOf(files)).toEqual([
       'en=a',
-      'it is in the attachment "none.dat", which is not in the archive',
+      'stored in the attachment "none.dat", which is not in the archive',
       'H4sIAA==',
-      `its attachment "big.dat" is larger than ${MAX_ATTACHMENT_BYTES} bytes`,
-      'its attachment "secret.dat" is encrypted',
-      'it is missing from the recording',
-      'it is missing from the recording',
+      `the attachment "big.dat" is larger than ${MAX_ATTACHMENT_BYTES} bytes`,
+      'the attachment "secret.dat" is encrypted',
+      'missing from the recording',
+      'missing from the recording',
       'en=a',
     ])
   })
@@ -163,7 +163,7 @@ describe('a HAR archive', () => {
     ]
     const reasons = (await bodiesOf(files)).map((body) => (body === content ? 'read' : body))
     expect(reasons.slice(0, 3)).toEqual(['read', 'read', 'read'])
-    for (const reason of reasons.slice(3)) expect(reason).toContain('is beyond the limit for all attachments')
+    for (const reason of reasons.slice(3)) expect(reason).toContain('exceeds the limit for all attachments')
   })
 
   test('unpacks nothing beyond the total limit for attachments', async () => {
@@ -173,7 +173,7 @@ describe('a HAR archive', () => {
       { name: 'b', content: 'x'.repeat(10), claimedPackedBytes: 1 },
     ]
     const reasons = await bodiesOf(files, { ...LIMITS, attachmentBytes: 15 })
-    expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" is beyond the limit for all attachments'])
+    expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" exceeds the limit for all attachments'])
   })
 
   test('that is truncated or modified anywhere is read or rejected without any other error', async () => {

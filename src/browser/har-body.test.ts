@@ -23,9 +23,9 @@ function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): st
   return readBody(request?.hit ?? {}).text
 }
 
-const MISSING = 'missing: it is missing from the recording'
-const NAMELESS = `${MISSING}, and the URL names no event`
-const DAMAGED = 'missing: the recording has damaged its binary data by storing it as text'
+const MISSING = 'missing: missing from the recording'
+const NAMELESS = `${MISSING}, and the URL does not name an event`
+const DAMAGED = 'missing: damaged, because binary data was recorded as text'
 const text = (value: string, more = {}) => ({ mimeType: 'text/plain', text: value, ...more })
 
 describe('a body that may be missing', () => {
@@ -45,9 +45,9 @@ describe('a body that may be missing', () => {
     [
       'the recorder reports that it is truncated',
       { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
-      'missing: the recording has only part of it',
+      'missing: only a part was recorded',
     ],
-    ['it is truncated', { bodySize: 82, postData: text('en=scroll') }, 'missing: the recording has only 9 of 82 bytes'],
+    ['it is truncated', { bodySize: 82, postData: text('en=scroll') }, 'missing: only 9 of 82 bytes were recorded'],
     ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
     ['the event is in it, without any sign of it', { url: GA4 }, NAMELESS],
     ['the event is in the URL', { url: `${GA4}&en=scroll`, bodySize: 0 }, null],
@@ -55,7 +55,7 @@ describe('a body that may be missing', () => {
     [
       'the attachment is elsewhere',
       { postData: text('', { _file: 'a.dat' }) },
-      'missing: it is in the attachment "a.dat", which is not part of the HAR',
+      'missing: stored in the attachment "a.dat", which is not part of the HAR',
     ],
     ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
   ])('is reported or returned as expected when %s', (_, sent, expected) => {
@@ -129,7 +129,7 @@ describe('a recorded body', () => {
   })
 
   test('that was replaced by binary data is reported when the URL names no event', () => {
-    const inPlace = 'missing: the recording has unreadable binary data instead, and the URL names no event'
+    const inPlace = 'missing: recorded as unreadable binary data, and the URL does not name an event'
     const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('base64'), { encoding: 'base64' }) })).toBe(inPlace)

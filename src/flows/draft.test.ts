@@ -117,7 +117,7 @@ test('a request without its body yields no event, but its page is included', () 
   const sent = entry('02', collect, { pageref: 'p1' })
   const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]
   const found = sightingsOfHar({ log: { pages: [{ id: 'p1', title: `${SHOP}/` }], entries } }, 'har')
-  const reason = 'it is missing from the recording (9 bytes were sent)'
+  const reason = 'missing from the recording (9 bytes were sent)'
   expect(draftOf(found, 'har', PLAIN_PRIVACY)).toMatchObject({
     recording: { steps: [{ url: `${SHOP}/` }] },
     expectations: [],
@@ -126,5 +126,5 @@ test('a request without its body yields no event, but its page is included', () 
 })
 
 test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is not a HAR', (value) => {
-  expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR, log.entries is missing')
+  expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR: log.entries is missing')
 })

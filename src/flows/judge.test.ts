@@ -145,7 +145,7 @@ describe('findings of a run', () => {
     [
       'an event that must not come',
       { events: [purchase()], expectations: [{ event: 'purchase', max: 0 }] },
-      [['unexpected', 2, `${GA4} purchase fired once in step 3, Click “Buy”, where it must not`]],
+      [['unexpected', 2, `${GA4} purchase fired once in step 3, Click “Buy”, where it should not`]],
     ],
     [
       'too many',

@@ -119,7 +119,7 @@ test.each<[RecordedStep, string]>([
   [{ type: 'hover', selectors: [`aria/[name="Pay"][role="button"]`] }, 'Point at “Pay”'],
   [{ type: 'scroll' }, 'Scroll the page'],
   [{ type: 'keyUp', key: ' ' }, 'Release the key Space'],
-  [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to be gone'],
+  [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to disappear'],
   [{ type: 'click', selectors: [`text/${'long '.repeat(100)}`] }, `Click “${'long '.repeat(16).slice(0, 79)}…”`],
 ])('the title of %j is: %s', (step, words) => {
   expect(titleOf(step)).toBe(words)

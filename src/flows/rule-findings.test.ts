@@ -33,7 +33,7 @@ describe('findings of active rules', () => {
       {
         ...{ kind: 'rule', step: 1, vendor: 'Google Analytics 4', event: 'purchase' },
         sentence:
-          'Google Analytics 4 purchase breaks the alert “Order has a number” in step 2, Click “Buy”: it had no `id`',
+          'Google Analytics 4 purchase triggers the alert “Order has a number” in step 2, Click “Buy”: it had no `id`',
         ...{ expected: 'no event that breaks the rule', observed: 'no `id`' },
       },
     ])

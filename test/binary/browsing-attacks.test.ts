@@ -87,7 +87,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
   test.each([
     ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
     ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
-    ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml contains no page that may be visited/],
+    ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml contains no page that can be visited/],
   ])('regardless of proxy environment variables, %s reaches no private address', async (_, input, reason) => {
     const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
     const absolute = {
@@ -165,7 +165,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     const get = (path: string) => fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })
     const har = await (await get(paths.har)).text()
     expect(har.length).toBeWithin(15_000_000, 20_500_000)
-    expect(har).toContain(`Cut to 256000 of ${POST_BYTES} bytes`)
+    expect(har).toContain(`Truncated to 256000 of ${POST_BYTES} bytes`)
     expect(har).toContain('the HAR is full')
     expect(har).not.toContain('x'.repeat(256_001))
 

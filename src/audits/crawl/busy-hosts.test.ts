@@ -49,7 +49,7 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     {
       statuses: [429, 429, 429],
       pauses: Array(9).fill(0),
-      why: ['shop.example answered with status 429 for 3 addresses in a row'],
+      why: ['shop.example responded with status 429 for 3 URLs in a row'],
     },
   ],
   [
@@ -57,7 +57,7 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
       ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },
-      why: ['shop.example answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s'],
+      why: ['shop.example responded with status 503 for 3 URLs in a row, and requests a delay of 3600 s'],
     },
   ],
 ])('a crawl has the expected statuses, pauses and reasons for %s', async (_name, addresses, outcome) => {

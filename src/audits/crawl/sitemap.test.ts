@@ -76,7 +76,7 @@ test('reading stops when enough URLs were found', async () => {
 })
 
 test.each<[string, Files[string], RegExp]>([
-  ['is not there', 404, /^it answered with status 404$/],
+  ['is not there', 404, /^it responded with status 404$/],
   ['has a broken gzip', gzipSync(urlset(SITE)).subarray(0, 40), /./],
   ['grows beyond its limit when unpacked', gzipSync(Buffer.alloc(51 * 1024 * 1024, ' ')), /./],
 ])('the reason is returned when the sitemap %s', async (_what, file, fault) => {
