@@ -173,7 +173,7 @@ describe('a HAR archive', () => {
       { name: 'b', content: 'x'.repeat(10), claimedPackedBytes: 1 },
     ]
     const reasons = await bodiesOf(files, { ...LIMITS, attachmentBytes: 15 })
-    expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" exceeds the limit for all attachments'])
+    expect(reasons).toEqual(['x'.repeat(10), 'the attachment "b" exceeds the limit for all attachments'])
   })
 
   test('that is truncated or modified anywhere is read or rejected without any other error', async () => {

@@ -44,11 +44,11 @@ const refused: [what: string, steps: unknown, message: string][] = [
   ['a frame by name', [{ ...click, frame: ['pay'] }], 'recording.steps[0].frame[0]: must be a whole number'],
   ['an unknown button', [{ ...click, button: 'left' }], 'recording.steps[0].button: must be one of primary'],
   ['no address', [{ type: 'navigate' }], 'recording.steps[0].url: is missing'],
-  ['a file', [{ type: 'navigate', url: 'file:///etc/passwd' }], 'recording.steps[0].url: must be an address'],
-  ['a script', [{ type: 'navigate', url: 'javascript:alert(1)' }], 'recording.steps[0].url: must be an address'],
+  ['a file', [{ type: 'navigate', url: 'file:///etc/passwd' }], 'recording.steps[0].url: must be a URL'],
+  ['a script', [{ type: 'navigate', url: 'javascript:alert(1)' }], 'recording.steps[0].url: must be a URL'],
   ['a page of Chrome', [{ type: 'navigate', url: 'chrome://new-tab-page/' }], 'recording.steps[0].url: must be'],
-  ['half an address', [{ type: 'navigate', url: 'https://' }], 'recording.steps[0].url: must be an address'],
-  ['a tab of a file', [{ ...click, target: 'file:///x' }], 'recording.steps[0].target: must be an address'],
+  ['half an address', [{ type: 'navigate', url: 'https://' }], 'recording.steps[0].url: must be a URL'],
+  ['a tab of a file', [{ ...click, target: 'file:///x' }], 'recording.steps[0].target: must be a URL'],
   ['no value', [{ type: 'change', selectors: ['#it'] }], 'recording.steps[0].value: is missing'],
   ['no key', [{ type: 'keyDown' }], 'recording.steps[0].key: is missing'],
   ['a timeout of 0', [{ ...click, timeout: 0 }], 'recording.steps[0].timeout: must be at least 1'],
@@ -92,7 +92,7 @@ describe('the start page', () => {
   })
 
   test('is rejected when it is not a URL, or when the recording opens no page', () => {
-    expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be an address')
+    expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be a URL')
     expect(() => withStartUrl({ title: '', steps: [click] }, 'https://a.example/')).toThrow('startUrl: the recording')
   })
 })

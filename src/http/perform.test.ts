@@ -101,7 +101,7 @@ describe('a route that writes', () => {
   test('does not support dry runs when it is asynchronous', () => {
     const { perform, rows, write } = setUp()
     const later = write('edit', { asynchronous: true })
-    expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow("can't be tried")
+    expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow('does not support dry runs')
     expect(rows()).toEqual([])
   })
 })

@@ -38,7 +38,7 @@ test('any claims result in a user that can be stored', () => {
 test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])(
   'the subject %j is rejected',
   (sub) => {
-    expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
+    expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('not a usable string')
   },
 )
 
