@@ -51,7 +51,7 @@ describe('a HAR archive', () => {
       ],
     ],
     [
-      'made by macOS',
+      'created by macOS',
       [
         { name: 'x.har', content: harWith('a.dat') },
         { name: '__MACOSX/._x.har', content: 'x' },
@@ -105,7 +105,7 @@ describe('a HAR archive', () => {
     ['without a HAR', [{ name: 'a.txt', content: 'x' }], 'contains no .har file'],
     ['without anything', [], 'contains no .har file'],
     [
-      'with two',
+      'with two HARs',
       [
         { name: 'a.har', content: '{}' },
         { name: 'b.har', content: '{}' },
@@ -114,11 +114,11 @@ describe('a HAR archive', () => {
     ],
     ['whose HAR is not JSON', [{ name: 'a.har', content: 'x' }], '"a.har" is not valid JSON'],
     [
-      'that leaves its folder',
+      'with a path that leaves the folder',
       [{ name: '../a.har', content: '{}' }],
       'is not a readable ZIP archive: invalid relative path',
     ],
-    ['that is absolute', [{ name: '/a.har', content: '{}' }], 'is not a readable ZIP archive: absolute path'],
+    ['with an absolute path', [{ name: '/a.har', content: '{}' }], 'is not a readable ZIP archive: absolute path'],
     ['whose HAR is encrypted', [{ name: 'a.har', content: '{}', isEncrypted: true }], '"a.har" is encrypted'],
     [
       'whose HAR is too large',
@@ -136,7 +136,7 @@ describe('a HAR archive', () => {
       '"a.har" is damaged',
     ],
     [
-      'whose HAR is a bomb that claims a smaller packed size',
+      'whose HAR is a bomb that claims a smaller compressed size',
       [{ name: 'a.har', content: ' '.repeat(3 * MIB), claimedPackedBytes: 3 * MIB }],
       '"a.har" is damaged',
     ],

@@ -17,7 +17,7 @@ interface Har {
 const har = (requests: SeenRequest[]) => harOf(requests) as Har
 
 test.each([
-  ['as long as it may be', 'a'.repeat(MAX_BODY_BYTES), MAX_BODY_BYTES, null],
+  ['the maximum length', 'a'.repeat(MAX_BODY_BYTES), MAX_BODY_BYTES, null],
   [
     'one byte longer',
     'a'.repeat(MAX_BODY_BYTES + 1),
@@ -25,7 +25,7 @@ test.each([
     `Truncated to 256000 of ${MAX_BODY_BYTES + 1} bytes`,
   ],
   [
-    'cut within a character',
+    'truncated within a character',
     `a${'é'.repeat(MAX_BODY_BYTES)}`,
     MAX_BODY_BYTES - 1,
     'Truncated to 256000 of 512001 bytes',

@@ -139,12 +139,16 @@ describe('a draft from an archive', () => {
   })
 
   test.each([
-    ['an empty text', '', 'harZip: is not a readable ZIP archive'],
-    ['no base64', '{"log":{}}', 'harZip: must be base64'],
-    ['no archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
+    ['an empty string', '', 'harZip: is not a readable ZIP archive'],
+    ['not base64', '{"log":{}}', 'harZip: must be base64'],
+    ['not an archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
     ['no HAR', base64({ name: 'a.txt', content: '' }), 'harZip: contains no .har file'],
     ['another file', base64({ name: 'a.har', content: '{}' }), 'harZip: is not a HAR: log.entries is missing'],
-    ['a file outside', base64({ name: '../a.har', content: '{}' }), 'harZip: is not a readable ZIP archive'],
+    [
+      'a file outside the archive',
+      base64({ name: '../a.har', content: '{}' }),
+      'harZip: is not a readable ZIP archive',
+    ],
     ['a bomb', base64({ name: 'a.har', content: ' '.repeat(30_000_000) }), 'harZip: "a.har" unpacks to more than 200'],
     ['a larger bomb', base64({ name: 'a.har', content: ' '.repeat(40_000_000) }), 'harZip: "a.har" is larger than'],
     [

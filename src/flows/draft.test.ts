@@ -39,7 +39,7 @@ describe('a draft from sightings', () => {
       ['0 page_view', '1 view_cart'],
     ],
     [
-      'an event of the page that was left',
+      'an event from the previous page',
       [seen(0, '/'), seen(9000, '/cart', 'view_cart'), seen(9100, '/', 'left'), seen(9200, '/cart', 'more')],
       ['/', '/cart'],
       ['1 view_cart', '0 left', '1 more'],
@@ -47,12 +47,12 @@ describe('a draft from sightings', () => {
     ['the same page later', [seen(0, '/'), seen(5000, '/cart'), seen(60_000, '/')], ['/', '/cart', '/'], []],
     ['no page', [seen(0, '/'), seen(1, null, 'purchase')], ['/'], []],
     [
-      'an address with a person',
+      'a URL with personal data',
       [seen(0, '/'), seen(5000, '/u/ann@example.com', 'x'), seen(6000, '/b')],
       ['/', '/b'],
       [],
     ],
-    ['one that is masked', [seen(0, '/'), seen(5000, '/u/a***@e***.com', 'x')], ['/'], []],
+    ['a masked URL', [seen(0, '/'), seen(5000, '/u/a***@e***.com', 'x')], ['/'], []],
     [
       'a query',
       [seen(0, '/?id=7&gclid=x&utm_source=mail&mail=ann@example.com&s=0123456789012345678901234567890123456789x')],

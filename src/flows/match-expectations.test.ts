@@ -47,13 +47,13 @@ describe('expectation matching', () => {
       true,
     ],
     [
-      'an answer that failed',
+      'a failed response',
       { event: 'purchase', data: [{ parameter: '$status', op: 'equals', values: ['ok'] }] },
       [{ ...purchase, status: 500 }],
       false,
     ],
     [
-      'one answered here',
+      'a request answered by the browser',
       { event: 'purchase', data: [{ parameter: '$status', op: 'equals', values: ['ok'] }] },
       [{ ...purchase, answered: true }],
       true,
@@ -62,8 +62,8 @@ describe('expectation matching', () => {
     ['min', { event: 'purchase', min: 2 }, [purchase, purchase], true],
     ['the step', { event: 'purchase', step: 3 }, [{ ...purchase, step: 3 }], true],
     ['another step', { event: 'purchase', step: 3 }, [{ ...purchase, step: 4 }], false],
-    ['max 0 waits for nothing', { event: 'purchase', max: 0 }, [], true],
-    ['min 0 waits for nothing', { event: 'purchase', min: 0 }, [], true],
+    ['max 0 does not wait', { event: 'purchase', max: 0 }, [], true],
+    ['min 0 does not wait', { event: 'purchase', min: 0 }, [], true],
   ])('is correct for the case: %s', (_name, expectation, events, met) => {
     expect(isUnmet(expectation, ...events)).toBe(!met)
   })

@@ -115,17 +115,17 @@ describe('a role', () => {
 /** Rejected bodies of a caller with permission, and the expected errors. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
   ['not JSON', '{broken', {}, 400, 'body: is not valid JSON'],
-  ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
+  ['another content type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
   ['a form', 'n=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
-  ['what does not fit', '{"n": "x"}', {}, 400, 'n: must be a whole number'],
+  ['a value that does not match the schema', '{"n": "x"}', {}, 400, 'n: must be a whole number'],
   ['a fraction', '{"n": 1.5}', {}, 400, 'n: must be a whole number'],
-  ['a field too many', '{"n": 1, "m": 1}', {}, 400, 'm: there is no such field'],
+  ['an unknown field', '{"n": 1, "m": 1}', {}, 400, 'm: there is no such field'],
   ['a list', '[]', {}, 400, 'body: must be an object'],
   ['nothing', undefined, {}, 400, 'body: '],
-  ['an empty text', '', {}, 400, 'body: '],
-  ['too much', `{"n": 1, "pad": "${'x'.repeat(65_536)}"}`, {}, 413, 'body: is larger than 65536 bytes'],
+  ['an empty string', '', {}, 400, 'body: '],
+  ['a body that is too large', `{"n": 1, "pad": "${'x'.repeat(65_536)}"}`, {}, 413, 'body: is larger than 65536 bytes'],
   ['half a character', '{"n": 1, "deep": ["\\ud800"]}', {}, 400, 'deep[0]: '],
-  ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: has a NUL'],
+  ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: contains a NUL'],
 ]
 
 describe('an invalid body', () => {

@@ -43,7 +43,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
 /** A data folder that already has users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
-  if (!people) throw new Error('no people')
+  if (!people) throw new Error('no users')
   return { ...rest, people }
 }
 

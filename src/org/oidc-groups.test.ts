@@ -179,14 +179,14 @@ describe('unknown groups cause the sign-in to fail without changes', () => {
     ['a redirect', () => Response.redirect(ELSEWHERE, 302)],
     ['nothing', () => new Response(null, { status: 200 })],
     ['not JSON', () => new Response('{', { status: 200 })],
-    ['another form', () => Response.json({ value: { id: STAFF } })],
+    ['an unexpected format', () => Response.json({ value: { id: STAFF } })],
     ['a list', () => Response.json([entry(STAFF)])],
     ['a next page elsewhere', page(ELSEWHERE)],
     ['a next page without TLS', page('http://graph.microsoft.com/v1.0/me')],
     ['a next page with a password', page('https://a:b@graph.microsoft.com/v1.0/me')],
     ['a next page that is not a URL', page('/v1.0/me')],
     ['a next page that is not a string', page(7)],
-    ['pages without an end', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
+    ['endless pages', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
   ])('if Graph responds with %s', async (_, answer) => {
     const set = await setUpOverage()
     await using _all = set.all

@@ -201,7 +201,7 @@ describe('the callback', () => {
       'Acme ID requires you to choose an account there; start again',
     ],
     [
-      'a missing consent',
+      'missing consent',
       { error: 'consent_required' },
       'Acme ID requires your consent or that of your administrator; start again',
     ],
@@ -215,19 +215,19 @@ describe('the callback', () => {
       ],
     ),
     ['an unknown code', { error: 'no_way' }, 'Acme ID refused the sign-in (no_way)'],
-    ['an inherited name', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
+    ['the name of an inherited property', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
     [
       'a custom error',
       { error: '<b>no</b>', error_description: 'a\nb' },
       'Acme ID refused the sign-in (without a reason)',
     ],
     [
-      'neither code nor error',
+      'neither a code nor an error',
       {},
       'the response of Acme ID to the sign-in cannot be trusted; see the server log for the reason',
     ],
-    ['the issuer of another', { code: 'x', iss: 'https://evil.example' }, 'cannot be trusted'],
-    ['a token in the address', { code: 'x', id_token: 'x' }, 'cannot be trusted'],
+    ['the issuer of another provider', { code: 'x', iss: 'https://evil.example' }, 'cannot be trusted'],
+    ['a token in the URL', { code: 'x', id_token: 'x' }, 'cannot be trusted'],
   ])('with %s shows an error message', async (_, refusal, message) => {
     await using all = await setUp()
     all.behaviour.refusal = refusal

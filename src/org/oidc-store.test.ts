@@ -207,16 +207,16 @@ describe('an e-mail address', () => {
   test.each<[string, JWTPayload, string]>([
     ['missing', { email: undefined }, 'the company did not provide your e-mail address'],
     ['empty', { email: ' ' }, 'the company did not provide your e-mail address'],
-    ['no text', { email: 7 }, 'the company did not provide your e-mail address'],
+    ['not a string', { email: 7 }, 'the company did not provide your e-mail address'],
     ['with a NUL', { email: 'a\0@example.com' }, 'the company did not provide your e-mail address'],
     ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
-    ['taken, and not confirmed', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
+    ['taken, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
-      'used in another case, and not confirmed',
+      'used in another letter case, and not verified',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
-    ['used, and confirmed by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+    ['used, and verified by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
   ])('that is %s is rejected', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')

@@ -64,7 +64,7 @@ describe('a failing provider', () => {
   })
 
   test.each<[string, () => Response | Promise<Response>]>([
-    ['that never answers', () => new Promise<Response>(() => undefined)],
+    ['that never responds', () => new Promise<Response>(() => undefined)],
     [
       'that stops in the middle',
       () => new Response(new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('{')) })),
@@ -104,9 +104,9 @@ describe('a failing provider', () => {
   })
 
   test.each<[string, Record<string, unknown>]>([
-    ['without a place to send people', { authorization_endpoint: undefined }],
-    ['with one that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
-    ['with one that is not a string', { authorization_endpoint: { toString: 1 } }],
+    ['without an authorization endpoint', { authorization_endpoint: undefined }],
+    ['with a script as the authorization endpoint', { authorization_endpoint: 'javascript:alert(1)' }],
+    ['with an authorization endpoint that is not a string', { authorization_endpoint: { toString: 1 } }],
   ])('a discovery document %s causes a 502', async (_, metadata) => {
     await using all = await setUp()
     all.behaviour.metadata = metadata
@@ -116,9 +116,9 @@ describe('a failing provider', () => {
   test.each<[string, string, () => Response]>([
     ['/token', 'a page', () => new Response('<h1>', { headers: { 'content-type': 'text/html' } })],
     ['/token', 'no ID token', () => Response.json({ access_token: 'a', token_type: 'bearer' })],
-    ['/token', 'a half ID token', () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' })],
-    ['/token', 'an odd error', () => Response.json({ error: { toString: 1 } }, { status: 400 })],
-    ['/token', 'an error with much text', () => Response.json({ error: 'x\n<script>' }, { status: 400 })],
+    ['/token', 'half an ID token', () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' })],
+    ['/token', 'an invalid error', () => Response.json({ error: { toString: 1 } }, { status: 400 })],
+    ['/token', 'an error with unsafe text', () => Response.json({ error: 'x\n<script>' }, { status: 400 })],
     ['/token', 'a redirect', () => Response.redirect('https://evil.example', 302)],
     ['/token', '500', () => new Response('oops', { status: 500 })],
     ['/jwks', 'no keys', () => Response.json({ keys: [] })],

@@ -102,8 +102,8 @@ describe('a valid setup token', () => {
 describe('an invalid setup token creates nothing', () => {
   const cases: [string, (token: string) => string][] = [
     ['another', () => newSetupToken().secret],
-    ['cut short', (token) => token.slice(0, -1)],
-    ['in another case', (token) => token.toUpperCase()],
+    ['truncated', (token) => token.slice(0, -1)],
+    ['in upper case', (token) => token.toUpperCase()],
     ['its hash', (token) => secretHash(token).toString('hex')],
   ]
   test.each(cases)('%s', async (_name, change) => {

@@ -149,7 +149,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [], error: expect.stringMatching(/map\.xml can't be read: host turning\.test resolves to a loopback/) },
   ],
   [
-    'a file of a sitemap, the second time',
+    'a second redirect of a sitemap file',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/index.xml', 'turning.test') },
     { pages: [], error: expect.stringMatching(/index\.xml contains no page that can be visited/) },
