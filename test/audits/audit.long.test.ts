@@ -147,7 +147,7 @@ const runnerOf = () =>
 
 test.each<[string, () => number, RegExp]>([
   ['browser', chromiumOf, /^the browser ended \(SIGKILL\)$/],
-  ['process of the browser', runnerOf, /^the browser process ended \(SIGKILL\)$/],
+  ['browser process', runnerOf, /^the browser process ended \(SIGKILL\)$/],
 ])(
   'a %s killed during a crawl ends the audit with partial results, and the next audit is complete',
   async (what, find, why) => {

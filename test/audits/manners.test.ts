@@ -149,7 +149,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [], error: expect.stringMatching(/map\.xml can't be read: host turning\.test resolves to a loopback/) },
   ],
   [
-    'a second redirect of a sitemap file',
+    'a sitemap file, on the second request',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/index.xml', 'turning.test') },
     { pages: [], error: expect.stringMatching(/index\.xml contains no page that can be visited/) },
@@ -161,13 +161,13 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [['/', null, expect.stringContaining(CANT)]], error: null },
   ],
   [
-    'robots.txt behind a sitemap',
+    'robots.txt after a sitemap',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/map.xml', 'turning.test') },
     { pages: [], error: expect.stringContaining(`No page could be visited: ${CANT}`) },
   ],
   [
-    'a page behind robots.txt',
+    'a page after robots.txt',
     ['127.0.0.1', '127.0.0.2'],
     { startUrls: [at('/', 'turning.test')] },
     { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },

@@ -158,18 +158,18 @@ describe('a page that responds with an error', () => {
     ['fails', asked('/missing'), /^the page http:.*\/missing responded with 404 Not Found$/],
     ['fails without a body', asked('/empty'), /^the page http:.*\/empty responded with 404 Not Found$/],
     [
-      'fails when it is broken',
+      'fails for a server error',
       asked('/broken'),
       /^the page http:.*\/broken responded with 500 Internal Server Error$/,
     ],
-    ['passes when the recording says so', asked('/missing', 404), null],
-    ['passes without a body when the recording says so', asked('/empty', 404), null],
+    ['passes when the recording expects the status', asked('/missing', 404), null],
+    ['passes without a body when the recording expects the status', asked('/empty', 404), null],
     [
-      'fails when it is another error',
+      'fails for a status other than the expected one',
       asked('/broken', 404),
       /responded with 500 Internal Server Error instead of 404$/,
     ],
-    ['fails when it is none', asked('/to', 404), /\/to answered 200 OK instead of 404$/],
+    ['fails for a page without an error', asked('/to', 404), /\/to responded with 200 OK instead of 404$/],
   ]
   test.each(CASES)('%s', async (_, step, fault) => {
     const { steps } = await walking.walked([step])
