@@ -120,7 +120,7 @@ const PageSchema = Closed(
       Closed({ vendor: Type.String(), event: Type.String(), account: Nullable(Type.String()), count: Int() }),
       { description: 'Events that fired; with `compare`: after consent' },
     ),
-    missing: Type.Array(VendorEventSchema, { description: 'Expected events that did not fire as expected' }),
+    missing: Type.Array(VendorEventSchema, { description: 'Expected events that did not fire, or not as specified' }),
     duplicates: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
       description: 'Events sent more than once with the same data',
     }),

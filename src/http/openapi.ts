@@ -73,7 +73,7 @@ const REFUSALS: Record<ErrorCode, [name: string, description: string, example: s
   invalid: [
     'BadRequest',
     'The body, query or path does not match its schema, or the caller belongs to several organizations and the request does not specify one in `X-Org-Id` (the message lists their ids)',
-    'alerts[3].period: "soon" is no period; expected one such as 15m, 1h or daily',
+    'query.limit: must be at most 200',
   ],
   unauthorized: [
     'Unauthorized',

@@ -10,8 +10,8 @@ export const AuditEntrySchema = Closed(
   {
     id: Type.String(),
     at: InstantSchema,
-    act: Type.String({ description: 'The `operationId` of what was called, or `signIn`, `signInFailed`' }),
-    userId: Nullable(Type.String({ description: 'The `operationId` of the call, or `signIn` or `signInFailed`' })),
+    act: Type.String({ description: 'The `operationId` of the call, or `signIn` or `signInFailed`' }),
+    userId: Nullable(Type.String({ description: 'User who acted; null when unknown' })),
     email: Nullable(Type.String({ description: 'Current e-mail address of this user' })),
     keyId: Nullable(Type.String({ description: 'API key that was used; null for a session' })),
     address: Nullable(Type.String({ description: 'IP address of the request' })),

@@ -153,7 +153,7 @@ function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
   const sealed = endSessionUrl === null ? null : box.seal(endSessionUrl)
   return tx(db, () => {
     const member = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, userId)
-    if (!member) throw new AppError('forbidden', 'the user is no longer a member of the organization')
+    if (!member) throw new AppError('forbidden', 'the user no longer belongs to the organization')
     const { address, userAgent } = origin
     auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
     return signedIn(db, openSession(db, clock, userId, 'oidc', sealed), userId)

@@ -20,7 +20,7 @@ export interface Org {
 
 const PiiPatternSchema = Closed({
   name: Text(1, 40, {
-    description: 'Kind that its findings have: 1 to 40 characters a-z, 0-9 and _, not a built-in kind',
+    description: 'Kind of its findings: 1 to 40 characters from a-z, 0-9 and _; must not be a built-in kind',
     examples: ['employee'],
   }),
   pattern: Text(1, 1000, { description: 'Pattern (RE2), matched anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
