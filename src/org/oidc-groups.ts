@@ -89,7 +89,7 @@ export async function groupsFromGraph(
 ): Promise<string[]> {
   const unknown = (problem: string, remedy: string, detail: string) =>
     new UnknownGroups(
-      `${name} did not send your groups: there are too many to fit into its token (groups overage)${problem}.` +
+      `${name} did not send your groups: there are too many to fit into its token (groups overage)${problem}. ` +
         `Your membership is unchanged. An administrator of ${name} must limit the groups claim of this application to ` +
         `the groups that are assigned to the application${remedy}`,
       `groups overage: ${detail}`,

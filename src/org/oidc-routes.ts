@@ -133,7 +133,7 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       tag: 'Sign-in',
       summary: 'Open a session with the code from single sign-on',
       description:
-        `A browser starts at \`GET ${PATH}/start\` and returns to the start page with \`#signin=<code>\`, which is valid once` +
+        `A browser starts at \`GET ${PATH}/start\` and returns to the start page with \`#signin=<code>\`, which is valid once ` +
         'within one minute, or with `#signin-error=<sentence>`.',
       refusals: ['unauthorized', 'forbidden', 'notFound', 'rateLimited'],
       body: CodeSchema,
