@@ -30,8 +30,8 @@ export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[
       id: 'setCapture',
       method: 'PUT',
       access: 'configure',
-      summary:
-        'Change the settings of the browser script; omitted fields remain unchanged. Open pages apply the change within an hour',
+      summary: 'Change the settings of the browser script; omitted fields remain unchanged',
+      description: 'Open pages apply the change within an hour.',
       body: CaptureSettingsInputSchema,
       handle({ principal: { orgId }, params: { id }, body }) {
         const before = captureSettings(db, { orgId, id })

@@ -93,8 +93,9 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       tag,
-      summary:
-        'Check whether the server can store events. Returns the ages of the last flush and evaluation, and damaged files; 503 when the disk is full',
+      summary: 'Check whether the server can store events',
+      description:
+        'Returns the ages of the last flush and evaluation, and lists damaged files. 503 when the disk is full.',
       answer: ReadinessSchema,
       handle() {
         const fault = storageFault()
