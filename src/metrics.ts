@@ -75,7 +75,7 @@ export function metricsOf(parts: MetricParts): Metric[] {
     {
       name: 'tagwarden_failing_merges',
       type: 'gauge',
-      help: 'Merges of event files that failed and are tried again later.',
+      help: 'Merges of event files that failed and will be retried.',
       value: warehouse.failingMerges,
     },
     {

@@ -96,7 +96,7 @@ class Reader {
     const length = this.number(sizeOfLength)
     const from = this.at
     this.advance(length)
-    if (this.at > this.bytes.length) throw new RangeError('it is cut off')
+    if (this.at > this.bytes.length) throw new RangeError('it is truncated')
     return new Reader(this.bytes.subarray(from, this.at))
   }
 }

@@ -107,7 +107,7 @@ const placeOf = (url: URL) => `${url.hostname}:${url.port || (DEFAULT_PORTS[url.
 
 function faultFrom(error: unknown): string {
   if (error instanceof AppError) return error.message
-  if (error instanceof DOMException) return `not connected within ${CONNECT_MS / SECOND_MS} s`
+  if (error instanceof DOMException) return `no connection within ${CONNECT_MS / SECOND_MS} s`
   return `the connection failed: ${codeOf(error)}`
 }
 

@@ -17,9 +17,19 @@ interface Har {
 const har = (requests: SeenRequest[]) => harOf(requests) as Har
 
 test.each([
-  ['as long as it may be', 'a'.repeat(MAX_BODY_BYTES), MAX_BODY_BYTES, null],
-  ['one byte longer', 'a'.repeat(MAX_BODY_BYTES + 1), MAX_BODY_BYTES, `Cut to 256000 of ${MAX_BODY_BYTES + 1} bytes`],
-  ['cut within a character', `a${'é'.repeat(MAX_BODY_BYTES)}`, MAX_BODY_BYTES - 1, 'Cut to 256000 of 512001 bytes'],
+  ['the maximum length', 'a'.repeat(MAX_BODY_BYTES), MAX_BODY_BYTES, null],
+  [
+    'one byte longer',
+    'a'.repeat(MAX_BODY_BYTES + 1),
+    MAX_BODY_BYTES,
+    `Truncated to 256000 of ${MAX_BODY_BYTES + 1} bytes`,
+  ],
+  [
+    'truncated within a character',
+    `a${'é'.repeat(MAX_BODY_BYTES)}`,
+    MAX_BODY_BYTES - 1,
+    'Truncated to 256000 of 512001 bytes',
+  ],
 ])('a body is stored with the expected length and comment: %s', (_, body, bytes, comment) => {
   const [entry] = har([request(body)]).log.entries
   const { text = '', comment: said = null } = entry?.request.postData ?? {}
@@ -36,11 +46,11 @@ test('above 20 MB, bodies are omitted first and then requests, with comments', (
   expect(large.log.entries[0]?.request.postData?.text).toBe(body)
   expect(large.log.entries[99]?.request.postData).toMatchObject({
     text: '',
-    comment: `${MAX_BODY_BYTES} bytes are left out: the HAR is full`,
+    comment: `${MAX_BODY_BYTES} bytes are omitted, because the HAR is full`,
   })
   const many = har(Array.from({ length: 30 }, () => request(null, `https://shop.example/?${'q'.repeat(500_000)}`)))
   expect(JSON.stringify(many).length).toBeLessThan(MAX_HAR_BYTES * 1.01)
   expect(many.log.comment).toBe(
-    `${30 - many.log.entries.length} more requests are left out: a HAR has at most 20000000 bytes`,
+    `${30 - many.log.entries.length} more requests are omitted, because a HAR has at most 20000000 bytes`,
   )
 })

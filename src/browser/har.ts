@@ -34,7 +34,7 @@ export function harOf(requests: readonly SeenRequest[]): object {
       pages: [...pages.values()],
       entries,
       ...(leftOut > 0 && {
-        comment: `${leftOut} more requests are left out: a HAR has at most ${MAX_HAR_BYTES} bytes`,
+        comment: `${leftOut} more requests are omitted, because a HAR has at most ${MAX_HAR_BYTES} bytes`,
       }),
     },
   }
@@ -61,7 +61,7 @@ function bodyOf(body: string): ShownBody {
   if (bytes <= MAX_BODY_BYTES) return { text: body, bytes, comment: null }
   // The last character may be incomplete.
   const text = new TextDecoder().decode(Buffer.from(body).subarray(0, MAX_BODY_BYTES), { stream: true })
-  return { text, bytes, comment: `Cut to ${MAX_BODY_BYTES} of ${bytes} bytes` }
+  return { text, bytes, comment: `Truncated to ${MAX_BODY_BYTES} of ${bytes} bytes` }
 }
 
 const LEFT_OUT = Symbol('left out')
@@ -107,7 +107,7 @@ function shownBodyOf({ body, [LEFT_OUT]: isLeftOut }: Shown): ShownBody | null {
   if (body === null) return null
   if (!isLeftOut) return bodyOf(body)
   const bytes = Buffer.byteLength(body)
-  return { text: '', bytes, comment: `${bytes} bytes are left out: the HAR is full` }
+  return { text: '', bytes, comment: `${bytes} bytes are omitted, because the HAR is full` }
 }
 
 function requestOf(request: Shown): object {

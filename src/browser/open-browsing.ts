@@ -89,7 +89,7 @@ export async function openBrowsing(
 
 async function connect(chromium: RunningChromium): Promise<Browser> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`it did not answer within ${START_MS / SECOND_MS} s`)), START_MS)
+  const timer = setTimeout(() => reject(new Error(`it did not respond within ${START_MS / SECOND_MS} s`)), START_MS)
   const gone = chromium.gone.then((why) => {
     throw new Error(why)
   })

@@ -44,7 +44,7 @@ export function trustIn(home: string, pem: string): void {
     using library = openLibrary()
     trustAll(library.nss, folder, pem.match(CERTIFICATE) ?? [])
   } catch (error) {
-    throw new Error(`Chromium could not load the authorities of TAGWARDEN_OUTBOUND_CA: ${messageOf(error)}`)
+    throw new Error(`Chromium could not load the certificates in TAGWARDEN_OUTBOUND_CA: ${messageOf(error)}`)
   }
 }
 

@@ -11,10 +11,10 @@ describe('request interception', () => {
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
     ['an event in a frame', true, COLLECT, { resourceType: 'document' }],
-    ['a page that is navigated to', false, COLLECT, { resourceType: 'document', isPage: true }],
-    ['a preflight of an event', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
-    ['the code of a vendor', false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
-    ['what nobody knows', false, 'https://shop.example/api', {}],
+    ['a page navigation', false, COLLECT, { resourceType: 'document', isPage: true }],
+    ['a preflight request', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
+    ["a vendor's script", false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
+    ['an unknown request', false, 'https://shop.example/api', {}],
   ]
   for (const [name, answered, url, asked] of CASES) {
     test(`${name}: ${answered ? 'answered' : 'leaves'}`, () => {

@@ -33,7 +33,7 @@ export interface WatchOptions {
 export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
   const session = await browser.target().createCDPSession()
   const connection = session.connection()
-  if (!connection) throw new Error('the browser is gone')
+  if (!connection) throw new Error('the browser has closed')
   const watch = new Watch(session, connection, { ...options, mask: (text) => hideCredentials(options.mask(text)) })
   await watch.start(browser)
   return watch.log
@@ -152,7 +152,7 @@ class Watch {
         })
     // Rejects when the page cancelled the request, and when the browser has exited.
     sent.catch(() => {
-      if (!answer) this.responses.fail(request, 'The page cancelled it')
+      if (!answer) this.responses.fail(request, 'The page cancelled the request')
       this.log.end(request)
     })
   }

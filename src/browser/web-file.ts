@@ -53,7 +53,7 @@ export async function readWebFile(url: string, options: WebFileOptions, stopping
     }
   } catch (error) {
     stopping.throwIfAborted()
-    const late = limit.aborted ? `no answer within ${options.limitMs / SECOND_MS} s` : null
+    const late = limit.aborted ? `no response within ${options.limitMs / SECOND_MS} s` : null
     throw new Error(options.browsing.faultOf(at) ?? late ?? messageOf(error), { cause: error })
   }
   throw new Error(`more than ${REDIRECTS_MAX} redirects`)

@@ -139,7 +139,7 @@ test.each([
   ['/t/pt_1', 'GET', 'no such script'],
   ['/t/a/pt_1.js', 'GET', 'no such script'],
   ['/t/', 'GET', 'no such script'],
-  ['/t/pt_1.js', 'POST', 'this route takes GET only'],
+  ['/t/pt_1.js', 'POST', 'only GET is allowed'],
 ])('%s by %s returns 404, which is cached for a minute', async (path, method, error) => {
   const answer = await setUp().ask(path, {}, method)
   expect([answer.status, await answer.json()]).toEqual([404, { error }])

@@ -58,7 +58,7 @@ export class ScriptFiles {
 
   /** Answers a request for a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('this route takes GET only')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('only GET is allowed')
     const file = await this.file(new URL(request.url))
     if (!file) return notFound('no such script')
     return fileResponse(request, file, { ...HEADERS, 'cache-control': `public, max-age=${MAX_AGE_S}` })

@@ -162,8 +162,8 @@ test('a changed setting in Tagwarden is recorded once as a change', async () => 
   expect(titles).toEqual([
     'Events are sent to https://collect.shop.example/api/v1/events',
     'Hostname old.shop.example is denied',
-    'Page views are kept of 50 % of sessions, in development of 100 %',
-    'The browser script captures 10 % of sessions, in development of 100 %',
+    'Page views are kept for 50 % of sessions (in development: 100 %)',
+    'The browser script captures 10 % of sessions (in development: 100 %)',
   ])
 })
 

@@ -281,7 +281,7 @@ describe('an attachment of a HAR entry', () => {
       ['below/b.dat', NOT_NEXT],
       ['./a.dat', NOT_NEXT],
       ['.hidden', NOT_NEXT],
-      ['', /^it is missing from the recording$/],
+      ['', /^missing from the recording$/],
       ['same.dat', 'en=a'],
       ['big.dat', /is larger than 1 MiB$/],
       ['link.dat', NOT_NEXT],

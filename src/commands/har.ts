@@ -57,7 +57,7 @@ function attachmentsNextTo(path: string): AttachmentReader {
     try {
       return attachmentIn(realpathSync(dirname(path)), name)
     } catch {
-      return { fault: `it is in the attachment ${quoted(name)}, which is not next to the HAR file` }
+      return { fault: `stored in the attachment ${quoted(name)}, which is not next to the HAR file` }
     }
   }
 }
@@ -65,9 +65,9 @@ function attachmentsNextTo(path: string): AttachmentReader {
 function attachmentIn(folder: string, name: string): Attachment {
   const isPlain = name === basename(name) && !name.startsWith('.')
   const file = isPlain ? realpathSync(join(folder, name)) : ''
-  if (dirname(file) !== folder) return { fault: `its attachment ${quoted(name)} is not a file next to the HAR file` }
+  if (dirname(file) !== folder) return { fault: `the attachment ${quoted(name)} is not a file next to the HAR file` }
   const stats = statSync(file)
-  if (!stats.isFile()) return { fault: `its attachment ${quoted(name)} is not a file` }
-  if (stats.size > MAX_ATTACHMENT_BYTES) return { fault: `its attachment ${quoted(name)} is larger than 1 MiB` }
+  if (!stats.isFile()) return { fault: `the attachment ${quoted(name)} is not a file` }
+  if (stats.size > MAX_ATTACHMENT_BYTES) return { fault: `the attachment ${quoted(name)} is larger than 1 MiB` }
   return { bytes: readFileSync(file) }
 }

@@ -165,7 +165,7 @@ test('the command sends bodies from attachments, and lists requests with a missi
   await Bun.write(path, JSON.stringify(har))
   await Bun.write(`${folder.path}/a.dat`, 'en=scroll')
   const to = ['--url', collector.url, '--token', 'pt_x']
-  const reason = 'it is in the attachment "b.dat", which is not next to the HAR file'
+  const reason = 'stored in the attachment "b.dat", which is not next to the HAR file'
   const words = await runProgram(['import', 'har', path, ...to])
   expect(words).toMatchObject({ code: 0, stderr: '' })
   expect(words.stdout).toContain('1 request was not sent, because the body is missing:\n')

@@ -35,7 +35,7 @@ describe('the init command', () => {
     db.close()
 
     const again = await runProgram(args(data, '--json'))
-    expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner exists already\n' })
+    expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner already exists\n' })
   })
 
   test('prints text without --json', async () => {

@@ -42,7 +42,7 @@ const IDLE_TIMEOUT_S = 65
 const RETRY_AFTER_S = 1
 const PAUSE_MS = 10
 const NO_HOST = new AppError('invalid', 'host: is no name of a host')
-const TWO_HOSTS = new AppError('invalid', 'host: is there more than once')
+const TWO_HOSTS = new AppError('invalid', 'host: is given more than once')
 const BUSY = new AppError('unavailable', 'the server has too many requests at work', RETRY_AFTER_S)
 
 /**

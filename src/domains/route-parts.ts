@@ -29,8 +29,8 @@ export interface DomainParts {
   changed: () => void
 }
 
-/** `10 % of sessions, in development of 100 %` */
+/** `10 % of sessions (in development: 100 %)` */
 export function sharesText(prod: number, dev: number): string {
   const percent = (share: number) => `${Number((share * 100).toFixed(2))} %`
-  return `${percent(prod)} of sessions, in development of ${percent(dev)}`
+  return `${percent(prod)} of sessions (in development: ${percent(dev)})`
 }

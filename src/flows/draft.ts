@@ -107,7 +107,7 @@ function pageOf(address: string, privacy: Privacy): string | null {
  */
 export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
   const requests = requestsOfHar(har, attachmentOf)
-  if (!requests) throw new AppError('invalid', `${path}: is not a HAR, log.entries is missing`)
+  if (!requests) throw new AppError('invalid', `${path}: is not a HAR: log.entries is missing`)
   return {
     sightings: requests.flatMap(sightingsOf).toSorted((a, b) => a.at - b.at),
     missingBodies: requests.flatMap(missingIn).slice(0, MAX_MISSING),

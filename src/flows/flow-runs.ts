@@ -182,7 +182,7 @@ export class FlowRuns {
       ...{ orgId, task: 'walk', limitMs: timeoutMs + AROUND_WALK_MS, stopping },
       plan: (own) => ({ ...this.planOf(run, kept, version, own), recording, expectations, labels, timeoutMs, folder }),
       onStart() {
-        if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run is gone')
+        if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run no longer exists')
         rmSync(folder, { recursive: true, force: true })
         mkdirSync(folder, { recursive: true, mode: 0o700 })
       },

@@ -16,11 +16,11 @@ const wrong = (expected: string, observed: string) =>
   finding({ kind: 'wrong_data', event: 'purchase', expected, observed })
 
 test.each<[string, Partial<HeadlinedRun>]>([
-  ['All 2 steps passed', { steps: [stepResult(), stepResult({ index: 1 })] }],
+  ['Both steps passed', { steps: [stepResult(), stepResult({ index: 1 })] }],
   ['The only step passed', { steps: [stepResult()] }],
   ['The only step passed; one button found by its text', { steps: [healedBy('#buy button', 'text/Buy')] }],
   [
-    'All 2 steps passed; 2 elements found by their names',
+    'Both steps passed; 2 elements found by their names',
     { steps: [healedBy('#a', 'aria/A'), healedBy('#b', 'aria/B')] },
   ],
   ['The only step passed; one field found another way', { steps: [healedBy('#a', '#b', 'change')] }],
@@ -40,17 +40,17 @@ test.each<[string, Partial<HeadlinedRun>]>([
   ['Add to cart did not fire', { findings: [finding({})] }],
   ['Add to cart fired only once', { findings: [finding({ observed: 'once' })] }],
   ['An event of Meta Pixel did not fire', { findings: [finding({ event: null })] }],
-  ['Add to cart fired where it must not', { findings: [finding({ kind: 'unexpected', expected: 'none' })] }],
+  ['Add to cart fired where it should not', { findings: [finding({ kind: 'unexpected', expected: 'none' })] }],
   [
     'Add to cart fired 3 times',
     { findings: [finding({ kind: 'unexpected', expected: 'at most once', observed: '3 times' })] },
   ],
   ['Add to cart sent twice', { findings: [finding({ kind: 'duplicate', observed: '2 times' })] }],
   [
-    'Add to cart breaks “Value is there”',
+    'Add to cart triggers “Value is there”',
     {
       findings: [
-        finding({ kind: 'rule', sentence: 'x breaks the alert “Value is there” in step 1: it had no `value`' }),
+        finding({ kind: 'rule', sentence: 'x triggers the alert “Value is there” in step 1: it had no `value`' }),
       ],
     },
   ],

@@ -26,8 +26,10 @@ export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
   return capitalized([...outcome, ...healings(steps)].join('; '))
 }
 
-const passed = ({ length }: readonly StepResult[]) =>
-  length === 1 ? 'the only step passed' : `all ${length} steps passed`
+function passed({ length }: readonly StepResult[]): string {
+  if (length === 1) return 'the only step passed'
+  return length === 2 ? 'both steps passed' : `all ${length} steps passed`
+}
 
 /** Describes a finding in a few words, starting in lower case. */
 function faultOf(
@@ -41,11 +43,11 @@ function faultOf(
     case 'wrong_data':
       return `${name} ${dataFault(expected ?? '', observed ?? '')}`
     case 'unexpected':
-      return `${name} fired ${expected === 'none' ? 'where it must not' : (observed ?? 'too often')}`
+      return `${name} fired ${expected === 'none' ? 'where it should not' : (observed ?? 'too often')}`
     case 'duplicate':
       return `${name} sent ${observed === '2 times' ? 'twice' : (observed ?? 'twice')}`
     case 'rule':
-      return `${name} breaks ${/ the alert (“.*”) in step /.exec(sentence)?.[1] ?? 'an alert'}`
+      return `${name} triggers ${/ the alert (“.*”) in step /.exec(sentence)?.[1] ?? 'an alert'}`
     case 'step_failed': {
       if (step === null) return sentence
       const title = steps.find(({ index }) => index === step)?.title

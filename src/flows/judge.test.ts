@@ -34,7 +34,7 @@ const expected: Expectation = {
 describe('findings of a run', () => {
   test.each<[string, Partial<WalkedRun>, [kind: string, step: number | null, sentence: string][]]>([
     ['nothing', { events: [purchase()], expectations: [expected] }, []],
-    ['nothing was expected', { events: [purchase()] }, []],
+    ['no expectations', { events: [purchase()] }, []],
     ['no event', { expectations: [expected] }, [['missing', 2, `${GA4} purchase did not fire in step 3, Click “Buy”`]]],
     [
       'no event in the whole run',
@@ -42,7 +42,7 @@ describe('findings of a run', () => {
       [['missing', null, 'purchase did not fire in the run']],
     ],
     [
-      'no event of a vendor',
+      'no event from a vendor',
       { expectations: [{ vendor: 'Hotjar' }] },
       [['missing', null, 'An event of Hotjar did not fire in the run']],
     ],
@@ -57,37 +57,37 @@ describe('findings of a run', () => {
       [['missing', null, 'purchase fired once in the run, not 2 times']],
     ],
     [
-      'in another step',
+      'an event in another step',
       { events: [purchase({ step: 1 })], expectations: [expected] },
       [['missing', 2, `${GA4} purchase did not fire in step 3, Click “Buy”; it fired in step 2, Click “Red shoes”`]],
     ],
     [
-      'for another account',
+      'an event for another account',
       { events: [purchase()], expectations: [{ event: 'purchase', account: 'G-2' }] },
       [['missing', null, 'purchase for the account G-2 did not fire in the run; it fired for the account G-1']],
     ],
     [
-      'without a parameter',
+      'an event without a parameter',
       { events: [purchase({ params: { cu: 'EUR' } })], expectations: [expected] },
       [['wrong_data', 2, `${GA4} purchase had no \`ep.transaction_id\` in step 3, Click “Buy”`]],
     ],
     [
-      'with another value',
+      'an event with another value',
       { events: [purchase({ params: { cu: 'USD', 'ep.transaction_id': '1' } })], expectations: [expected] },
       [['wrong_data', 2, `${GA4} purchase had "USD" as \`cu\` in step 3, Click “Buy”`]],
     ],
     [
-      'with two faults',
+      'an event with two faults',
       { events: [purchase({ params: { cu: 'USD' } })], expectations: [expected] },
       [['wrong_data', 2, `${GA4} purchase had no \`ep.transaction_id\` and "USD" as \`cu\` in step 3, Click “Buy”`]],
     ],
     [
-      'with an e-mail address for a value',
+      'an e-mail address as the value',
       { events: [purchase({ params: { cu: 'ann@example.com', 'ep.transaction_id': '1' } })], expectations: [expected] },
       [['wrong_data', 2, `${GA4} purchase had "a***@e***.com" as \`cu\` in step 3, Click “Buy”`]],
     ],
     [
-      'on the wrong page',
+      'an event on the wrong page',
       {
         events: [purchase({ path: '/cart' })],
         expectations: [{ event: 'purchase', data: [{ parameter: '$path', op: 'equals', values: ['/thanks'] }] }],
@@ -95,7 +95,7 @@ describe('findings of a run', () => {
       [['wrong_data', 2, `${GA4} purchase had "/cart" as path in step 3, Click “Buy”`]],
     ],
     [
-      'with a blank somewhere',
+      'an event with a blank value somewhere',
       {
         events: [purchase({ params: { a: 'undefined' } })],
         expectations: [{ event: 'purchase', data: [{ parameter: '*', op: 'not_contains', values: ['undefined'] }] }],
@@ -103,12 +103,12 @@ describe('findings of a run', () => {
       [['wrong_data', 2, `${GA4} purchase had a parameter containing "undefined" in step 3, Click “Buy”`]],
     ],
     [
-      'without an address anywhere',
+      'an event without an e-mail address',
       { events: [purchase()], expectations: [{ event: 'purchase', data: [{ parameter: '*', op: 'contains_email' }] }] },
       [['wrong_data', 2, `${GA4} purchase had no e-mail address in a parameter in step 3, Click “Buy”`]],
     ],
     [
-      'without a label',
+      'an event without a label',
       {
         events: [purchase()],
         expectations: [{ event: 'purchase', data: [{ parameter: '$label', op: 'equals', values: ['Checkout'] }] }],
@@ -116,12 +116,12 @@ describe('findings of a run', () => {
       [['wrong_data', 2, `${GA4} purchase had not the label "Checkout" in step 3, Click “Buy”`]],
     ],
     [
-      'of two, the one with fewer faults is meant',
+      'two events, of which the one with fewer faults is meant',
       { events: [purchase({ params: {} }), purchase({ params: { cu: 'EUR' } })], expectations: [expected] },
       [['wrong_data', 2, `${GA4} purchase had no \`ep.transaction_id\` in step 3, Click “Buy”`]],
     ],
     [
-      'one of two that differ in a parameter',
+      'one of two expectations that differ in a parameter',
       {
         events: [purchase({ params: { item: 'a' } })],
         expectations: ['a', 'b'].map((item) => ({
@@ -132,7 +132,7 @@ describe('findings of a run', () => {
       [['missing', null, 'purchase did not fire in the run']],
     ],
     [
-      'one of two demands on the same event',
+      'one of two expectations of the same event',
       {
         events: [purchase({ params: { cu: 'EUR' } })],
         expectations: ['cu', 'ep.transaction_id'].map((parameter) => ({
@@ -143,17 +143,17 @@ describe('findings of a run', () => {
       [['wrong_data', 2, `${GA4} purchase had no \`ep.transaction_id\` in step 3, Click “Buy”`]],
     ],
     [
-      'an event that must not come',
+      'an event that must not fire',
       { events: [purchase()], expectations: [{ event: 'purchase', max: 0 }] },
-      [['unexpected', 2, `${GA4} purchase fired once in step 3, Click “Buy”, where it must not`]],
+      [['unexpected', 2, `${GA4} purchase fired once in step 3, Click “Buy”, where it should not`]],
     ],
     [
-      'too many',
+      'too many events',
       { events: [purchase(), purchase({ params: { cu: 'CHF' } })], expectations: [{ event: 'purchase', max: 1 }] },
       [['unexpected', 2, `${GA4} purchase fired 2 times in the run; expected at most once`]],
     ],
     [
-      'twice the same',
+      'a duplicate event',
       { events: [purchase({ params: { cu: 'EUR', _s: '1' } }), purchase({ params: { cu: 'EUR', _s: '2' } })] },
       [['duplicate', 2, `${GA4} purchase was sent 2 times with the same data in step 3, Click “Buy”`]],
     ],
@@ -161,7 +161,7 @@ describe('findings of a run', () => {
     ['twice, in two steps', { events: [purchase(), purchase({ step: 1 })] }, []],
     ['twice, on two pages', { events: [purchase(), purchase({ path: '/b' })] }, []],
     [
-      'a step that failed, and what it did not come to',
+      'a failed step, without the steps after it',
       {
         steps: [
           ...steps.slice(0, 1),
@@ -174,7 +174,7 @@ describe('findings of a run', () => {
       [['step_failed', 1, 'Step 2, Click “Red shoes”, failed: no element fits']],
     ],
     [
-      'what is known before a step failed',
+      'steps before a failed step',
       {
         steps: [...steps.slice(0, 2), stepResult({ index: 2, status: 'failed', error: 'no element fits' })],
         error: 'step 3 failed',

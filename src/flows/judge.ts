@@ -42,7 +42,7 @@ function failuresIn({ steps, error, privacy }: WalkedRun): RunFinding[] {
     return error === null ? [] : [{ ...base, step: null, sentence: `The run ended early: ${error}`, observed: error }]
   }
   return failed.map(({ index, error: why }) => {
-    const observed = maskPersonal(why ?? error ?? 'no reason is known', '', privacy)
+    const observed = maskPersonal(why ?? error ?? 'unknown reason', '', privacy)
     return {
       ...base,
       step: index,
@@ -101,7 +101,7 @@ function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun
   if (!other) return ''
   return other.account
     ? `; it fired for the account ${maskPersonal(other.account, '$account', run.privacy)}`
-    : '; it named no account'
+    : '; it fired without an account'
 }
 
 interface Wrong {
@@ -163,7 +163,7 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
   if (max === null || !first || fired.length <= max) return []
   const seen = max === 0 ? first : (fired[max] ?? first)
   const where = placeOf(step ?? (max === 0 ? seen.step : undefined), run)
-  const fault = max === 0 ? ', where it must not' : `; expected at most ${timesText(max)}`
+  const fault = max === 0 ? ', where it should not' : `; expected at most ${timesText(max)}`
   return [
     {
       kind: 'unexpected',

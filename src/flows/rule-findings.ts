@@ -73,7 +73,7 @@ function findingOf(
     step,
     vendor: maskPersonal(stored.vendor, '$vendor', privacy),
     event: maskPersonal(stored.event, '$event', privacy),
-    sentence: `${eventName(stored, privacy)} breaks the alert “${name}” in ${stepName(step, steps, privacy)}: it ${did}`,
+    sentence: `${eventName(stored, privacy)} triggers the alert “${name}” in ${stepName(step, steps, privacy)}: it ${did}`,
     expected: 'no event that breaks the rule',
     observed: did.replace(/^had /, ''),
   }

@@ -83,7 +83,7 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
       arrivals.delete(request)
       aborted.add(request)
       cancel?.()
-      reject(new AppError('invalid', 'body: did not arrive in time'))
+      reject(new AppError('invalid', 'body: was not received in time'))
     }
     arrivals.set(request, { startedAt: performance.now(), bytes, abort })
     if (!watching) watch()
@@ -94,7 +94,7 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
       },
       (error) => {
         arrivals.delete(request)
-        reject(isDisconnect(error) ? new AppError('invalid', 'body: stopped before its end') : error)
+        reject(isDisconnect(error) ? new AppError('invalid', 'body: ended prematurely') : error)
       },
     )
   })

@@ -16,7 +16,7 @@ export function checkJson(value: unknown, path = '', depth = 0): void {
   // Paths are built only for rejected values: for 4,000,000 numbers they would take seconds.
   if (depth === 0 && isAccepted(value, 0)) return
   if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
-    throw new AppError('invalid', `${path || 'body'}: has a NUL character or half of a surrogate pair`)
+    throw new AppError('invalid', `${path || 'body'}: contains a NUL character or an unpaired surrogate`)
   }
   if (typeof value !== 'object' || value === null) return
   if (depth === MAX_DEPTH) throw new AppError('invalid', `body: is nested more than ${MAX_DEPTH} levels deep`)

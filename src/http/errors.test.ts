@@ -27,7 +27,7 @@ function setUp() {
       throw new AppError(code as ErrorCode, `field: ${code}`, code === 'unavailable' ? 30 : undefined)
     })
     .get('/bug', fail(new Error('SELECT secret FROM /var/lib')))
-    .get('/text', fail('thrown as text'))
+    .get('/text', fail('thrown as a string'))
     .get('/later', async () => {
       await Promise.resolve()
       throw new Error('later')
@@ -84,7 +84,7 @@ describe('a full disk', () => {
 })
 
 describe('an unexpected error', () => {
-  const nothing = { error: 'internal error; the log of the server says more' }
+  const nothing = { error: 'internal error; see the server log for details' }
 
   test.each<[string, unknown]>([
     ['/bug', new Error('SELECT secret FROM /var/lib')],

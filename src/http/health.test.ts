@@ -19,7 +19,7 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
   })
   const health = router(routes, {
     authenticate: () => {
-      throw new Error('nobody is asked who they are')
+      throw new Error('no credential is required')
     },
     perform: performer({ db: memoryDb(), audit: () => {} }),
   })

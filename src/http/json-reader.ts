@@ -130,7 +130,7 @@ class JsonReader {
   private field(): string {
     if (this.next() !== QUOTE) throw notJson()
     const name = this.string()
-    if (name === BEGUN) throw new AppError('invalid', `${this.path(true)}: has a field with a name that is too long`)
+    if (name === BEGUN) throw new AppError('invalid', `${this.path(true)}: has a field whose name is too long`)
     checkText(name, () => this.path(true))
     if (this.next() !== COLON) throw notJson()
     this.at++
@@ -222,7 +222,7 @@ function beforeEscape(text: string, from: number, end: number): number {
 
 function checkText(text: string, path: () => string): void {
   if (text.isWellFormed() && !text.includes('\0')) return
-  throw new AppError('invalid', `${path()}: has a NUL character or half of a surrogate pair`)
+  throw new AppError('invalid', `${path()}: contains a NUL character or an unpaired surrogate`)
 }
 
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {

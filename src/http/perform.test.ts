@@ -81,7 +81,7 @@ describe('a route that writes', () => {
     const { perform, rows, write } = setUp()
     const wrong = write('edit', { answer: Closed({ rows: Type.String() }) })
     expect(() => perform(wrong, callOf({ texts: ['secret value'] }))).toThrow(
-      'the answer of write does not fit its schema: rows: must be a text',
+      'the response of write does not match its schema: rows: must be a text',
     )
     expect(rows()).toEqual([])
   })
@@ -101,7 +101,7 @@ describe('a route that writes', () => {
   test('does not support dry runs when it is asynchronous', () => {
     const { perform, rows, write } = setUp()
     const later = write('edit', { asynchronous: true })
-    expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow("can't be tried")
+    expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow('does not support dry runs')
     expect(rows()).toEqual([])
   })
 })

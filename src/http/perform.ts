@@ -54,7 +54,7 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
     return parse(answer, value, '')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw new Error(`the answer of ${id} does not fit its schema: ${error.message}`)
+    throw new Error(`the response of ${id} does not match its schema: ${error.message}`)
   }
 }
 
@@ -77,7 +77,7 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
       return answer
     }
     if (!writes || route.asynchronous) {
-      if (dryRun) throw new Error(`${route.id} can't be tried without effect`)
+      if (dryRun) throw new Error(`${route.id} does not support dry runs`)
       const lane = route.question === 'insights' ? 'insights' : 'search'
       const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
       return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))

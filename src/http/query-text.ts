@@ -21,8 +21,9 @@ function typed(schema: TSchema | undefined, text: string): unknown {
 export function readQuery(schema: TObject | null, search: URLSearchParams): Record<string, unknown> {
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, text] of search) {
-    if (name in fields) throw new AppError('invalid', `query.${name}: is there more than once`)
-    if (text.includes('\0') || name.includes('\0')) throw new AppError('invalid', `query.${name}: has a NUL character`)
+    if (name in fields) throw new AppError('invalid', `query.${name}: is given more than once`)
+    if (text.includes('\0') || name.includes('\0'))
+      throw new AppError('invalid', `query.${name}: contains a NUL character`)
     fields[name] = typed(schema?.properties[name], text)
   }
   return fields

@@ -15,7 +15,8 @@ export function permissionTable(): string {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-export const TABLE_NOTE = "¹ Not with a read-only key or a viewer's key. Such keys can only read, and see no secrets."
+export const TABLE_NOTE =
+  '¹ Not with read-only keys and keys of viewers. Such keys can only read data, and cannot read secrets.'
 
 /** Returns `docs/api/roles.md`: the table, followed by the routes that require each permission. */
 export function rolesDocument(routes: readonly Route[]): string {
@@ -25,7 +26,7 @@ export function rolesDocument(routes: readonly Route[]): string {
       .filter(({ access }) => access === permission)
       .map(({ method, path, summary }) => `- \`${method} ${path}\` – ${summary}`)
     const note = audited ? ' Each use is recorded in the audit log.' : ''
-    return `## ${permission}\n\n${meaning}.${note}\n\n${lines.length > 0 ? lines.join('\n') : `No route requires it; it decides what answers contain.`}`
+    return `## ${permission}\n\n${meaning}.${note}\n\n${lines.length > 0 ? lines.join('\n') : `No route requires it. It determines what responses contain.`}`
   })
   return `# Roles
 
@@ -36,8 +37,8 @@ ${permissionTable()}
 
 ${TABLE_NOTE}
 
-A key acts as the user who created it, with the user's current role. Objects of other organizations do not exist for a
-caller, whatever the role: the answer is 404.
+A key acts as the user who created it, with the user's current role. Requests for objects of other organizations receive
+404, regardless of the role.
 
 ${sections.join('\n\n')}
 `

@@ -172,7 +172,7 @@ export function redirectRoute(
   },
 ): Route {
   const handle = () => {
-    throw new Error(`${described.id} answers without its handler`)
+    throw new Error(`${described.id} is handled by redirect, not by handle`)
   }
   return erase({ ...described, access: 'public', answer: Type.Never(), handle })
 }

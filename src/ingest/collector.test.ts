@@ -395,7 +395,7 @@ describe('browsers on any site', () => {
       },
     })
     const { status, headers, body } = await own.send(BATCH)
-    expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
+    expect([status, body]).toEqual([500, { error: 'internal error; see the server log for details' }])
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(own.bugs).toEqual([new Error('secret detail')])
     expect(own.stored()).toEqual({ events: [], batches: [] })

@@ -149,6 +149,6 @@ describe('the ingestion ledger', () => {
       nextCursor: null,
     })
     const wrong = await call('GET', '/v1/events/rejected?cursor=W10', { as: people.alice.key })
-    expect([wrong.status, wrong.body]).toEqual([400, { error: 'cursor: is not a cursor of this list' }])
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'cursor: is not valid for this list' }])
   })
 })

@@ -149,7 +149,7 @@ test('the most recent change is the cause when a release and a settings change w
   const { issues } = (await world.call('GET', `/v1/issues?alertId=${other.id}`)).body
   const found = await causes(world)
   const own = found.find(({ issueIds }: { issueIds: string[] }) => issueIds.includes(issues[0].id))
-  expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept of 50 %') })
+  expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept for 50 %') })
   expect(own.changeId).not.toBe(release.id)
 })
 

@@ -240,10 +240,10 @@ test.each<[Record<string, string | number>, string]>([
   [{ from: TEST_START + HOUR_MS, to: TEST_START }, 'query.from: must be before `to`'],
   [{ param: 'colour' }, 'query.param: must be key=value'],
   [{ param: '=red' }, 'query.param: must be key=value'],
-  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not valid for this list'],
 ])('the query %j is rejected', async (query, error) => {
   const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })

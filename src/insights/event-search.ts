@@ -226,6 +226,6 @@ function placeOf(cursor: string | undefined): number | null {
   if (place === null) return null
   const [seq] = place
   // The query engine's own error for a non-integer would be unclear.
-  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not valid for this list')
   return Number(seq)
 }

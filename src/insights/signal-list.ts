@@ -214,7 +214,7 @@ function placeOf(cursor: string | undefined): Place | null {
   if (typeof domainId === 'string' && typeof vendor === 'string' && typeof event === 'string') {
     return [domainId, vendor, event]
   }
-  throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  throw new AppError('invalid', 'cursor: is not valid for this list')
 }
 
 /** Returns all domains sorted by id. */

@@ -76,7 +76,7 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
   const place = decodeCursor(query.cursor, order.length + 1)
   if (place) {
     const [placeSort, ...after] = place
-    if (placeSort !== sort) throw new AppError('invalid', `cursor: is not a cursor of this list sorted by ${sort}`)
+    if (placeSort !== sort) throw new AppError('invalid', `cursor: is not valid for a list sorted by ${sort}`)
     sql.push(`(${order.join(', ')}) < (${order.map(() => '?').join(', ')})`)
     values.push(...after)
   }

@@ -59,7 +59,7 @@ export class RpcError extends Error {
 }
 
 /** The message sent to callers in case of a bug. */
-const BUG_MESSAGE = 'internal error; the log of the server says more'
+const BUG_MESSAGE = 'internal error; see the server log for details'
 
 /**
  * Error code of the protocol: https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling

@@ -90,7 +90,7 @@ describe('the response of a route without paging', () => {
     encodeCursor([null, null]),
     encodeCursor([1]),
   ])('rejects the cursor %p', (cursor) => {
-    const refused = new AppError('invalid', 'cursor: is not a cursor of this list')
+    const refused = new AppError('invalid', 'cursor: is not valid for this list')
     expect(() => pageOf('get_it', { vendors: [1, 2], total: 2 }, cursor)).toThrow(refused)
   })
 })

@@ -74,7 +74,7 @@ export function pageOf(tool: string, answer: Fields, cursor: string | undefined)
   const list = place ? lists.find(({ path }) => JSON.stringify(path) === place[0]) : longestOf(lists)
   const from = place ? Number(place[1]) : 0
   if (place && !(list && Number.isSafeInteger(from) && from > 0)) {
-    throw new AppError('invalid', 'cursor: is not a cursor of this list')
+    throw new AppError('invalid', 'cursor: is not valid for this list')
   }
   if (!list || (!place && lengthOf(answer) <= MAX_ANSWER_LENGTH)) return { answer, note: null }
   const { path } = list

@@ -75,10 +75,10 @@ describe('tools', () => {
   })
 
   test.each<[Caller, string, string]>([
-    ['viewer', 'create_alert', 'this key can only read'],
-    ['readOnly', 'delete_thing', 'this key can only read'],
-    ['readOnly', 'rename_thing', 'this key can only read'],
-    ['member', 'rename_thing', 'this needs the role admin; yours is member'],
+    ['viewer', 'create_alert', 'this key is read-only'],
+    ['readOnly', 'delete_thing', 'this key is read-only'],
+    ['readOnly', 'rename_thing', 'this key is read-only'],
+    ['member', 'rename_thing', 'this requires the role admin; yours is member'],
   ])("can't be called without permission: %s, %s", async (caller, name, sentence) => {
     await using client = await as(caller)
     const before = everyRow(server.db)
@@ -203,7 +203,7 @@ describe('tool groups', () => {
     expect(everyRow(server.db).thing).toEqual([{ id: 'a', name: 'b' }])
     expect((await call('list_alerts')).value).toEqual((await callTool(client, 'list_alerts')).value)
     expect((await call('get_alert', { id: 'alr_none' })).refusal).toBe('no such alert')
-    expect((await call('break_thing')).refusal).toBe('internal error; the log of the server says more')
+    expect((await call('break_thing')).refusal).toBe('internal error; see the server log for details')
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
@@ -213,7 +213,7 @@ describe('tool groups', () => {
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
     const before = everyRow(server.db)
     const call = { name: 'delete_thing', arguments: { id: 'a' } }
-    expect((await callTool(client, 'call_tool', call)).refusal).toBe('this key can only read')
+    expect((await callTool(client, 'call_tool', call)).refusal).toBe('this key is read-only')
     expect((await callTool(client, 'list_tools', { name: 'delete_thing' })).refusal).toBe('unknown tool: delete_thing')
     expect(everyRow(server.db)).toEqual(before)
     await using editor = await as('member', null)
@@ -245,7 +245,7 @@ describe('rejected calls', () => {
     ['get_alert', { id: 'alr_none', dryRun: true }, 'dryRun: unknown; known are id'],
     ['list_alerts', { limit: 201 }, 'limit: must be at most 200'],
     ['list_alerts', { limit: '5' }, 'limit: must be a whole number'],
-    ['list_alerts', { cursor: 'nonsense' }, 'cursor: is not a cursor of this list'],
+    ['list_alerts', { cursor: 'nonsense' }, 'cursor: is not valid for this list'],
     ['create_alert', { ...alert, period: '0m' }, 'period: '],
     ['rename_thing', { id: 'a', name: 'x'.repeat(21) }, 'name: must have at most 20 characters'],
     ['rename_thing', { id: 'taken', name: 'a' }, 'name: is taken'],
@@ -320,7 +320,7 @@ describe('rejected calls', () => {
   test('an unexpected error is reported, and the response omits its details', async () => {
     await using client = await as('viewer')
     const { refusal } = await callTool(client, 'break_thing')
-    expect(refusal).toBe('internal error; the log of the server says more')
+    expect(refusal).toBe('internal error; see the server log for details')
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
@@ -410,7 +410,7 @@ describe('resources', () => {
     await using client = await as('owner')
     for (const work of [client.readResource({ uri: `tagwarden://alerts/${id}` }), client.listResources()]) {
       const error = await work.catch((thrown: unknown) => thrown)
-      expect(error).toMatchObject({ message: 'MCP error -32603: internal error; the log of the server says more' })
+      expect(error).toMatchObject({ message: 'MCP error -32603: internal error; see the server log for details' })
     }
     expect(server.bugs.splice(0).map(([, where]) => where)).toEqual(['resources/read', 'resources/list'])
   })

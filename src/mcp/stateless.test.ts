@@ -207,7 +207,7 @@ describe('error responses with the HTTP status and code of the specification', (
       -32602,
       'no such resource',
     ],
-    ['an invented cursor', { params: { cursor: 'x' } }, 400, -32602, 'params.cursor: is not a cursor of this list'],
+    ['an invented cursor', { params: { cursor: 'x' } }, 400, -32602, 'params.cursor: is not valid for this list'],
     ['an unknown method', { method: 'tools/drop' }, 404, -32601, 'Method not found: tools/drop'],
     ['a method of older revisions', { method: 'ping' }, 404, -32601, 'Method not found: ping'],
     ['prompts', { method: 'prompts/list' }, 404, -32601, 'Method not found: prompts/list'],

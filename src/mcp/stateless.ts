@@ -212,7 +212,7 @@ async function resultOf(method: string, params: Fields, methods: Methods): Promi
   const fleeting = { ttlMs: 0, cacheScope: 'private' }
   const unpaged = () => {
     if (params.cursor === undefined) return
-    throw new HttpRpcError(400, ErrorCode.InvalidParams, 'params.cursor: is not a cursor of this list')
+    throw new HttpRpcError(400, ErrorCode.InvalidParams, 'params.cursor: is not valid for this list')
   }
   switch (method) {
     case 'server/discover':

@@ -97,7 +97,7 @@ describe("a route that can't be a tool throws at startup", () => {
     ['an answer that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
     ['an answer that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
     ['an answer in another format', { produces: 'text/csv' }, /answer is not an object/],
-    ['what writes and waits', { asynchronous: true }, /can't be tried/],
+    ['what writes and waits', { asynchronous: true }, /does not support dry runs/],
   ])('%s', (_, values, message) => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
   })

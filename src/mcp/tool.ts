@@ -281,7 +281,7 @@ const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: stri
 export function toolOf(route: Route): Tool {
   const { answer, params, query: fields, access, asynchronous, produces } = route
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
-  if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
+  if (PERMISSIONS[access].writes && asynchronous) throw bug(route, 'it does not support dry runs')
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null

@@ -27,7 +27,7 @@ export function createKey(
     `SELECT count(*) FROM apiKey WHERE userId = @userId AND orgId = @orgId AND ${IN_FORCE}`,
   )
   if ((count.pluck().get({ userId, orgId, now }) ?? 0) >= KEYS_MAX) {
-    throw new AppError('conflict', `a user has at most ${KEYS_MAX} keys in an organization: revoke one first`)
+    throw new AppError('conflict', `a user can have at most ${KEYS_MAX} keys in an organization; revoke one first`)
   }
   const secret = newSecret('ak')
   const key = {

@@ -15,7 +15,9 @@ export type KeyInput = Static<typeof KeyInputSchema>
 const shared = {
   id: Type.String(),
   name: Type.String(),
-  readOnly: Type.Boolean({ description: 'Made to read only; a key of a viewer reads only whatever this says' }),
+  readOnly: Type.Boolean({
+    description: 'True for a key created as read-only. Keys of viewers are read-only regardless of this value',
+  }),
   createdAt: InstantSchema,
   expiresAt: Nullable(InstantSchema),
 }
@@ -32,8 +34,8 @@ const EXAMPLE = {
 export const KeySchema = Closed(
   {
     ...shared,
-    userId: Type.String({ description: 'The user it acts as' }),
-    secretTail: Type.String({ description: 'The last four characters of the secret, to tell keys apart' }),
+    userId: Type.String({ description: 'User on whose behalf the key acts' }),
+    secretTail: Type.String({ description: 'Last four characters of the secret, to distinguish keys' }),
     lastUsedAt: Nullable(InstantSchema),
   },
   {

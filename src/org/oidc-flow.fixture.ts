@@ -75,7 +75,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
   const entries: NewAuditEntry[] = []
   const elsewhere: SetUp['elsewhere'] = {
     answer: (url) => {
-      throw new Error(`nobody answers at ${url.host}`)
+      throw new Error(`no response from ${url.host}`)
     },
   }
   const company = companySignIn(

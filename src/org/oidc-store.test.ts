@@ -111,7 +111,7 @@ describe('roles from groups', () => {
   ])('%j gives no access', async (groups) => {
     await using all = await setUp()
     all.behaviour.claims = { ...zoe, groups }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
     expect(countOf(all, 'identity')).toBe(0)
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
@@ -160,7 +160,7 @@ describe('roles from groups', () => {
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
     all.behaviour.claims = { ...zoe, groups: [] }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
     expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
     expect(() => roleIn(all, user.id)).toThrow('no such member')
     expect(all.entries.slice(2)).toEqual([
@@ -168,7 +168,7 @@ describe('roles from groups', () => {
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
     // There is nothing left to remove.
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
   })
@@ -198,25 +198,25 @@ describe('roles from groups', () => {
     const { groups: _, ...groupless } = zoe
     all.behaviour.claims = groupless
     all.behaviour.instead = (path) => (path === '/userinfo' ? new Response('busy', { status: 503 }) : null)
-    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(await refusalOf(all)).toContain('cannot be trusted')
     expect(principalOf(all, token).role).toBe('viewer')
   })
 })
 
 describe('an e-mail address', () => {
   test.each<[string, JWTPayload, string]>([
-    ['missing', { email: undefined }, 'the company did not tell your e-mail address'],
-    ['empty', { email: ' ' }, 'the company did not tell your e-mail address'],
-    ['no text', { email: 7 }, 'the company did not tell your e-mail address'],
-    ['with a NUL', { email: 'a\0@example.com' }, 'the company did not tell your e-mail address'],
+    ['missing', { email: undefined }, 'the company did not provide your e-mail address'],
+    ['empty', { email: ' ' }, 'the company did not provide your e-mail address'],
+    ['not a string', { email: 7 }, 'the company did not provide your e-mail address'],
+    ['with a NUL', { email: 'a\0@example.com' }, 'the company did not provide your e-mail address'],
     ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
-    ['taken, and not confirmed', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
+    ['taken, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
-      'used in another case, and not confirmed',
+      'used in another letter case, and not verified',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
-    ['used, and confirmed by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+    ['used, and verified by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
   ])('that is %s is rejected', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')
@@ -234,6 +234,6 @@ describe('an e-mail address', () => {
     await using all = await setUp()
     await signInAs(all, { ...zoe, email_verified: false })
     all.behaviour.claims = { ...zoe, sub: 'u-second' }
-    expect(await refusalOf(all)).toBe('another account of the company signs in with this e-mail address')
+    expect(await refusalOf(all)).toBe('another account of the company already signs in with this e-mail address')
   })
 })

@@ -21,7 +21,10 @@ export function joinedOrg(db: Db, orgId: string | null): string {
     .all({ orgId })
   const [first, second] = ids
   if (first && !second) return first.id
-  throw new AppError('conflict', 'the server does not know which organization to join: its operator must name it')
+  throw new AppError(
+    'conflict',
+    'the server does not know which organization to join; its operator must set TAGWARDEN_OIDC_ORG',
+  )
 }
 
 function findByIdentity(db: Db, { issuer, subject }: CompanyUser): string | null {
@@ -36,14 +39,17 @@ function findByIdentity(db: Db, { issuer, subject }: CompanyUser): string | null
  */
 function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
   const { issuer, subject, email, emailVerified, name } = user
-  if (email === null) throw new AppError('forbidden', 'the company did not tell your e-mail address')
+  if (email === null) throw new AppError('forbidden', 'the company did not provide your e-mail address')
   const known = db.prepare<[string], { id: string }>('SELECT id FROM user WHERE email = ?').get(email)
   if (known && !emailVerified) {
-    throw new AppError('forbidden', 'a user has this e-mail address, and the company does not confirm that it is yours')
+    throw new AppError(
+      'forbidden',
+      'this e-mail address belongs to an existing user, and the company does not confirm that it is yours',
+    )
   }
   // Companies reuse e-mail addresses: a new employee must not get the access of a former one.
   if (known && db.prepare('SELECT 1 FROM identity WHERE userId = ? AND issuer = ?').get(known.id, issuer)) {
-    throw new AppError('forbidden', 'another account of the company signs in with this e-mail address')
+    throw new AppError('forbidden', 'another account of the company already signs in with this e-mail address')
   }
   const { id } = known ?? createUser(db, clock, { email, name })
   if (known && findMemberOrNull(db, { orgId, id })?.status !== 'active') endFormerAccess(db, clock, id)

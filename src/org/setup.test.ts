@@ -59,7 +59,7 @@ describe('a valid setup token', () => {
     await run()
     await expect(run({ email: 'bob@example.com' })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'an owner exists already',
+      message: 'an owner already exists',
     })
     // The token remains unusable even after the owner was deleted.
     db.exec('DELETE FROM org; DELETE FROM user')
@@ -102,8 +102,8 @@ describe('a valid setup token', () => {
 describe('an invalid setup token creates nothing', () => {
   const cases: [string, (token: string) => string][] = [
     ['another', () => newSetupToken().secret],
-    ['cut short', (token) => token.slice(0, -1)],
-    ['in another case', (token) => token.toUpperCase()],
+    ['truncated', (token) => token.slice(0, -1)],
+    ['in upper case', (token) => token.toUpperCase()],
     ['its hash', (token) => secretHash(token).toString('hex')],
   ]
   test.each(cases)('%s', async (_name, change) => {

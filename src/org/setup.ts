@@ -83,8 +83,8 @@ export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken
 export async function setUp(parts: SetUpParts, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
   const { db, box, clock, limits, setupToken, audit } = parts
   limits.byAddress(origin)
-  if (hasOwner(db)) throw new AppError('conflict', 'an owner exists already')
-  if (!setupToken?.fits(token)) throw new AppError('unauthorized', 'token: is not the one that was shown at the start')
+  if (hasOwner(db)) throw new AppError('conflict', 'an owner already exists')
+  if (!setupToken?.fits(token)) throw new AppError('unauthorized', 'token: is not the setup token shown at startup')
   const name = input.name === undefined ? null : checkName(input.name, 'name')
   const { address, userAgent } = origin
   const answer = await makeFirstOwner(db, box, clock, { ...input, name }, ({ orgId, userId }) => {

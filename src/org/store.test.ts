@@ -86,7 +86,7 @@ describe('users', () => {
   test('e-mail addresses are unique, ignoring case', () => {
     const { db, clock } = setUp()
     expect(() => createUser(db, clock, { email: 'ALICE@example.com' })).toThrow(
-      'email: a user with this address exists',
+      'email: a user with this address already exists',
     )
   })
 

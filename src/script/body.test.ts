@@ -17,7 +17,7 @@ describe('a body snapshot', () => {
 
   test.each<[string, unknown, string | Uint8Array | null]>([
     ['text', 'text', 'text'],
-    ['empty text', '', ''],
+    ['an empty string', '', ''],
     ['fields', new URLSearchParams('a=1&b=%20'), 'a=1&b=+'],
     ['a form, with only the field names of its files', form, 'en=purchase&file='],
     ['a blob', new Blob(['text']), bytes],
@@ -27,8 +27,8 @@ describe('a body snapshot', () => {
     ['nothing', undefined, null],
     ['null', null, null],
     ['a stream', new Response('text').body, null],
-    ['too long a text', 'x'.repeat(LIMIT + 1), null],
-    ['too long a blob', new Blob(['x'.repeat(LIMIT + 1)]), null],
+    ['a string that is too long', 'x'.repeat(LIMIT + 1), null],
+    ['a blob that is too long', new Blob(['x'.repeat(LIMIT + 1)]), null],
     ['too many bytes', new Uint8Array(LIMIT + 1), null],
     ['anything else', { toString: () => 'text' }, null],
   ])('%s', async (_what, body, expected) => {
@@ -84,8 +84,8 @@ describe('the encoded body', () => {
 
   test.each<[string, string | Uint8Array, object]>([
     ['text', 'text', { body: 'text' }],
-    ['no text', '', {}],
-    ['bytes of a text', new TextEncoder().encode('é'), { body: 'é' }],
+    ['not text', '', {}],
+    ['the bytes of a text', new TextEncoder().encode('é'), { body: 'é' }],
     ['no bytes', new Uint8Array(), {}],
     ['gzip', packed, { bodyBase64: packed.toString('base64') }],
     ['deflate', deflated, { bodyBase64: deflated.toString('base64') }],

@@ -239,10 +239,10 @@ describe('the outcome', () => {
     ['well', 204, {}, true, 204],
     ['with a failure', 'failure', {}, true, 'failure'],
     ['before it left the browser', 'failure', REFUSED, true, 'blocked'],
-    ['immediately, because there is no network', 'failure', REFUSED, false, 'failure'],
-    ['unclearly, possibly with an empty answer', null, {}, true, undefined],
+    ['immediately, because the device is offline', 'failure', REFUSED, false, 'failure'],
+    ['unclearly, possibly with an empty response', null, {}, true, undefined],
     ['unclearly and immediately', null, REFUSED, true, 'blocked'],
-    ['well, from the cache', 'ok', REFUSED, true, 'ok'],
+    ['successfully, from the cache', 'ok', REFUSED, true, 'ok'],
   ])('of a call that ends %s', (_what, outcome, timing, isOnline, expected) => {
     for (const isTimedFirst of [true, false]) {
       const { see, recorder, timingOf, state } = setUp()

@@ -151,7 +151,7 @@ describe('when the page may close', () => {
 
   test.each<[string, Partial<WaysOut>, string[]]>([
     ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
-    ['was taken away', { fetch: undefined }, ['beacon']],
+    ['was removed', { fetch: undefined }, ['beacon']],
   ])('a beacon is used when fetch %s', async (_what, change, hows) => {
     const { sender, tries } = setUp(change)
     sender.send([batch('a')])

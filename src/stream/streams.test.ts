@@ -117,7 +117,7 @@ test('each caller receives every change of its organization, in order, and nothi
   )
 })
 
-test('a user has at most twenty streams across all organizations, and closing one frees its slot', async () => {
+test('a user can have at most twenty streams across all organizations, and closing one frees its slot', async () => {
   const { open, streams } = stand()
   const opened = Array.from({ length: MAX_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
   const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })

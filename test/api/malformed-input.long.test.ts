@@ -117,7 +117,7 @@ describe('a malformed body', () => {
       ] as const) {
         const answer = await sendBody(value)
         expect(answer.status).toBe(400)
-        expect(answer.body.error).toBe(`${field}: has a NUL character or half of a surrogate pair`)
+        expect(answer.body.error).toBe(`${field}: contains a NUL character or an unpaired surrogate`)
       }
     }
     for (const levels of [50, 1000, 50_000]) {

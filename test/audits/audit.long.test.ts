@@ -136,7 +136,7 @@ test('an audit interrupted by a kill fails with the pages visited so far, and a 
   await world.crash()
   await world.run('run audits')
   const shown = async (id: string) => (await world.call('GET', `/v1/audits/${id}`)).body
-  expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped while it ran' })
+  expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped during the run' })
   expect(await shown(waits)).toMatchObject({ status: 'finished', error: null, summary: { pagesTotal: 1 } })
 })
 
@@ -147,7 +147,7 @@ const runnerOf = () =>
 
 test.each<[string, () => number, RegExp]>([
   ['browser', chromiumOf, /^the browser ended \(SIGKILL\)$/],
-  ['process of the browser', runnerOf, /^the process of the browser ended \(SIGKILL\)$/],
+  ['browser process', runnerOf, /^the browser process ended \(SIGKILL\)$/],
 ])(
   'a %s killed during a crawl ends the audit with partial results, and the next audit is complete',
   async (what, find, why) => {

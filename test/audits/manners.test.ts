@@ -116,7 +116,7 @@ test('a host that remains busy ends the crawl, and its pages are retained', asyn
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(429, '0')])) }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
   expect(pages[0]).toEqual(['/', 200, null])
-  expect(error).toMatch(/^127\.0\.0\.1:\d+ answered with status 429 for 3 addresses in a row/)
+  expect(error).toMatch(/^127\.0\.0\.1:\d+ responded with status 429 for 3 URLs in a row/)
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
@@ -124,7 +124,7 @@ test("a host that requires an hour's wait is abandoned quickly", async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(503, '3600')])) }
   const { error } = await crawled({ startUrls: [at('/')] })
-  expect(error).toMatch(/ answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s$/)
+  expect(error).toMatch(/ responded with status 503 for 3 URLs in a row, and requests a delay of 3600 s$/)
   expect(Object.values(asked).every(({ length }) => length === 1)).toBe(true)
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
@@ -149,10 +149,10 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [], error: expect.stringMatching(/map\.xml can't be read: host turning\.test resolves to a loopback/) },
   ],
   [
-    'a file of a sitemap, the second time',
+    'a sitemap file, on the second request',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/index.xml', 'turning.test') },
-    { pages: [], error: expect.stringMatching(/index\.xml contains no page that may be visited/) },
+    { pages: [], error: expect.stringMatching(/index\.xml contains no page that can be visited/) },
   ],
   [
     'robots.txt',
@@ -161,13 +161,13 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [['/', null, expect.stringContaining(CANT)]], error: null },
   ],
   [
-    'robots.txt behind a sitemap',
+    'robots.txt after a sitemap',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/map.xml', 'turning.test') },
     { pages: [], error: expect.stringContaining(`No page could be visited: ${CANT}`) },
   ],
   [
-    'a page behind robots.txt',
+    'a page after robots.txt',
     ['127.0.0.1', '127.0.0.2'],
     { startUrls: [at('/', 'turning.test')] },
     { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },

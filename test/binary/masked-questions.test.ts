@@ -24,7 +24,7 @@ describe.skipIf(BINARY === null)('a viewer who guesses a masked e-mail address',
         { id: 'two', vendor: 'Shop', event: `buy ${ADDRESS}`, params: { colour: 'red' } },
       ],
     })
-    await until('the events are found', async () => {
+    await until('the events to be found', async () => {
       const { body } = await call('GET', `${server.url}/v1/events`, { as: owner })
       return body.events.length === 2 ? body : null
     })
@@ -56,7 +56,7 @@ describe.skipIf(BINARY === null)('a viewer who guesses a masked e-mail address',
     'a preview with starts_with': (text) => matched('preview', 'starts_with', text),
     'a preview with regex': (text) => matched('preview', 'regex', `^${text.replaceAll('.', '\\.')}`),
     'a backtest with starts_with': (text) => matched('backtest', 'starts_with', text),
-    'the search of names': (text) => count(`/v1/search?q=${asked(`buy ${text}`)}`, 'results'),
+    'a search for names': (text) => count(`/v1/search?q=${asked(`buy ${text}`)}`, 'results'),
     'the dictionary': (text) => count(`/v1/events/dictionary?event=${asked(`buy ${text}`)}`, 'vendors'),
   }
 

@@ -216,7 +216,7 @@ describe('tagwarden.sh', () => {
     await start()
     const last = await run(script, queue)
     expect([last.code, readdirSync(queue)]).toEqual([0, ['refused']])
-    expect(last.stderr).toContain('003.json was refused: {"error"')
+    expect(last.stderr).toContain('003.json was rejected: {"error"')
     expect(readFileSync(join(queue, 'refused'), 'utf8')).toContain('orders-3')
     expect(sorted(await storedOrders(domain.id))).toEqual([
       [1, 1],

@@ -53,8 +53,8 @@ const crawl = (name: string, path: string, maxDepth: number) => ({
 })
 
 test.each<['SIGKILL' | 'SIGTERM', string]>([
-  ['SIGKILL', 'the server stopped while it ran'],
-  ['SIGTERM', 'it was stopped with the server'],
+  ['SIGKILL', 'the server stopped during the run'],
+  ['SIGTERM', 'it was stopped because the server shut down'],
 ])(
   'after %s during a run and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
   async (signal, why) => {
@@ -100,7 +100,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
       return until(`the end of ${path}`, look, BROWSER_MS)
     }
     expect(await get(`/v1/flows/runs/${walks}`)).toMatchObject({
-      ...{ status: 'failed', error: 'the server stopped while it ran', attempts: 1 },
+      ...{ status: 'failed', error: 'the server stopped during the run', attempts: 1 },
       finishedAt: expect.any(Number),
     })
     const cutOff = await get(`/v1/audits/${crawls}`)

@@ -26,7 +26,7 @@ const DAMAGES: [string, (path: string) => void][] = [
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
   ['emptied', (path) => truncateSync(path, 0)],
   ...Array.from({ length: 10 }, (_, n): [string, (path: string) => void] => [
-    `of which one byte is flipped at ${n * 10 + 5} %`,
+    `with one byte flipped at ${n * 10 + 5} %`,
     (path) => flip(path, (n + 0.5) / 10),
   ]),
 ]

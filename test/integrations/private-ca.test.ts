@@ -97,7 +97,7 @@ describe.skipIf(!canCertify)('a private certificate authority', () => {
       return oidcProvider({ issuer, ...settings }, parts).begin('https://watch.example/back')
     }
     expect((await begin(configured())).url.origin).toBe(issuer)
-    expect(begin('')).rejects.toThrow('can not be reached')
+    expect(begin('')).rejects.toThrow('cannot be reached')
   })
 
   test('is added to the default certificate authorities', () => {

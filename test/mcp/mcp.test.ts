@@ -154,7 +154,7 @@ describe('every tool', () => {
     const reading = toolRoutes().filter((route) => !writes(route))
     expect(tools.map(({ name }) => name).sort()).toEqual(reading.map(({ id }) => toolName(id)).sort())
     for (const { id } of toolRoutes().filter(writes)) {
-      expect((await callTool(client, toolName(id))).refusal).toBe('this key can only read')
+      expect((await callTool(client, toolName(id))).refusal).toBe('this key is read-only')
     }
   })
 
@@ -381,7 +381,7 @@ test('long responses are paged and explain how to continue', async () => {
   expect(found).toEqual(body.vendors.map(({ vendor }: { vendor: string }) => vendor))
   expect(dictionary.length).toBeGreaterThan(1)
   const wrong = await callTool(client, 'get_event_dictionary', { cursor: 'nonsense' })
-  expect(wrong.refusal).toBe('cursor: is not a cursor of this list')
+  expect(wrong.refusal).toBe('cursor: is not valid for this list')
 })
 
 test('a revoked key stops working immediately', async () => {

@@ -108,7 +108,7 @@ describe('connections', () => {
       expect(few.every((one) => one.isOpen())).toBe(true)
       expect(server.warnings).toEqual([])
       const many = await Promise.all(Array.from({ length: 100 }, () => connectTo(server.url, HEALTH)))
-      await until('idle ones to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
+      await until('idle connections to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
       expect(server.warnings).toEqual([
         expect.stringMatching(new RegExp(`^more than ${max} connections: closed \\d+ that were idle$`)),
       ])

@@ -132,7 +132,7 @@ test('a connection that is not read delays no others, and missed changes use no 
     text += piece.toString()
   })
   slow.socket.resume()
-  await until('the slow one to catch up', () => text.includes(last.id) || text.includes('event: reset'))
+  await until('the slow caller to catch up', () => text.includes(last.id) || text.includes('event: reset'))
   expect(text.length).toBeLessThan(rounds * 1000 * 100)
   await reader.leave()
 })

@@ -28,6 +28,6 @@ describeReport('a body in an attachment', () => {
     const [line, ...others] = (await readHar(alone)).map(decodeRecorded)
     expect(others).toEqual([])
     expect(line).toMatchObject({ vendor: 'Google Analytics 4', kind: null, events: [] })
-    expect(line?.error).toMatch(/^body: it is in the attachment "80cf\w+\.dat", which is not next to/)
+    expect(line?.error).toMatch(/^body: stored in the attachment "80cf\w+\.dat", which is not next to/)
   })
 })

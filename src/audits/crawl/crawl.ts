@@ -114,7 +114,7 @@ class Crawl {
       },
     })
     if (fault !== null) return `The sitemap ${url} can't be read: ${fault}`
-    return this.frontier.waiting === 0 ? `The sitemap ${url} contains no page that may be visited` : null
+    return this.frontier.waiting === 0 ? `The sitemap ${url} contains no page that can be visited` : null
   }
 
   private read(url: string, maxBytes: number): Promise<WebFile> {

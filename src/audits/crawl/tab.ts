@@ -226,7 +226,7 @@ const WORDS: readonly [pattern: RegExp, words: string][] = [
   [/ERR_CONNECTION_\w+|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/, 'the connection broke'],
   [/ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY_\w+/, 'its host could not be reached'],
   [/ERR_BLOCKED_\w+/, 'the browser blocked it'],
-  [/timeout/i, 'it did not answer within 20 s'],
+  [/timeout/i, 'it did not respond within 20 s'],
 ]
 
 /**
@@ -243,7 +243,7 @@ function loadFault(load: {
   isThere: boolean
 }): string | null {
   const { failed, refused, hangs, isThere } = load
-  if (hangs) return 'its scripts never end'
+  if (hangs) return 'its scripts do not finish'
   if (refused !== null && (failed !== null || !isThere)) return refused
   if (failed === null || (isThere && /timeout|ERR_ABORTED/i.test(failed))) return null
   const code = /net::(ERR_\w+)/.exec(failed)?.[1]

@@ -113,7 +113,7 @@ export class Search {
     if (!element) return { fault }
     if (alike.length > 1) return { fault: `${fault}, and ${alike.length} other elements are equally similar` }
     const after = selectorText(await selectorFor(element, await describe(element, this.discreet)))
-    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and its replacement ${after} was refused` }
+    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and its replacement ${after} was rejected` }
     return { found: { element, healed: { before: this.before, after } } }
   }
 }

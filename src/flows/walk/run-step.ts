@@ -177,7 +177,7 @@ async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task
     doing.stopping.throwIfAborted()
     if (error instanceof StepFault) throw error
     if (error instanceof TimeLimitExceeded)
-      throw new StepFault('no other page opened, as it did when this step was recorded')
+      throw new StepFault('no page opened, although one opened when this step was recorded')
     throw new StepFault(refusalOf(doing, page.url()) ?? navigationSentence(error, page.url()))
   } finally {
     ended.abort()
@@ -214,10 +214,10 @@ class SecretGuard {
     const host = secretHostOf(address)
     if (host !== null && this.hosts.includes(host)) return null
     if (this.hosts.length === 0) {
-      return 'the secrets of the step were entered for other expressions in waitForExpression: enter them again'
+      return 'the secrets of the step were entered for other expressions in waitForExpression; enter them again'
     }
     const place = host ?? 'a page without a host'
-    return `the secrets of the step are not sent to ${place}, because they were entered for ${this.hosts.join(', ')}: add it to secretHosts and enter them again`
+    return `the secrets of the step are not sent to ${place}, because they were entered for ${this.hosts.join(', ')}; add this host to secretHosts and enter the secrets again`
   }
 }
 

@@ -71,7 +71,10 @@ class Walk implements Disposable {
     this.stopListening = browsing.traffic.onEvent((seen) => this.caught.push({ seen, step: this.current }))
     const stop = (why: string) => this.end.abort(new StepFault(why))
     this.tabs = new Tabs(browsing, () => stop('the page crashed'))
-    this.timer = setTimeout(() => stop(`the time of the run, ${secondsText(plan.timeoutMs)}, was over`), plan.timeoutMs)
+    this.timer = setTimeout(
+      () => stop(`the run exceeded its time limit of ${secondsText(plan.timeoutMs)}`),
+      plan.timeoutMs,
+    )
     browsing.gone.then((why) => stop(`the browser ended: ${why}`))
     if (stopping.aborted) stop('it was stopped')
     else stopping.addEventListener('abort', () => stop('it was stopped'), { once: true, signal: this.end.signal })
@@ -207,7 +210,7 @@ class Walk implements Disposable {
     for (const page of this.browsing.tabs()) {
       const answer = this.tabs.answerOf(page)
       if (answer && (wanted === null ? answer.status >= 400 : answer.status !== wanted)) {
-        const answered = `the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd()
+        const answered = `the page ${answer.url} responded with ${answer.status} ${answer.statusText}`.trimEnd()
         throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
