@@ -183,7 +183,7 @@ const REFUSED: [string, object][] = [
 
 describe('an invalid alert', () => {
   test.each<[string, object, string]>([
-    ['no channel', { channels: [] }, 'channels: name at least one'],
+    ['no channel', { channels: [] }, 'channels: must have at least one item'],
     [
       'the shape of a change on a threshold',
       { ...volumeInput, volume: { direction: 'increase', percent: 5 } },

@@ -95,11 +95,11 @@ test('a missing folder is a usage error and is not created', async () => {
 })
 
 test.each([
-  ['/bin/sh', 0, 'ok    settings: flow tests and audits run in /bin/sh'],
+  ['/bin/sh', 0, 'ok    settings: flow tests and audits use /bin/sh'],
   [
     '/nowhere/chromium',
     1,
-    "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w",
+    'WRONG settings: flow tests and audits cannot run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w',
   ],
 ])('the check of Chromium reports the expected result for %s', async (path, expected, line) => {
   using root = temporaryFolder()

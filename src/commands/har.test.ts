@@ -183,7 +183,9 @@ describe('the text of a HAR file', () => {
   test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])(
     'is rejected when it is not a HAR: %s',
     (text) => {
-      expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
+      expect(() => parseHar(text, 'a.har')).toThrow(
+        new UsageError('a.har: is not a HAR file because log.entries is missing'),
+      )
     },
   )
 
@@ -228,8 +230,8 @@ describe('the text of a HAR file', () => {
 
 describe('a HAR file', () => {
   test.each<[string, string | null, RegExp]>([
-    ['missing.har', null, /missing\.har: there is no such file$/],
-    ['no/such.har', null, /such\.har: there is no such file$/],
+    ['missing.har', null, /missing\.har: file not found$/],
+    ['no/such.har', null, /such\.har: file not found$/],
     ['.', null, /: is a folder, not a file$/],
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
@@ -307,7 +309,7 @@ describe('an attachment of a HAR entry', () => {
 
   test.each<[string, Uint8Array, string]>([
     ['not a HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
-    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file, log.entries is missing'],
+    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file because log.entries is missing'],
     ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
   ])('in an archive with %s is rejected with an error naming the file', async (_, bytes, message) => {
     using folder = temporaryFolder()

@@ -34,25 +34,25 @@ test.each(readable)('readBody reads %s', (_name, captured, expected) => {
 })
 
 const TOO_LARGE = 'it is larger than 1 MiB'
-const DAMAGED = 'its compressed bytes are damaged'
+const DAMAGED = 'its compressed data is damaged'
 
 const refused: [name: string, captured: CapturedBody, error: string][] = [
   ['text over the limit', { body: large.toString() }, TOO_LARGE],
   ['bytes over the limit', { bodyBase64: base64(large) }, TOO_LARGE],
   ['a bomb', { bodyBase64: base64(gzipSync(Buffer.alloc(30_000_000))) }, TOO_LARGE],
   ['a bomb of another kind', { bodyBase64: base64(deflateSync(large)), contentEncoding: 'deflate' }, TOO_LARGE],
-  ['what is no base64', { bodyBase64: 'ä=' }, 'bodyBase64 is not base64'],
+  ['what is no base64', { bodyBase64: 'ä=' }, 'bodyBase64 is not valid Base64'],
   ['gzip cut off', { bodyBase64: base64(gzipSync(text).subarray(0, 20)) }, DAMAGED],
   ['junk', { bodyBase64: base64('abc'), contentEncoding: 'br' }, DAMAGED],
   [
     'an unknown encoding',
     { bodyBase64: base64(text), contentEncoding: 'aes128gcm' },
-    'its content encoding is not known',
+    'its content encoding is not supported',
   ],
   [
     'the name of an object property',
     { bodyBase64: base64(text), contentEncoding: 'constructor' },
-    'its content encoding is not known',
+    'its content encoding is not supported',
   ],
 ]
 
@@ -62,7 +62,7 @@ test.each(refused)('readBody rejects %s', (_name, captured, error) => {
 
 test('a long body of spaces is rejected immediately', () => {
   const startedAt = performance.now()
-  expect(readBody({ bodyBase64: `${' '.repeat(MAX_BODY_BYTES)}!` }).error).toBe('bodyBase64 is not base64')
+  expect(readBody({ bodyBase64: `${' '.repeat(MAX_BODY_BYTES)}!` }).error).toBe('bodyBase64 is not valid Base64')
   expect(performance.now() - startedAt).toBeLessThan(200)
 })
 

@@ -81,7 +81,7 @@ describe('a route that writes', () => {
     const { perform, rows, write } = setUp()
     const wrong = write('edit', { answer: Closed({ rows: Type.String() }) })
     expect(() => perform(wrong, callOf({ texts: ['secret value'] }))).toThrow(
-      'the answer of write does not fit its schema: rows: must be a text',
+      'the answer of write does not fit its schema: rows: must be a string',
     )
     expect(rows()).toEqual([])
   })

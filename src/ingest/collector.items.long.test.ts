@@ -200,7 +200,7 @@ describe('hostile event parameters', () => {
     expect(Object.entries(event.params)).toEqual(Object.entries(params).slice(0, kept))
     const cut = stand.stored().batches.at(-1).ledger
     expect(cut).toEqual(
-      count > kept ? [{ reason: 'params: more than 500, the rest was dropped', count: 1, sample: 'V ' }] : [],
+      count > kept ? [{ reason: 'params: more than 500; the rest was dropped', count: 1, sample: 'V ' }] : [],
     )
   })
 
@@ -213,9 +213,9 @@ describe('hostile event parameters', () => {
       .batches.at(-1)
       .ledger.map(({ reason }: { reason: string }) => reason)
     expect(noted).toEqual([
-      'params: a key was longer than 200 characters and was cut',
-      'params: a key came twice, the first one was kept',
-      'params: a value was longer than 4000 characters and was cut',
+      'params: a key was longer than 200 characters and was truncated',
+      'params: a key occurred more than once; only the first value was kept',
+      'params: a value was longer than 4000 characters and was truncated',
     ])
   })
 

@@ -15,10 +15,10 @@ describe('a repeated batch', () => {
   const answer = {
     accepted: 1,
     rejected: 1,
-    errors: [{ list: 'events', index: 1, error: 'vendor: must be a text' }],
+    errors: [{ list: 'events', index: 1, error: 'vendor: must be a string' }],
   }
   const noted = { batchId: 'batch-0002', events: [{ ...EVENT, id: 'early', ts: 5000 }] }
-  const note = 'ts: is no plausible time; the time of receipt is taken'
+  const note = 'ts: is not a plausible time; the time of receipt is used'
   const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
   /** Events that may occur between the batch and its repeat. */

@@ -395,7 +395,7 @@ describe('browsers on any site', () => {
       },
     })
     const { status, headers, body } = await own.send(BATCH)
-    expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
+    expect([status, body]).toEqual([500, { error: 'internal error; see the server log' }])
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(own.bugs).toEqual([new Error('secret detail')])
     expect(own.stored()).toEqual({ events: [], batches: [] })
@@ -441,15 +441,15 @@ describe('a batch that is rejected entirely', () => {
     await stand.collector.recordRefusals()
     const { shop, blog } = stand
     expect(stand.ledger()).toEqual([
-      { domainId: shop.id, reason: 'batch: is not one', count: 3, sample: 'page.url: must be a text' },
+      { domainId: shop.id, reason: 'batch: is invalid', count: 3, sample: 'page.url: must be a string' },
       {
         domainId: shop.id,
-        reason: 'batch: is of another type or encoding',
+        reason: 'batch: has an unsupported type or encoding',
         count: 1,
         sample: 'content-type: must be application/json or text/plain',
       },
       { domainId: shop.id, reason: 'batch: is too large', count: 1, sample: 'body: is larger than 1048576 bytes' },
-      { domainId: blog.id, reason: 'batch: is not one', count: 1, sample: expect.stringContaining('body: ') },
+      { domainId: blog.id, reason: 'batch: is invalid', count: 1, sample: expect.stringContaining('body: ') },
     ])
   })
 
@@ -458,6 +458,6 @@ describe('a batch that is rejected entirely', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => stand.send({ events: [] })))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])
     await stand.collector.recordRefusals()
-    expect(stand.ledger()).toMatchObject([{ reason: 'batch: over the rate limit', count: 3 }])
+    expect(stand.ledger()).toMatchObject([{ reason: 'batch: exceeds the rate limit', count: 3 }])
   })
 })

@@ -241,7 +241,7 @@ test('a batch whose evaluation fails repeatedly is stored without it, with an en
   stand.open()
   await stand.until(2)
   expect(stand.admitted.map(({ events, record }) => [events[0]?.violations, record.ledger])).toEqual([
-    [null, [{ reason: 'not judged: the rules take too long', count: 1, sample: '' }]],
+    [null, [{ reason: 'not evaluated: the rules take too long', count: 1, sample: '' }]],
     [['alr_1'], []],
   ])
   expect(stand.reported.length).toBe(5)

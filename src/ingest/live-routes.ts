@@ -63,7 +63,7 @@ export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] 
       path: '/v1/domains/{id}/live',
       access: 'read',
       tag: 'Domains',
-      summary: 'Get events as they arrive; each call enables capture for a minute',
+      summary: 'Get events as they are received; each call enables capture for a minute',
       tool: true,
       params: ById,
       query: LiveQuery,

@@ -68,7 +68,7 @@ describe('the vendor', () => {
 
   test('is the cause when its issues began in two domains within two hours', () => {
     expect(causes(factsOf(), elsewhere(119))).toMatchObject([
-      { kind: 'vendor', vendor: 'ga4', domainId: null, detail: '2 issues of ga4 began within 2 hours in 2 domains.' },
+      { kind: 'vendor', vendor: 'ga4', domainId: null, detail: '2 issues with ga4 began within 2 hours in 2 domains.' },
     ])
   })
 

@@ -22,7 +22,7 @@ const CauseSchema = Closed({
 })
 
 const CauseListSchema = Closed(
-  { causes: Type.Array(CauseSchema, { description: 'The gravest first' }) },
+  { causes: Type.Array(CauseSchema, { description: 'Most severe first' }) },
   {
     $id: 'CauseList',
     examples: [
@@ -51,9 +51,9 @@ export const causes = insight({
   id: 'listCauses',
   summary: 'List the probable causes of open issues, grouped by cause',
   description:
-    'The first of these that holds for an issue: `pipeline` (this server could not collect), `traffic` (the whole domain ' +
-    'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
-    '`release` (in the watch window of a change), `tag` (none of these). `docs/use/causes.md` says when each holds.',
+    'The first of these that applies to an issue: `pipeline` (this server could not collect events), `traffic` (all traffic of the domain ' +
+    'dropped), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
+    '`release` (in the watch window of a change), `tag` (none of these). `/docs/use/causes` describes each one.',
   path: '/insights/causes',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

@@ -161,9 +161,9 @@ test('an alert is suggested below a match rate of 85 %, can be saved, and is the
   const [{ kind, rule, reason, basis, backtest }, ...others] = await suggested()
   expect(others).toEqual([])
   expect({ kind, name: rule.name, events: basis.events }).toEqual({
-    ...{ kind: 'required_key', name: 'Meta Pixel Purchase: event id is there', events: 240 },
+    ...{ kind: 'required_key', name: 'Meta Pixel Purchase: event id is present', events: 240 },
   })
-  expect(reason).toContain('60 % of 150 Meta Pixel Purchase events of the last 7 days')
+  expect(reason).toContain('60 % of 150 Meta Pixel Purchase events in the last 7 days')
   expect(reason).toContain('30 browser and 0 server events had no event id')
   expect(backtest).toMatchObject({ fired: 1, matched: 30 })
   expect((await world.call('POST', '/v1/alerts', { body: rule })).status).toBe(201)

@@ -75,9 +75,9 @@ describe('the description of a score', () => {
   })
 
   test.each<[Partial<DomainHealth>, string]>([
-    [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta failed on Shop.'],
+    [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta events failed on Shop.'],
     [{ signals: [signal('GA', 'silent')] }, 'GA buy is silent on Shop.'],
-    [{ vendors: [], signals: [], gapShare: 0.05 }, 'Nothing could be collected for 5 % of the time.'],
+    [{ vendors: [], signals: [], gapShare: 0.05 }, 'No events could be collected for 5 % of the time.'],
   ])('is correct for %j', (change, detail) => {
     expect(scoreOf([availabilityOf({ ...healthy, ...change })], 'fine').detail).toBe(detail)
   })

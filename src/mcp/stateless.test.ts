@@ -190,7 +190,7 @@ describe('error responses with the HTTP status and code of the specification', (
       { method: 'tools/call', params: { name: 5 } },
       400,
       -32602,
-      'params.name: must be a text',
+      'params.name: must be a string',
     ],
     [
       'arguments that are a string',

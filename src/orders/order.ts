@@ -24,7 +24,10 @@ const OrderSchema = Closed({
   ),
   currency: Type.Optional(Text(3, 3, { description: 'ISO 4217, for information only', examples: ['EUR'] })),
   status: Type.Optional(
-    OneOf(['paid', 'cancelled'], { default: 'paid', description: 'Cancelled orders need not reach any vendor' }),
+    OneOf(['paid', 'cancelled'], {
+      default: 'paid',
+      description: 'Cancelled orders are not expected to reach any vendor',
+    }),
   ),
 })
 

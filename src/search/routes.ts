@@ -5,7 +5,7 @@ import { FOUND_KINDS, type SearchParts, search } from './search.ts'
 const DEFAULT_RESULTS = 20
 
 const SearchQuery = Closed({
-  q: Text(2, 100, { description: 'Words, or an id', examples: ['purchase'] }),
+  q: Text(2, 100, { description: 'Words or an id', examples: ['purchase'] }),
   limit: Type.Optional(Int({ minimum: 1, maximum: 50, default: DEFAULT_RESULTS })),
 })
 
@@ -21,7 +21,7 @@ const SearchSchema = Closed(
         }),
         path: Type.String({ description: 'Path of its page' }),
       }),
-      { description: 'Best first' },
+      { description: 'Best match first' },
     ),
   },
   {
@@ -51,7 +51,7 @@ export function searchRoutes(parts: SearchParts): Route[] {
       path: '/v1/search',
       access: 'read',
       tag: 'Search',
-      summary: 'Search issues, alerts, domains, vendors, events, changes and members by name, best first',
+      summary: 'Search issues, alerts, domains, vendors, events, changes and members by name, best match first',
       tool: true,
       query: SearchQuery,
       answer: SearchSchema,
