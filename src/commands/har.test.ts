@@ -110,26 +110,21 @@ describe('the page of an entry', () => {
     parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
 
   test.each<[string, unknown, object[], string | null]>([
-    ['its title when that is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
+    ['its title if it is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
     ['its title before its documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
     [
-      'its first document when its title is not a URL',
+      'its first document if its title is not a URL',
       titled('Cart'),
       [html(SHOP), html('https://frame.example/'), hit],
       SHOP,
     ],
-    [
-      'its document where the title only contains an address',
-      titled('Run 1 for https://x.example/'),
-      [html(SHOP), hit],
-      SHOP,
-    ],
-    ['its document where the title begins with one', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
+    ['its document if the title only contains a URL', titled('Run 1 for https://x.example/'), [html(SHOP), hit], SHOP],
+    ['its document if the title begins with a URL', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
     ['its document when there are no pages', undefined, [html(SHOP), hit], SHOP],
     ['its document when pages are not a list', 'x', [html(SHOP), hit], SHOP],
     ['a document as Chrome names it', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
     ['not HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
-    ['where redirects led to', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
+    ['the target of redirects', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
     [
       'the document that was requested first',
       titled('x'),
@@ -142,26 +137,26 @@ describe('the page of an entry', () => {
     ],
     ['not a document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
     [
-      'not a document whose URL is not a web address',
+      'not a document without a web URL',
       titled('x'),
       [entry('about:blank', 'page_1', { _resourceType: 'document' }), hit],
       null,
     ],
-    ['the only page when it names none', titled(SHOP), [entry(URL)], SHOP],
+    ['the only page if the request names no page', titled(SHOP), [entry(URL)], SHOP],
     [
-      'no page when it names none of two',
+      'no page if the request names neither of two',
       [...titled(SHOP), { id: 'page_2', title: 'https://x.example/' }],
       [entry(URL)],
       null,
     ],
     [
-      'the first document when no page is named',
+      'the first document if no page is named',
       [],
       [entry(SHOP, undefined, { _resourceType: 'document' }), entry(URL)],
       SHOP,
     ],
-    ['the first of two pages of one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
-    ['nothing of invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
+    ['the first of two pages with one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
+    ['nothing from invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
     ['nothing without any information', titled(undefined), [hit], null],
   ])('is determined correctly: %s', (_what, pages, entries, expected) => {
     expect(pageOf(pages, ...entries)).toBe(expected)

@@ -141,7 +141,7 @@ test('the command uses the page named by the recording, and counts hits without 
   await Bun.write(path, JSON.stringify({ log: { pages, entries } }))
   const told = await runProgram(['import', 'har', path, '--url', collector.url, '--token', 'pt_x'])
   expect(told.stdout).toBe(
-    '2 requests imported, 0 rejected, 1 skipped because they were not sent to a web server (data:, blob:, …)\n1 hit has no page\n',
+    '2 requests imported, 0 rejected, 1 skipped, not sent to a web server (data:, blob:, …)\n1 hit has no page\n',
   )
   expect(collector.requests.map(({ body }) => JSON.parse(body).page?.url)).toEqual([
     'https://shop.example/cart',

@@ -159,7 +159,7 @@ export const importHar: Command = {
     const withoutPage = hits.filter(({ pageUrl }) => pageUrl === null).length
     if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage, withoutBody }))
     else {
-      const left = others > 0 ? `, ${others} skipped because they were not sent to a web server (data:, blob:, …)` : ''
+      const left = others > 0 ? `, ${others} skipped, not sent to a web server (data:, blob:, …)` : ''
       console.log(`${accepted} requests imported, ${rejected} rejected${left}`)
       printOthers({ withoutPage, withoutBody })
     }

@@ -26,10 +26,10 @@ const KIND_WORDS = new Map([
   ['iban', 'an IBAN'],
   ['no_signal', 'no consent signal'],
   ['not_set', 'consent not set'],
-  ['no_default', 'no default for consent'],
+  ['no_default', 'no consent default'],
   ['granted_by_default', 'consent granted by default'],
   ['after_denial', 'requests after consent was denied'],
-  ['update_rate', 'fewer answers to the consent banner'],
+  ['update_rate', 'fewer responses to the consent banner'],
 ])
 
 /** Returns a kind as text, such as `an e-mail address`. For a custom pattern, returns its name. */

@@ -12,7 +12,7 @@ const UsageSchema = Closed(
     ),
     totalEvents: Int(),
     diskBytes: Int({
-      description: 'Size of events, counts and page timings, including the organization’s share of shared files',
+      description: 'Size of events, counts and page timings, including the organization’s part of shared files',
     }),
     oldestEventAt: Nullable(InstantSchema),
   },

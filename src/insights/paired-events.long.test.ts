@@ -123,11 +123,11 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
 
     test.each([
       ['one id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
-      ['one id, at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
-      ['one id, behind the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
+      ['one id at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
+      ['one id after the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
       ['different ids', 'e1', 'e2', 0, [0, 1, 1, 0, 0, 0]],
-      ['no id of the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
-      ['no id of the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
+      ['no id from the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
+      ['no id from the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
       ['no id at all', null, null, 0, [0, 1, 1, 1, 1, 0]],
       ['ids that differ in case', 'e1', 'E1', 0, [0, 1, 1, 0, 0, 0]],
     ] as const)('counts events with %s', async (_, browser, server, after, expected) => {

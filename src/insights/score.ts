@@ -152,7 +152,9 @@ export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
       loss: FINDING_LOSS.get(kind) ?? OTHER_FINDING_LOSS,
-      text: `${kindInWords(kind)}${isConsentKind(kind) ? '' : ` in ${key}`} of ${vendor} on ${name}`,
+      text: isConsentKind(kind)
+        ? `${vendor} on ${name}: ${kindInWords(kind)}`
+        : `${kindInWords(kind)} in ${key} of ${vendor} on ${name}`,
     })),
   )
 }

@@ -68,7 +68,7 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
       name: LIST_TOOLS,
       title: 'All tools by group',
       description:
-        'List all tools by group, including those that are not listed here. With group or name: descriptions and arguments. ' +
+        'List all tools by group, including those that are not listed here. With group or name, includes descriptions and arguments. ' +
         'Use call_tool to call them',
       inputSchema: {
         type: 'object',

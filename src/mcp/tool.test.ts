@@ -89,15 +89,15 @@ test('a named schema is described once, and not in the output if it is also part
 describe("a route that can't be a tool throws at startup", () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([
-    ['one name in path and body', { body: clash }, /id is in its params and in its body/],
-    ['one name in path and query', { query: clash }, /id is in its params and in its query/],
+    ['a name in both path and body', { body: clash }, /id is in its params and in its body/],
+    ['a name in both path and query', { query: clash }, /id is in its params and in its query/],
     ['a field called dryRun', { body: Closed({ dryRun: Type.Boolean() }) }, /dryRun is in its body/],
     ['a body that is a list', { body: Type.Array(Named) }, /body is not an object/],
     ['a body without named fields', { body: Type.Record(Type.String(), Type.String()) }, /body is not an object/],
-    ['an answer that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
-    ['an answer that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
-    ['an answer in another format', { produces: 'text/csv' }, /answer is not an object/],
-    ['what writes and waits', { asynchronous: true }, /can't be tried/],
+    ['a response that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
+    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
+    ['a response in another format', { produces: 'text/csv' }, /answer is not an object/],
+    ['an asynchronous route that writes', { asynchronous: true }, /can't be tried/],
   ])('%s', (_, values, message) => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
   })
