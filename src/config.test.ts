@@ -73,7 +73,7 @@ test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAG
   'the unknown variable %s aborts startup with an error that names it',
   (name) => {
     expect(() => read({ TAGWARDEN_DATA: '/srv', [name]: '1' })).toThrow(
-      new SettingError(`${name}: there is no such setting; see tagwarden config`),
+      new SettingError(`${name}: unknown setting; see tagwarden config`),
     )
   },
 )

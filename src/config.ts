@@ -358,7 +358,7 @@ function rawOf(key: string, flags: Flags, env: NodeJS.ProcessEnv): string {
 export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
   const known = new Set(Object.values(ALL).map((entry) => PREFIX + entry.name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
-  if (stranger) throw new SettingError(`${stranger}: there is no such setting; see tagwarden config`)
+  if (stranger) throw new SettingError(`${stranger}: unknown setting; see tagwarden config`)
   const config = Object.fromEntries(
     Object.entries(ALL).map(([key, { name, read }]) => [key, read(rawOf(key, flags, env), PREFIX + name)]),
   ) as Config

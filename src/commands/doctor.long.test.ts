@@ -90,7 +90,7 @@ test('next to a running server the command only reads', async () => {
 test('a missing folder is a usage error and is not created', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'nowhere')
-  expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })
+  expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: data folder not found: ${data}\n` })
   expect([...bytesOf(root.path)]).toEqual([])
 })
 

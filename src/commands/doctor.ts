@@ -38,7 +38,7 @@ export const doctor: Command = {
     const { flags } = invocation
     const config = configOf(invocation)
     const paths = folderPaths(config.data)
-    if (!existsSync(config.data)) throw new UsageError(`doctor: there is no data folder ${config.data}`)
+    if (!existsSync(config.data)) throw new UsageError(`doctor: data folder not found: ${config.data}`)
     const unlock = lockUnlessRunning(paths, flags.rebuild === true || flags['forget-secrets'] === true)
     try {
       const forgotten = flags['forget-secrets'] ? forget(paths) : null

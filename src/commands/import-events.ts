@@ -63,7 +63,7 @@ function checkFiles(files: readonly string[]): void {
 }
 
 async function openStopped({ data, logLevel }: Config): Promise<Stores> {
-  if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: there is no data folder ${data}`)
+  if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: data folder not found: ${data}`)
   const log = logTo(logLevel === 'info' ? 'warn' : logLevel)
   try {
     return await openAllStores(data, systemClock, {
@@ -80,7 +80,7 @@ async function openStopped({ data, logLevel }: Config): Promise<Stores> {
 function domainOf({ db }: Stores, domain: Invocation['flags'][string]): string | null {
   if (domain === undefined) return null
   if (typeof domain === 'string' && importDomains(db).has(domain)) return domain
-  throw new UsageError(`import events: --domain: there is no domain ${domain}`)
+  throw new UsageError(`import events: --domain: no such domain: ${domain}`)
 }
 
 function linesOf({ imported, refused, errors }: Imported): string[] {

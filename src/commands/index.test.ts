@@ -42,7 +42,7 @@ describe.concurrent('the program', () => {
     async (line) => {
       expectBadUse(
         await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),
-        'TAGWARDEN_RETENTION: there is no such setting',
+        'TAGWARDEN_RETENTION: unknown setting',
       )
     },
   )

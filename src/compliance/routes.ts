@@ -40,7 +40,7 @@ const ActionInputSchema = Closed(
 )
 
 const ActionResultSchema = Closed(
-  { ok: Type.Boolean(), issueId: Type.Optional(Type.String({ description: 'Of `file`' })) },
+  { ok: Type.Boolean(), issueId: Type.Optional(Type.String({ description: 'Issue opened by `file`' })) },
   { $id: 'ComplianceActionResult', examples: [{ ok: true, issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }] },
 )
 

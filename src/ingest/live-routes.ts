@@ -21,7 +21,7 @@ const LiveSchema = Closed(
       { description: 'In ascending order of `seq`' },
     ),
     latestSeq: Int({ description: '`seq` of the last event returned; send it as `since` to get the following events' }),
-    armedUntil: Type.Number({ ...InstantSchema, description: 'When capture ends; each call extends it' }),
+    armedUntil: Type.Number({ ...InstantSchema, description: 'Time at which capture ends; each call extends it' }),
   },
   {
     $id: 'LiveEvents',

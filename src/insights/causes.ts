@@ -11,14 +11,14 @@ import { factsOf } from './issue-facts.ts'
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),
   title: Type.String(),
-  detail: Type.String({ description: 'One sentence: the number of issues, and why they are attributed to this cause' }),
+  detail: Type.String({ description: 'Number of issues and the reason why they have this cause, in one sentence' }),
   since: InstantSchema,
-  domainId: Nullable(Type.String({ description: 'Null when its issues belong to several domains' })),
+  domainId: Nullable(Type.String({ description: 'Domain of the issues; null when they belong to several' })),
   vendor: Nullable(Type.String()),
   changeId: Nullable(Type.String()),
   issueIds: Type.Array(Type.String(), { description: 'Open and acknowledged issues, oldest first' }),
-  severity: OneOf(SEVERITIES, { description: 'Highest severity of its issues' }),
-  impactValue: Type.Number({ description: 'Sum of the impact values of its issues' }),
+  severity: OneOf(SEVERITIES, { description: 'Highest severity of the issues' }),
+  impactValue: Type.Number({ description: 'Sum of the impact values of the issues' }),
 })
 
 const CauseListSchema = Closed(

@@ -52,7 +52,7 @@ const KeySchema = Closed({
   type: OneOf(['number', 'boolean', 'text', 'mixed'] as const, {
     description: 'Type of at least 99 % of the values; `boolean` means `true` or `false`',
   }),
-  presencePct: Type.Number({ description: 'Share of the vendor’s events in which the parameter is not blank' }),
+  presencePct: Type.Number({ description: 'Percentage of the vendor’s events in which the parameter is not blank' }),
   examples: Type.Array(Type.String(), { description: 'Most frequent values, truncated to 100 characters' }),
   cardinality: Int({ description: 'Number of distinct values; above 1,000, an estimate with ± 5 %' }),
   lastSeen: InstantSchema,

@@ -63,7 +63,7 @@ const Output = Closed(
 /** One row per parameter of each event, vendor and domain. */
 export const flatDictionary = insight({
   id: 'getFlatDictionary',
-  summary: 'List the parameters of each event, with their most frequent values, as a table',
+  summary: 'List the parameters of each event and their most frequent values as a table',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
     'when masked are merged.',

@@ -35,7 +35,7 @@ const PairedEventSchema = Closed(
     browserWithoutId: Int({ description: 'Number of `browserOnly` events without an event id' }),
     serverWithoutId: Int({ description: 'Number of `serverOnly` events without an event id' }),
     days: Type.Array(
-      Closed({ day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
+      Closed({ day: Type.String({ description: 'Date in UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
       { description: 'All days, oldest first; a pair counts on the day of its earlier event' },
     ),
   },

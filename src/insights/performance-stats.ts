@@ -16,7 +16,7 @@ const VendorStats = Closed({
   vendor: Type.String(),
   events: Int({ description: 'Weighted count' }),
   avgExecMs: Type.Number({
-    description: 'Weighted mean of events that report a duration of up to a day; 0 when none does',
+    description: 'Weighted mean duration of events that report up to one day; 0 when none do',
   }),
   maxExecMs: Type.Number({ description: 'Maximum duration of the same events' }),
   failures: Int({ description: 'Weighted number of events with status `failure`, `exception` or `timeout`' }),

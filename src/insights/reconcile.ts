@@ -44,7 +44,7 @@ const tallyFields = {
   }),
   valueMismatches: Int({ description: 'Captured orders with a reported value that differs by more than 0.01' }),
   missingValue: Type.Number({ description: 'Total value of the missing orders' }),
-  capturePct: Type.Number({ description: 'Share of orders that are captured; 0 without orders' }),
+  capturePct: Type.Number({ description: 'Percentage of orders that are captured; 0 without orders' }),
   matched: Int({ description: 'Pairs of a browser event and a server event with the same name and event id' }),
   browserOnly: Int({ description: 'Browser events without a partner; 0 for vendors that do not pair events' }),
   serverOnly: Int({ description: 'Server events without a partner; 0 for vendors that do not pair events' }),
@@ -70,7 +70,7 @@ const Output = Closed(
   {
     days: Type.Array(
       Closed({
-        day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }),
+        day: Type.String({ description: 'Date in UTC', examples: ['2026-01-05'] }),
         orders: Int({ description: 'Paid orders placed on the day, at least 15 minutes ago' }),
         value: Type.Number({ description: 'Total value of these orders' }),
         vendors,

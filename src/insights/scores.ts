@@ -18,7 +18,7 @@ import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } 
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),
-  detail: Type.String({ description: 'One sentence with up to three main causes' }),
+  detail: Type.String({ description: 'Up to three main causes, in one sentence' }),
 })
 
 export const ScoresSchema = Closed(

@@ -57,7 +57,7 @@ const FlowsSchema = Closed(
       }),
     ),
     links: Type.Array(Closed({ fromStep: Int(), fromPath: Type.String(), toPath: Type.String(), sessions: Int() }), {
-      description: 'Transitions from a step to the next, sorted by step, then by sessions',
+      description: 'Transitions from one step to the next, sorted by step, then by sessions',
     }),
   },
   {

@@ -69,7 +69,7 @@ const SignalSchema = Closed(
     explainedBy: Nullable(ExplanationSchema),
     issueId: Nullable(Type.String({ description: 'Unresolved issue of the signal' })),
     series: Type.Optional(
-      Type.Array(Closed(pointFields), { description: 'The hours of the last 7 days; only with `series`' }),
+      Type.Array(Closed(pointFields), { description: 'Hourly values for the last 7 days; only with `series`' }),
     ),
   },
   { $id: 'Signal', examples: [EXAMPLE] },
@@ -88,7 +88,10 @@ const SignalQuerySchema = Closed({
   state: Type.Optional(OneOf(SIGNAL_STATES)),
   mode: Type.Optional(OneOf(SIGNAL_MODES)),
   series: Type.Optional(
-    Type.Boolean({ default: false, description: 'Include the hours of the last 7 days; limits a page to 50 signals' }),
+    Type.Boolean({
+      default: false,
+      description: 'Include hourly values for the last 7 days; limits a page to 50 signals',
+    }),
   ),
   ...pagingFields,
 })

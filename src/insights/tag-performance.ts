@@ -96,7 +96,7 @@ interface VendorRow {
 /** Cost of each vendor's code for the pages that load it, as reported by browsers. */
 export const tagPerformance = insight({
   id: 'getTagPerformance',
-  summary: 'Show what each vendor’s code costs pages: requests, bytes, durations and blocking time',
+  summary: 'Show the cost of each vendor’s code for pages: requests, bytes, durations and blocking time',
   description:
     'Based on page views as received, not weighted by sampling. A quantile is a measured value (nearest rank). ' +
     'The most recent seconds are not included.',

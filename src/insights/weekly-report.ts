@@ -46,8 +46,8 @@ const WeeklyReportSchema = Closed(
     ),
     issues: Closed({
       opened: Int({ description: 'Issues opened or reopened in the week' }),
-      resolved: Int({ description: 'Issues resolved in the week and still resolved at its end' }),
-      open: Int({ description: 'Issues open or acknowledged at its end' }),
+      resolved: Int({ description: 'Issues resolved in the week and still resolved at the end' }),
+      open: Int({ description: 'Issues open or acknowledged at the end of the week' }),
       medianResolveMs: Nullable(Int({ description: 'Median time to resolution' })),
     }),
     value: Closed({
@@ -119,10 +119,10 @@ export const weeklyReport = insight({
 function startOf(week: string | undefined, now: Instant): Instant {
   if (week === undefined) return lastWeek(now)
   const from = parseWeek(week)
-  if (from === null) throw new AppError('invalid', 'query.week: there is no such week')
+  if (from === null) throw new AppError('invalid', 'query.week: is not a valid week')
   if (from > now) throw new AppError('invalid', 'query.week: must not be in the future')
   if (from < now - COUNTS_KEPT_MS)
-    throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention time of counts')
+    throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention period of counts')
   return from
 }
 

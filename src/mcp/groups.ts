@@ -118,7 +118,7 @@ export function toolGroups(tools: readonly Tool[]): ToolGroups {
   const visible = (principal: Principal) => tools.filter(({ route }) => may(principal, route.access))
   const checkGroup = (group: string, known: readonly string[], field: string) => {
     if (known.includes(group)) return
-    throw new AppError('invalid', `${field}: there is no group ${group.slice(0, 100)}; use ${known.join(', ')}`)
+    throw new AppError('invalid', `${field}: unknown group ${group.slice(0, 100)}; use ${known.join(', ')}`)
   }
   return {
     read(text) {

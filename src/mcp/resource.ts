@@ -37,7 +37,7 @@ interface Kind {
 
 function routeOf(routes: readonly Route[], id: string): Route {
   const route = routes.find((one) => one.id === id)
-  if (!route) throw new Error(`there is no route ${id} to draw resources from`)
+  if (!route) throw new Error(`there is no route ${id} for resources`)
   return route
 }
 

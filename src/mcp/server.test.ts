@@ -229,7 +229,7 @@ describe('tool groups', () => {
     ['call_tool', { name: 'drop_all' }, 'unknown tool: drop_all'],
     ['call_tool', { name: 'call_tool', arguments: { name: 'list_alerts' } }, 'unknown tool: call_tool'],
     ['call_tool', { name: 'hide_thing' }, 'unknown tool: hide_thing'],
-    ['list_tools', { group: 'nothing' }, 'group: there is no group nothing; use alerts, issues, odd'],
+    ['list_tools', { group: 'nothing' }, 'group: unknown group nothing; use alerts, issues, odd'],
     ['list_tools', { name: 'nothing' }, 'unknown tool: nothing'],
     ['list_tools', { colour: 'red' }, 'colour: there is no such field'],
   ])('a call to %s with %j is rejected: %s', async (name, args, sentence) => {

@@ -58,7 +58,7 @@ test('orders are rejected as a whole, with the position of the first invalid ord
     [[good, { id: 'x', at, sum: 1 }], 'orders[1].sum: there is no such field'],
     [
       [good, { id: 'x', at: at - 400 * DAY_MS - 1 }],
-      'orders[1].at: must be within the last 400 days, the retention time of orders',
+      'orders[1].at: must be within the last 400 days, the retention period of orders',
     ],
     [[good, { id: 'x', at: at + 5 * MINUTE_MS + 1 }], 'orders[1].at: must not be in the future'],
     [[], 'orders: must have at least one item'],

@@ -17,9 +17,9 @@ const SearchSchema = Closed(
         id: Type.String({ description: 'Id; for vendors and events, which have none, the name' }),
         title: Type.String(),
         detail: Type.String({
-          description: 'Text that distinguishes it from others with the same title; may be empty',
+          description: 'Details that distinguish the result from others with the same title; can be empty',
         }),
-        path: Type.String({ description: 'Path of its page' }),
+        path: Type.String({ description: 'Path of the page in the dashboard' }),
       }),
       { description: 'Best match first' },
     ),
