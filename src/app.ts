@@ -153,7 +153,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ publicUrl, db, box, jobs, routes: api.routes, fetch: api.handle },
     ...{ collector: collecting.collector, late: collecting.late },
     setupUrl: setup && `${publicUrl}/setup#setup=${setup.secret}`,
-    warm: () => warehouse.warm().catch((error: unknown) => base.report(error, 'the engine of the history')),
+    warm: () => warehouse.warm().catch((error: unknown) => base.report(error, 'warming up the warehouse')),
     abort() {
       stopping.abort()
       warehouse.interrupt()

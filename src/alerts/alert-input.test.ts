@@ -186,7 +186,7 @@ const REFUSED: [string, object][] = [
 
 describe('an invalid alert', () => {
   test.each<[string, object, string]>([
-    ['no channel', { channels: [] }, 'channels: name at least one'],
+    ['no channel', { channels: [] }, 'channels: must have at least one item'],
     [
       'the fields of a change in a threshold',
       { ...volumeInput, volume: { direction: 'increase', percent: 5 } },

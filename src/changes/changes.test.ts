@@ -248,7 +248,7 @@ test('the search for releases runs no query without new events', async () => {
   const { db } = world.app
   const scannedTo = () => (db.prepare('SELECT scannedTo FROM releaseScan').get() as { scannedTo: number }).scannedTo
   const end = scannedTo() + MINUTE_MS
-  const query = () => Promise.reject(new Error('nothing is to be asked'))
+  const query = () => Promise.reject(new Error('unexpected query'))
   await noticeReleases({ db, warehouse: { query, hasEvents: () => false }, watermark: () => end })
   expect(scannedTo()).toBe(end)
 })

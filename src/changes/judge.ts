@@ -39,7 +39,7 @@ export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): P
       postponeLook(db, change.id, clock.now() + RETRY_MS)
     }
   }
-  if (errors.length > 0) throw combinedError('looks at changes', errors)
+  if (errors.length > 0) throw combinedError('evaluations of changes', errors)
 }
 
 async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: WatchedChange): Promise<void> {

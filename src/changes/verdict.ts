@@ -118,7 +118,7 @@ function sentenceOf({ kind, vendor, event, key, before, after }: Suspect): strin
     case 'failures_rose':
       return `${name} failed in ${percent(after)} of the events with a known outcome, compared with ${percent(before)} before.`
     case 'violations_rose':
-      return `${name} broke rules in ${percent(after)} of its events, compared with ${percent(before)} before.`
+      return `${name} violated rules in ${percent(after)} of its events, compared with ${percent(before)} before.`
     case 'consent_fell':
       return `${name}: ${key} was granted in ${percent(after)} of the sessions that report it, compared with ${percent(before)} before.`
   }

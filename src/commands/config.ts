@@ -4,7 +4,7 @@ import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './settings.ts'
 
 export const config: Command = {
   name: 'config',
-  summary: 'Prints every setting: name, value (secrets masked), default, meaning.',
+  summary: 'Prints every setting: name, value (secrets masked), default and meaning.',
   flags: { ...DATA_FLAG, ...LISTEN_FLAGS, json: { type: 'boolean', meaning: 'Print as JSON' } },
   async run(invocation) {
     configOf(invocation)

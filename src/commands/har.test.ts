@@ -110,26 +110,21 @@ describe('the page of an entry', () => {
     parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
 
   test.each<[string, unknown, object[], string | null]>([
-    ['its title when that is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
+    ['its title if it is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
     ['its title before its documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
     [
-      'its first document when its title is not a URL',
+      'its first document if its title is not a URL',
       titled('Cart'),
       [html(SHOP), html('https://frame.example/'), hit],
       SHOP,
     ],
-    [
-      'its document where the title only contains an address',
-      titled('Run 1 for https://x.example/'),
-      [html(SHOP), hit],
-      SHOP,
-    ],
-    ['its document where the title begins with one', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
+    ['its document if the title only contains a URL', titled('Run 1 for https://x.example/'), [html(SHOP), hit], SHOP],
+    ['its document if the title begins with a URL', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
     ['its document when there are no pages', undefined, [html(SHOP), hit], SHOP],
     ['its document when pages are not a list', 'x', [html(SHOP), hit], SHOP],
     ['a document as Chrome names it', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
     ['not HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
-    ['where redirects led to', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
+    ['the target of redirects', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
     [
       'the document that was requested first',
       titled('x'),
@@ -142,26 +137,26 @@ describe('the page of an entry', () => {
     ],
     ['not a document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
     [
-      'not a document whose URL is not a web address',
+      'not a document without a web URL',
       titled('x'),
       [entry('about:blank', 'page_1', { _resourceType: 'document' }), hit],
       null,
     ],
-    ['the only page when it names none', titled(SHOP), [entry(URL)], SHOP],
+    ['the only page if the request names no page', titled(SHOP), [entry(URL)], SHOP],
     [
-      'no page when it names none of two',
+      'no page if the request names neither of two',
       [...titled(SHOP), { id: 'page_2', title: 'https://x.example/' }],
       [entry(URL)],
       null,
     ],
     [
-      'the first document when no page is named',
+      'the first document if no page is named',
       [],
       [entry(SHOP, undefined, { _resourceType: 'document' }), entry(URL)],
       SHOP,
     ],
-    ['the first of two pages of one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
-    ['nothing of invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
+    ['the first of two pages with one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
+    ['nothing from invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
     ['nothing without any information', titled(undefined), [hit], null],
   ])('is determined correctly: %s', (_what, pages, entries, expected) => {
     expect(pageOf(pages, ...entries)).toBe(expected)
@@ -183,7 +178,9 @@ describe('the text of a HAR file', () => {
   test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])(
     'is rejected when it is not a HAR: %s',
     (text) => {
-      expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
+      expect(() => parseHar(text, 'a.har')).toThrow(
+        new UsageError('a.har: is not a HAR file because log.entries is missing'),
+      )
     },
   )
 
@@ -228,8 +225,8 @@ describe('the text of a HAR file', () => {
 
 describe('a HAR file', () => {
   test.each<[string, string | null, RegExp]>([
-    ['missing.har', null, /missing\.har: there is no such file$/],
-    ['no/such.har', null, /such\.har: there is no such file$/],
+    ['missing.har', null, /missing\.har: file not found$/],
+    ['no/such.har', null, /such\.har: file not found$/],
     ['.', null, /: is a folder, not a file$/],
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
@@ -307,7 +304,7 @@ describe('an attachment of a HAR entry', () => {
 
   test.each<[string, Uint8Array, string]>([
     ['not a HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
-    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file, log.entries is missing'],
+    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file because log.entries is missing'],
     ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
   ])('in an archive with %s is rejected with an error naming the file', async (_, bytes, message) => {
     using folder = temporaryFolder()

@@ -8,9 +8,9 @@ import { UsageError } from './command.ts'
 
 /** Descriptions of the system's error codes for unreadable files. */
 const FILE_FAULTS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EACCES: 'the file may not be read',
+  ENOENT: 'file not found',
+  ENOTDIR: 'file not found',
+  EACCES: 'permission denied',
   EISDIR: 'is a folder, not a file',
 }
 
@@ -44,7 +44,7 @@ export function parseHar(text: string, name: string, attachmentOf?: AttachmentRe
 
 function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
   const requests = requestsOfHar(value, attachmentOf)
-  if (!requests) throw new UsageError(`${name}: is not a HAR file, log.entries is missing`)
+  if (!requests) throw new UsageError(`${name}: is not a HAR file because log.entries is missing`)
   return requests.map(({ hit }) => hit)
 }
 

@@ -42,7 +42,7 @@ describe('the init command', () => {
     using folder = temporaryFolder()
     const { code, stdout } = await runProgram(args(folder.path))
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^organization org_\w+\nowner {8}usr_\w+\nAPI key {6}ak_\S+ {2}\(shown only now\)\n$/)
+    expect(stdout).toMatch(/^organization org_\w+\nowner {8}usr_\w+\nAPI key {6}ak_\S+ {2}\(shown only once\)\n$/)
   })
 
   test.each<[string, boolean]>([

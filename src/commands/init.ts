@@ -32,7 +32,7 @@ export const init: Command = {
       if (flags.json) console.log(JSON.stringify(made))
       else
         console.log(
-          `organization ${made.orgId}\nowner        ${made.userId}\nAPI key      ${made.apiKey}  (shown only now)`,
+          `organization ${made.orgId}\nowner        ${made.userId}\nAPI key      ${made.apiKey}  (shown only once)`,
         )
       return 0
     } finally {

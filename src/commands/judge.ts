@@ -5,10 +5,10 @@ import { type Command, UsageError } from './command.ts'
 export const judge: Command = {
   name: 'judge',
   isInternal: true,
-  summary: 'Judges batches for a server that has no time to; started by it',
+  summary: 'Evaluates batches for a server under load; started by the server',
   flags: {},
   async run() {
-    if (!process.send) throw new UsageError('judge: is started by the server only')
+    if (!process.send) throw new UsageError('judge: can be started only by the server')
     await judgeForParent()
     return 0
   },

@@ -41,9 +41,9 @@ export type Server = Bun.Server<undefined>
 const IDLE_TIMEOUT_S = 65
 const RETRY_AFTER_S = 1
 const PAUSE_MS = 10
-const NO_HOST = new AppError('invalid', 'host: is no name of a host')
-const TWO_HOSTS = new AppError('invalid', 'host: is given more than once')
-const BUSY = new AppError('unavailable', 'the server has too many requests at work', RETRY_AFTER_S)
+const NO_HOST = new AppError('invalid', 'host: is not a valid hostname')
+const TWO_HOSTS = new AppError('invalid', 'host: must be sent only once')
+const BUSY = new AppError('unavailable', 'the server is processing too many requests', RETRY_AFTER_S)
 
 /**
  * Starts listening and answers requests within the limits of the settings and `timeouts`. Throws when the port is in
@@ -186,7 +186,7 @@ export function limitConnections(servers: readonly Server[], config: Config, log
     const closed = servers.reduce((sum, server) => sum + server.closeIdleConnections(), 0)
     if (closed === 0 || performance.now() - toldAt < MINUTE_MS) return
     toldAt = performance.now()
-    log.warn(`more than ${config.maxConnections} connections: closed ${closed} that were idle`)
+    log.warn(`more than ${config.maxConnections} connections: closed ${closed} idle connections`)
   }, everyMs)
   return () => clearInterval(timer)
 }

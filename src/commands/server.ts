@@ -96,7 +96,7 @@ function listen(app: App, config: Config, extra: Extra, open: (listening: Listen
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: 'another program uses this port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'this user may not use the port; ports below 1024 require additional privileges',
+  EACCES: 'this user does not have permission to use the port; ports below 1024 require additional privileges',
 }
 
 /** Returns the result of `open`. When it can't listen, throws an error that names the address and the reason. */

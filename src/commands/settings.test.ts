@@ -21,7 +21,7 @@ describe('the configuration of a command', () => {
   test.each<[Invocation['flags'], Record<string, string>, string]>([
     [{ listen: 'x' }, {}, 'TAGWARDEN_LISTEN: must be HOST:PORT'],
     [{}, { TAGWARDEN_DISK_BUDGET: 'x' }, 'TAGWARDEN_DISK_BUDGET: must be a size'],
-    [{}, { TAGWARDEN_X: '1' }, 'TAGWARDEN_X: there is no such setting'],
+    [{}, { TAGWARDEN_X: '1' }, 'TAGWARDEN_X: unknown setting'],
   ])('is rejected with a usage error for %j %j', (flags, env, message) => {
     expect(() => configOf(invoke(flags, env))).toThrow(UsageError)
     expect(() => configOf(invoke(flags, env))).toThrow(message)

@@ -127,7 +127,7 @@ export function requireFindings(
 ): StoredFinding[] {
   const filter = { orgId, vendor, key, kind, consent: null, domainIds: null, action: null }
   const found = listFindings(db, filter, { limit: MAX_FINDINGS, after: null })
-  if (found.length === 0) throw new AppError('notFound', 'there is no such finding')
+  if (found.length === 0) throw new AppError('notFound', 'no such finding')
   return found
 }
 

@@ -47,7 +47,7 @@ export function isPacked({ body, bodyBase64 }: CapturedBody): boolean {
 export function readBody({ body, bodyBase64, contentEncoding }: CapturedBody): ReadBody {
   if (bodyBase64) {
     const bytes = decodeBase64(bodyBase64)
-    return bytes ? readBytes(bytes, contentEncoding ?? '') : { text: null, error: 'bodyBase64 is not base64' }
+    return bytes ? readBytes(bytes, contentEncoding ?? '') : { text: null, error: 'bodyBase64 is not valid Base64' }
   }
   if (!body) return { text: null, error: null }
   const packed = body.startsWith(GZIP_IN_BASE64) ? decodeBase64(body) : null
@@ -64,7 +64,7 @@ function readBytes(bytes: Uint8Array, contentEncoding: string): ReadBody {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
   const isZlib = encoding === '' && bytes[0] === 0x78 && hasFrame(bytes) && !isUtf8(bytes)
   const unpack = isGzip ? gunzipSync : isZlib ? inflateSync : Object.hasOwn(UNPACK, encoding) && UNPACK[encoding]
-  if (!unpack) return { text: null, error: 'its content encoding is not known' }
+  if (!unpack) return { text: null, error: 'its content encoding is not supported' }
   try {
     return decodeText(unpack(bytes, { maxOutputLength: MAX_BODY_BYTES }))
   } catch (error) {
@@ -72,7 +72,7 @@ function readBytes(bytes: Uint8Array, contentEncoding: string): ReadBody {
     if (!(error instanceof Error)) throw error
     return 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
       ? tooLarge()
-      : { text: null, error: 'its compressed bytes are damaged' }
+      : { text: null, error: 'its compressed data is damaged' }
   }
 }
 

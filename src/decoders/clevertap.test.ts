@@ -30,7 +30,7 @@ testDecoder(clevertap, [
     name: 'broken data',
     url: `${A}&type=push&d=xx`,
     events: [],
-    error: 'CleverTap: the data can not be decompressed',
+    error: 'CleverTap: the data cannot be decompressed',
   },
   { name: 'the website', url: 'https://clevertap.com/about', events: null },
 ])

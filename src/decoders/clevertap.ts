@@ -21,7 +21,7 @@ export const clevertap: Decoder = {
 function readCall({ query }: VendorRequest): DecodedEvent[] {
   const { d = '', ...rest } = query
   const text = decompressFromBase64(d)
-  if (text === null) throw new Error('the data can not be decompressed')
+  if (text === null) throw new Error('the data cannot be decompressed')
   return readJsonObjects(text).map((call) => ({
     event: scalarText(call.evtName) || scalarText(call.type) || (rest.type ?? ''),
     account: scalarOrNull(call.id),

@@ -14,8 +14,8 @@ export const MAX_EVENTS_PER_HIT = 1000
  */
 export const MAX_PARAMS_PER_HIT = 50_000
 
-const TOO_MANY_EVENTS = `events: more than ${MAX_EVENTS_PER_HIT} in one request, the rest was dropped`
-const TOO_MANY_PARAMS = `events: more than ${MAX_PARAMS_PER_HIT} parameters in one request, the rest was dropped`
+const TOO_MANY_EVENTS = `events: more than ${MAX_EVENTS_PER_HIT} in one request; the rest was dropped`
+const TOO_MANY_PARAMS = `events: more than ${MAX_PARAMS_PER_HIT} parameters in one request; the rest was dropped`
 
 /** A stored event. For kind `library` the event's name is empty. */
 export interface FlatEvent {

@@ -329,7 +329,7 @@ const routing = new Routing(decoders)
  * hit's URL, if the caller has already parsed it.
  */
 export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
-  if (!url) return decodedNothing(null, 'url: is not an absolute address')
+  if (!url) return decodedNothing(null, 'url: is not an absolute URL')
   let vendor: string | null = null
   try {
     const request = new VendorRequest(url, hit.body)

@@ -19,7 +19,7 @@ test.each<[text: string, objects: Record<string, unknown>[]]>([
 })
 
 test.each(['7', 'null', '"text"'])('readJsonObjects rejects %j', (text) => {
-  expect(() => readJsonObjects(text)).toThrow(new Error('the body is not JSON objects'))
+  expect(() => readJsonObjects(text)).toThrow(new Error('the body does not consist of JSON objects'))
 })
 
 test.each<[value: unknown, unfolded: unknown]>([

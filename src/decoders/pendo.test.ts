@@ -45,13 +45,13 @@ testDecoder(pendo, [
     name: 'broken data',
     url: `https://data.pendo.io/data/ptm.gif/${KEY}?jzb=xx`,
     events: [],
-    error: 'Pendo: the data can not be decompressed',
+    error: 'Pendo: the data cannot be decompressed',
   },
   {
     name: 'data that expands beyond the limit',
     url: `https://data.pendo.io/data/ptm.gif/${KEY}?jzb=${deflateSync(' '.repeat(4_000_000)).toString('base64url')}`,
     events: [],
-    error: 'Pendo: the data can not be decompressed',
+    error: 'Pendo: the data cannot be decompressed',
   },
   { name: 'the website', url: 'https://www.pendo.io/', events: null },
 ])

@@ -45,7 +45,7 @@ function inflate(packed: string): string {
   try {
     return inflateSync(Buffer.from(packed, 'base64url'), { maxOutputLength: MAX_BYTES }).toString()
   } catch (error) {
-    if (error instanceof Error) throw new Error('the data can not be decompressed')
+    if (error instanceof Error) throw new Error('the data cannot be decompressed')
     throw error
   }
 }

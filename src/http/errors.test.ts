@@ -84,7 +84,7 @@ describe('a full disk', () => {
 })
 
 describe('an unexpected error', () => {
-  const nothing = { error: 'internal error; see the server log for details' }
+  const nothing = { error: 'internal error; see the server log' }
 
   test.each<[string, unknown]>([
     ['/bug', new Error('SELECT secret FROM /var/lib')],

@@ -18,7 +18,7 @@ export function errorResponse({ code, message, retryAfterS }: AppError): Respons
 
 /** Returns the 500 response to an unexpected error, without details. */
 export function bugResponse(): Response {
-  return errorBody(500, 'internal error; see the server log for details')
+  return errorBody(500, 'internal error; see the server log')
 }
 
 const RETRY_AFTER_S = 30

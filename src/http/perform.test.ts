@@ -81,7 +81,7 @@ describe('a route that writes', () => {
     const { perform, rows, write } = setUp()
     const wrong = write('edit', { answer: Closed({ rows: Type.String() }) })
     expect(() => perform(wrong, callOf({ texts: ['secret value'] }))).toThrow(
-      'the response of write does not match its schema: rows: must be a text',
+      'the response of write does not match its schema: rows: must be a string',
     )
     expect(rows()).toEqual([])
   })

@@ -103,7 +103,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   const line = fits(given) ? given : asExported(given)
   if (!fits(line)) {
     const first = fullCheck.Errors(line).First()
-    return refused(first ? describeError(first) : 'does not fit')
+    return refused(first ? describeError(first) : 'does not match its schema')
   }
   const receivedAt = Math.round(toTimestamp(line.receivedAt))
   if (receivedAt > rules.to) return refused('receivedAt: is in the future')

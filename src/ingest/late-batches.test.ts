@@ -101,7 +101,7 @@ test("a batch that can't be written is rejected with the system's error code, wi
   rmSync(stand.folder, { recursive: true })
   expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
     code: 'unavailable',
-    message: "the collector can't store: ENOENT",
+    message: 'the collector cannot store events: ENOENT',
   })
   expect(stand.late.has('org_a')).toBe(false)
   await stand.late.close()
@@ -113,7 +113,7 @@ test.skipIf(!existsSync('/dev/full'))('a batch is rejected while the disk is ful
   symlinkSync('/dev/full', file)
   expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
     code: 'unavailable',
-    message: "the collector can't store: the disk is full",
+    message: 'the collector cannot store events: the disk is full',
   })
   await stand.late.close()
 })
@@ -241,7 +241,7 @@ test('a batch whose evaluation fails repeatedly is stored without it, with an en
   stand.open()
   await stand.until(2)
   expect(stand.admitted.map(({ events, record }) => [events[0]?.violations, record.ledger])).toEqual([
-    [null, [{ reason: 'not judged: the rules take too long', count: 1, sample: '' }]],
+    [null, [{ reason: 'not evaluated: the rules take too long', count: 1, sample: '' }]],
     [['alr_1'], []],
   ])
   expect(stand.reported.length).toBe(5)

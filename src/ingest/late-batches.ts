@@ -127,7 +127,7 @@ export class LateBatches {
    */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
-      const error = `the organization's rules take longer than its events arrive and its queue is full; try again in ${RETRY_AFTER_S} s`
+      const error = `the organization's rules cannot keep up with its events, and its queue is full; try again in ${RETRY_AFTER_S} s`
       return Promise.reject(new AppError('rateLimited', error, RETRY_AFTER_S))
     }
     const done = Promise.withResolvers<void>()
@@ -265,7 +265,7 @@ export class LateBatches {
         queue.failures = 0
       } catch (error) {
         if (this.isClosed) return
-        this.parts.report(error, 'judging late batches')
+        this.parts.report(error, 'evaluating late batches')
         queue.failures++
         await this.pause()
       }
@@ -329,7 +329,7 @@ const LINE_END = 10
 
 function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch {
   const unjudged = verdicts.filter((ids) => ids === null).length
-  const note: LedgerNote = { reason: 'not judged: the rules take too long', count: unjudged, sample: '' }
+  const note: LedgerNote = { reason: 'not evaluated: the rules take too long', count: unjudged, sample: '' }
   return {
     record: unjudged > 0 ? { ...record, ledger: [...record.ledger, note] } : record,
     events: events.map((event, index) => ({ ...event, violations: verdicts[index]?.length ? verdicts[index] : null })),

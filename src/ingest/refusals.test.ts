@@ -6,10 +6,10 @@ import { TestCollector } from './collector.fixture.ts'
 import { Refusals } from './refusals.ts'
 
 const REASONS = {
-  invalid: 'batch: is not one',
+  invalid: 'batch: is invalid',
   tooLarge: 'batch: is too large',
-  unsupportedType: 'batch: is of another type or encoding',
-  rateLimited: 'batch: over the rate limit',
+  unsupportedType: 'batch: has an unsupported type or encoding',
+  rateLimited: 'batch: exceeds the rate limit',
 }
 const CODES = ['invalid', 'tooLarge', 'unsupportedType', 'rateLimited'] as const
 const domainOf = (id: string) => ({ id, orgId: 'org_1' })
@@ -77,7 +77,7 @@ describe('counts of rejected batches', () => {
     mkdirSync(stand.spoolFolder)
     await stand.collector.recordRefusals()
     await stand.collector.recordRefusals()
-    const reason = 'batch: is not one'
+    const reason = 'batch: is invalid'
     expect(stand.ledger().toSorted((a, b) => b.count - a.count)).toMatchObject([
       { domainId: stand.shop.id, reason, count: 3 },
       { domainId: stand.blog.id, reason, count: 1 },

@@ -6,12 +6,12 @@ import type { LedgerNote } from './batch-report.ts'
 
 /** Reasons used in the ledger, which counts rejected batches by reason. Details are in the sample. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
-  invalid: 'batch: is not one',
+  invalid: 'batch: is invalid',
   tooLarge: 'batch: is too large',
-  unsupportedType: 'batch: is of another type or encoding',
-  rateLimited: 'batch: over the rate limit',
+  unsupportedType: 'batch: has an unsupported type or encoding',
+  rateLimited: 'batch: exceeds the rate limit',
 }
-export const OVER_BUDGET = 'batch: its organization is over its share of the disk'
+export const OVER_BUDGET = 'batch: its organization exceeds its share of the disk'
 const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>

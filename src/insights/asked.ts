@@ -15,7 +15,7 @@ export const hoursField = (byDefault: number, maximum: number) =>
       minimum: 1,
       maximum,
       default: byDefault,
-      description: 'Length of the time range up to now, by time of arrival. Limited by the retention time',
+      description: 'Length of the time range up to now, by time of receipt. Limited to the retention period',
     }),
   )
 

@@ -51,9 +51,9 @@ describe('the order of causes', () => {
   test.each<[string, Partial<IssueFacts>]>([
     ['the tag manager still reports', { container: { ...stopped, reports: { before: 50, since: 10 } } }],
     ['everything stopped', { container: { ...stopped, others: { before: 80, since: 5 } } }],
-    ['it hardly ever reported', { container: { ...stopped, reported: 5 } }],
+    ['the tag manager rarely reported', { container: { ...stopped, reported: 5 } }],
     ['a few more failures', { failures: { before: 0.06, since: 0.11 } }],
-    ['twice a tiny share', { failures: { before: 0.01, since: 0.05 } }],
+    ['twice a very small share of failures', { failures: { before: 0.01, since: 0.05 } }],
   ])('%s: the only cause is the tag', (_, values) => {
     expect(causes(factsOf(values))).toMatchObject([{ kind: 'tag' }])
   })
@@ -68,7 +68,7 @@ describe('the vendor', () => {
 
   test('is the cause when its issues began in two domains within two hours', () => {
     expect(causes(factsOf(), elsewhere(119))).toMatchObject([
-      { kind: 'vendor', vendor: 'ga4', domainId: null, detail: '2 issues of ga4 began within 2 hours in 2 domains.' },
+      { kind: 'vendor', vendor: 'ga4', domainId: null, detail: '2 issues with ga4 began within 2 hours in 2 domains.' },
     ])
   })
 

@@ -111,12 +111,12 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   const where = facts.domain === null ? '' : ` on ${facts.domain}`
   const none = { since: null, vendor: null, changeId: null }
   if (gap) {
-    const title = 'Tagwarden could not collect'
+    const title = 'Tagwarden could not collect events'
     return { ...none, kind: 'pipeline', key: `pipeline ${gap.fromAt}`, title, since: gap.fromAt }
   }
   if (traffic) return { ...none, kind: 'traffic', key: `traffic ${traffic.issueId}`, title: traffic.title }
   if (hasStopped(facts)) {
-    const title = `Reports of the tag manager stopped${where}`
+    const title = `Reports from the tag manager stopped${where}`
     return { ...none, kind: 'container', key: `container ${issue.domainId}`, title }
   }
   if (consent) {
@@ -140,10 +140,10 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
 const CONSENT_CHANGES: Readonly<Record<string, string>> = {
   no_signal: 'sends requests without a consent signal',
   not_set: 'sends requests while consent is not set',
-  no_default: 'sends requests before a default for consent is set',
+  no_default: 'sends requests before a consent default is set',
   granted_by_default: 'has consent granted by default',
   after_denial: 'sends requests after consent was denied',
-  update_rate: 'gets fewer answers to the consent banner',
+  update_rate: 'gets fewer responses to the consent banner',
 }
 
 function consentChange({ vendor, kind }: { vendor: string; kind: string }): string {
@@ -154,14 +154,14 @@ function consentChange({ vendor, kind }: { vendor: string; kind: string }): stri
 export function causeSentence(facts: IssueFacts, { kind, title }: Rung): string | null {
   const failures = hasFailures(facts) ? facts.failures : null
   const sentences: Readonly<Record<CauseKind, string | null>> = {
-    pipeline: `${title} when it began.`,
+    pipeline: `${title} when the issue began.`,
     traffic: `All traffic of the domain dropped: ${title}.`,
     container: `${title} while other events continued.`,
-    consent: `${title}, within 2 hours before it began.`,
+    consent: `${title}, within 2 hours before the issue began.`,
     vendor: failures
-      ? `${title}: ${shareText(failures.since)} of the requests to it failed when it began.`
-      : `${title}: another domain has an issue with it that began within 2 hours.`,
-    release: `It began in the watch window of a change: ${title}.`,
+      ? `${title}: ${shareText(failures.since)} of the requests to it failed when the issue began.`
+      : `${title}: another domain has an issue with this vendor that began within 2 hours of this one.`,
+    release: `The issue began in the watch window of a change: ${title}.`,
     tag: null,
   }
   return sentences[kind]
@@ -212,14 +212,14 @@ function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): strin
   const domains = new Set(members.map(({ issue }) => issue.domainId)).size
   const failures = Math.max(0, ...members.map((member) => (hasFailures(member) ? (member.failures?.since ?? 0) : 0)))
   const why: Readonly<Record<CauseKind, string>> = {
-    pipeline: 'began when this server could not collect',
+    pipeline: 'began when this server could not collect events',
     traffic: 'began when all traffic of the domain dropped',
     container: 'began when the tag manager stopped reporting while other events continued',
     consent: 'began within 2 hours after consent changed',
     vendor:
       failures > 0
         ? `began when ${shareText(failures)} of the requests to ${vendor} failed`
-        : `of ${vendor} began within 2 hours in ${countText(domains)} domains`,
+        : `with ${vendor} began within 2 hours in ${countText(domains)} domains`,
     release: 'began in the watch window of this change',
     tag: 'with no cause beyond the tag itself',
   }

@@ -49,7 +49,7 @@ test('without issues there are no causes; an unknown domain is rejected', async 
 
 test.each<[string, Parameters<typeof visit>[2], object]>([
   ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
-  ['container', { bad: 1 }, { title: 'Reports of the tag manager stopped on Shop', vendor: null }],
+  ['container', { bad: 1 }, { title: 'Reports from the tag manager stopped on Shop', vendor: null }],
   ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta has a problem', vendor: 'Meta' }],
 ])('the cause is the %s when problems follow a normal day', async (kind, last, expected) => {
   await using world = await testApp()

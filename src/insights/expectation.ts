@@ -8,7 +8,7 @@ import { signalScope } from './series-scope.ts'
 const MAX_FOLLOWED = 10
 
 /** Description of `expected` for the API documentation. */
-export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is their sum, without \`low\` and \`high\`; for more than ${MAX_FOLLOWED} it is null`
+export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is the sum, and \`low\` and \`high\` are null. For more than ${MAX_FOLLOWED} domains, all three are null`
 
 /** The same series in several domains. `vendor` null: all vendors. `event` null: all events of the vendor. */
 export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {

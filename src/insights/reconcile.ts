@@ -37,23 +37,28 @@ const tallyFields = {
   orders: Int({ description: 'Paid orders' }),
   captured: Int({ description: 'Orders reported to the vendor, on any day' }),
   missing: Int({ description: 'Orders not reported to the vendor' }),
-  extra: Int({ description: 'Reported ids that are not an order, by day of the event' }),
+  extra: Int({ description: 'Reported ids that do not belong to an order, by day of the event' }),
   duplicates: Int({
     description:
-      'Events about an id after its first, by day of the event; a browser event and its server partner count as one',
+      'Repeated events about the same id, by day of the event; a browser event and its server partner count as one',
   }),
   valueMismatches: Int({ description: 'Captured orders with a reported value that differs by more than 0.01' }),
-  missingValue: Type.Number({ description: 'Value of the missing orders' }),
-  capturePct: Type.Number({ description: 'Share of orders that are captured; 0 without orders' }),
+  missingValue: Type.Number({ description: 'Total value of the missing orders' }),
+  capturePct: Type.Number({ description: 'Percentage of orders that are captured; 0 without orders' }),
   matched: Int({ description: 'Pairs of a browser event and a server event with the same name and event id' }),
   browserOnly: Int({ description: 'Browser events without a partner; 0 for vendors that do not pair events' }),
   serverOnly: Int({ description: 'Server events without a partner; 0 for vendors that do not pair events' }),
   matchedPct: Nullable(
-    Type.Number({ description: 'Share of pairs in the sum of these three, in percent; null when all are 0' }),
+    Type.Number({
+      description:
+        'Pairs as a percentage of the sum of pairs, browser-only and server-only events; null when the sum is 0',
+    }),
   ),
 }
 const VendorTallySchema = Closed({ vendor: Type.String(), ...tallyFields }, { $id: 'VendorReconciliation' })
-const vendors = Type.Array(VendorTallySchema, { description: 'Vendors with an event about any order, by name' })
+const vendors = Type.Array(VendorTallySchema, {
+  description: 'Vendors with at least one event about an order, sorted by name',
+})
 
 const EXAMPLE = {
   ...{ vendor: 'Google Analytics 4', orders: 40, captured: 38, missing: 2, extra: 0, duplicates: 1 },
@@ -65,16 +70,16 @@ const Output = Closed(
   {
     days: Type.Array(
       Closed({
-        day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }),
+        day: Type.String({ description: 'Date in UTC', examples: ['2026-01-05'] }),
         orders: Int({ description: 'Paid orders placed on the day, at least 15 minutes ago' }),
-        value: Type.Number({ description: 'Their value' }),
+        value: Type.Number({ description: 'Total value of these orders' }),
         vendors,
       }),
       { description: 'Every day with stored events, oldest first' },
     ),
     vendors,
     withoutIds: Type.Array(Closed({ vendor: Type.String(), purchases: Int() }), {
-      description: 'Vendors whose purchases all lack a readable order id, by name',
+      description: 'Vendors whose purchases all lack a readable order id, sorted by name',
     }),
   },
   {
@@ -93,11 +98,11 @@ const Output = Closed(
 export const reconcileOrders = insight({
   id: 'reconcileOrders',
   tag: 'Orders',
-  summary: 'Compare the orders of a shop with those its tags reported to each vendor',
+  summary: 'Compare the orders of a shop with those that its tags reported to each vendor',
   description:
-    'An event is about an order when a parameter whose last name is `transaction_id`, `order_id`, `orderId` or ' +
-    '`orderID` holds an id, such as `ep.transaction_id` and `cd[order_id]`, or the vendor’s own parameter does, such as ' +
-    '`oid` of Google Ads. Library loads and `dev` events do not count.',
+    'An event is about an order when it has an id in a parameter whose last name is `transaction_id`, `order_id`, `orderId` or ' +
+    '`orderID`, such as `ep.transaction_id` and `cd[order_id]`, or in the vendor’s own parameter, such as ' +
+    '`oid` for Google Ads. Library loads and `dev` events do not count.',
   path: '/insights/reconcile',
   refusals: ['notFound', 'unavailable'],
   input: Input,

@@ -34,8 +34,8 @@ test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
   ['half of one of two vendors fails', 'availability', { vendors: [{ vendor: 'Meta', known: 100, failed: 50 }] }],
   ['one signal is silent', 'availability', { signals: [signal('GA', 'silent')] }],
   ['nothing was collected for three hours', 'availability', { gapShare: 0.125 }],
-  ['30 % of the events of a rule break it', 'accuracy', { rules: [broken(30, 100)] }],
-  ['one address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
+  ['30 % of the events violate a rule', 'accuracy', { rules: [broken(30, 100)] }],
+  ['one e-mail address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
   ['a key that a custom pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
 ])('%s: the score drops by at least 5 points, alone and among ten healthy domains', (_, score, change) => {
   const bad = { ...healthy, ...change }
@@ -66,7 +66,7 @@ describe('the description of a score', () => {
   test('describes the consent problem', () => {
     const findings = [{ vendor: 'Meta', key: '$consent', kind: 'after_denial' }]
     expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
-      'Requests after consent was denied of Meta on Shop.',
+      'Meta on Shop: requests after consent was denied.',
     )
   })
 
@@ -75,9 +75,9 @@ describe('the description of a score', () => {
   })
 
   test.each<[Partial<DomainHealth>, string]>([
-    [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta failed on Shop.'],
+    [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta events failed on Shop.'],
     [{ signals: [signal('GA', 'silent')] }, 'GA buy is silent on Shop.'],
-    [{ vendors: [], signals: [], gapShare: 0.05 }, 'Nothing could be collected for 5 % of the time.'],
+    [{ vendors: [], signals: [], gapShare: 0.05 }, 'No events could be collected for 5 % of the time.'],
   ])('is correct for %j', (change, detail) => {
     expect(scoreOf([availabilityOf({ ...healthy, ...change })], 'fine').detail).toBe(detail)
   })
@@ -122,7 +122,7 @@ const aDomain: fc.Arbitrary<DomainHealth> = fc.record({
 const worse: Record<string, (domain: DomainHealth, at: number) => DomainHealth> = {
   'one more failure': (domain, at) => changed(domain, 'vendors', at, (one) => more(one, 'known', 'failed')),
   'one more violation': (domain, at) => changed(domain, 'rules', at, (one) => more(one, 'total', 'violating')),
-  'a rule is broken by another event': (domain) => ({
+  'another event violates a rule': (domain) => ({
     ...domain,
     rules: [...domain.rules, { alert: 'R', severity: 'low', vendor: 'A', event: 'new', violating: 1, total: 1e6 }],
   }),

@@ -100,7 +100,7 @@ export function availabilityOf(health: DomainHealth): Health {
   if (health.gapShare > 0) {
     causes.push({
       loss: health.gapShare,
-      text: `nothing could be collected for ${shareText(health.gapShare)} of the time`,
+      text: `no events could be collected for ${shareText(health.gapShare)} of the time`,
     })
   }
   return healthOf(causes)
@@ -118,7 +118,7 @@ function vendorCause(vendor: string, { name, signals, vendors }: DomainHealth): 
   if (loss <= 0) return null
   const text =
     failing >= missing || !worst
-      ? `${shareText(failed)} of ${vendor} failed on ${name}`
+      ? `${shareText(failed)} of ${vendor} events failed on ${name}`
       : `${[vendor, worst.event].filter(Boolean).join(' ')} is ${worst.state} on ${name}`
   return { loss, text }
 }
@@ -141,7 +141,7 @@ export function accuracyOf({ name, rules }: DomainHealth): Health {
       const share = Math.min(1, violating / Math.max(total, violating, 1))
       if (share <= 0) return []
       const events = [vendor, event].filter(Boolean).join(' ')
-      const text = `${shareText(share)} of ${events} events on ${name} break "${alert}"`
+      const text = `${shareText(share)} of ${events} events on ${name} violate "${alert}"`
       return [{ loss: SEVERITY_LOSS[severity] * Math.sqrt(share), text }]
     }),
   )
@@ -152,7 +152,9 @@ export function complianceOf({ name, findings }: DomainHealth): Health {
   return healthOf(
     findings.map(({ vendor, key, kind }) => ({
       loss: FINDING_LOSS.get(kind) ?? OTHER_FINDING_LOSS,
-      text: `${kindInWords(kind)}${isConsentKind(kind) ? '' : ` in ${key}`} of ${vendor} on ${name}`,
+      text: isConsentKind(kind)
+        ? `${vendor} on ${name}: ${kindInWords(kind)}`
+        : `${kindInWords(kind)} in ${key} of ${vendor} on ${name}`,
     })),
   )
 }

@@ -19,11 +19,11 @@ const steady: KeyFacts = {
 
 describe('the suggestion for a key', () => {
   test.each<[string, Partial<KeyFacts>, ReturnType<typeof kindOf>]>([
-    ['it is always present', {}, 'required_key'],
+    ['always present', {}, 'required_key'],
     ['in 99.5 %', { present: 497.5 }, 'required_key'],
-    ['in less', { present: 497 }, null],
+    ['in fewer', { present: 497 }, null],
     ['of 199 events', { events: 199, present: 199 }, null],
-    ['it was away for a day', { leastDailyShare: 0.89 }, null],
+    ['missing for a day', { leastDailyShare: 0.89 }, null],
     ['always a number', { numbers: 500 }, 'key_type'],
     ['nearly always a number', { numbers: 499 }, 'required_key'],
     ['few values', { values: values('EUR', 'USD') }, 'key_values'],
@@ -34,7 +34,7 @@ describe('the suggestion for a key', () => {
     ['a constant of its vendor', { isConstant: true }, null],
     ['the name of the event', { key: 'n', values: values('purchase') }, null],
     ['a key of the vendor’s library', { vendor: 'Google Analytics 4', key: 'cid' }, null],
-    ['a key of Tagwarden in it', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
+    ['a custom parameter of that vendor', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
     ['custom data of Meta', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],
     ['the id of the pixel', { vendor: 'Meta Pixel', key: 'id' }, null],
     ['a key without a name', { key: '' }, null],
@@ -113,13 +113,13 @@ describe('the event id rule', () => {
 
   test.each<[string, Partial<PairedName>, boolean]>([
     ['84 % have a partner', {}, true],
-    ['85 % have one', { matched: 850, browserOnly: 90 }, false],
-    ['160 have none', { matched: 0 }, false],
-    ['none of 200 has one', { matched: 0, browserOnly: 100, serverOnly: 100 }, true],
-    ['none of 199 has one', { matched: 0, browserOnly: 100, serverOnly: 99 }, false],
+    ['85 % have a partner', { matched: 850, browserOnly: 90 }, false],
+    ['160 events, none with a partner', { matched: 0 }, false],
+    ['none of 200 has a partner', { matched: 0, browserOnly: 100, serverOnly: 100 }, true],
+    ['none of 199 has a partner', { matched: 0, browserOnly: 100, serverOnly: 99 }, false],
     ['all have an id', { browserWithoutId: 0 }, true],
-    ['a name that is empty', { event: '' }, false],
-    ['a vendor that does not pair', { vendor: 'Google Analytics 4' }, false],
+    ['an empty name', { event: '' }, false],
+    ['a vendor without pairing', { vendor: 'Google Analytics 4' }, false],
   ])('is suggested or not as expected: %s', (_, change, isSuggested) => {
     expect(suggestEventIds([{ ...name, ...change }], [], 7).length).toBe(isSuggested ? 1 : 0)
   })

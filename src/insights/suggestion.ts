@@ -216,7 +216,7 @@ function ruleOf(kind: SuggestionKind, facts: KeyFacts): AlertInput {
 const equals = (parameter: string, value: string): Condition => ({ parameter, op: 'equals', values: [value] })
 
 const DEMANDS: Readonly<Record<SuggestionKind, string>> = {
-  required_key: 'is there',
+  required_key: 'is present',
   key_type: 'is a number',
   key_values: 'is one of the known values',
 }
@@ -242,7 +242,7 @@ function reasonOf(
   days: number,
 ): string {
   const named = `${[vendor, event].filter(Boolean).join(' ')} events`
-  const seen = `${countText(Math.round(present))} of ${countText(Math.round(events))} ${named} of the last ${days} days had \`${key}\``
+  const seen = `${countText(Math.round(present))} of ${countText(Math.round(events))} ${named} in the last ${days} days had \`${key}\``
   if (kind === 'required_key') return `${seen}.`
   if (kind === 'key_type') return `${seen}, always a number.`
   const [only, ...others] = values
@@ -295,7 +295,7 @@ export function suggestEventIds(names: readonly PairedName[], alerts: readonly A
 function eventIdRule({ event, serverEvent, ...name }: PairedName, ids: readonly string[], facts: KeyFacts): AlertInput {
   return {
     ...ruleOf('required_key', facts),
-    name: cutText(`${[name.vendor, event].filter(Boolean).join(' ')}: event id is there`, MAX_NAME_LENGTH, '…'),
+    name: cutText(`${[name.vendor, event].filter(Boolean).join(' ')}: event id is present`, MAX_NAME_LENGTH, '…'),
     filters: [{ parameter: '$event', op: 'equals', values: [...new Set([event, serverEvent])] }],
     conditions: { logic: 'all', items: ids.map((key) => ({ parameter: parameterOf(key), op: 'is_blank' })) },
   }
@@ -305,7 +305,7 @@ function pairsReason(name: PairedName, share: number, days: number): string {
   const { vendor, event, matched, browserOnly, serverOnly, browserWithoutId, serverWithoutId } = name
   const named = `${[vendor, event].filter(Boolean).join(' ')} events`
   const all = countText(matched + browserOnly + serverOnly)
-  const seen = `${share} % of ${all} ${named} of the last ${days} days had the same event id in the browser and on the server`
+  const seen = `${share} % of ${all} ${named} in the last ${days} days had the same event id in the browser and on the server`
   const none = [browserWithoutId, serverWithoutId].map(countText)
   return browserWithoutId + serverWithoutId > 0
     ? `${seen}; ${none[0]} browser and ${none[1]} server events had no event id.`

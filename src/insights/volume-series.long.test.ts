@@ -244,13 +244,13 @@ test('400 days, mostly in 15-minute buckets, need one query and read no events',
 })
 
 test('the series is empty without domains', async () => {
-  const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
+  const { answer, queries } = standFor({ query: () => Promise.reject(new Error('unexpected query')) }, [])
   expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
   expect(queries).toEqual([])
 })
 
 test('a domain of another organization is rejected', async () => {
-  const { answer } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) })
+  const { answer } = standFor({ query: () => Promise.reject(new Error('unexpected query')) })
   await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
     new AppError('notFound', 'query.domainId: no such domain'),
   )

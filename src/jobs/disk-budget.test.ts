@@ -72,7 +72,7 @@ describe('the disk budget', () => {
     await runJobs(world)
     const { body: ledger } = await world.call('GET', '/v1/events/rejected')
     expect(ledger.rejections[0]).toMatchObject({
-      reason: 'batch: its organization is over its share of the disk',
+      reason: 'batch: its organization exceeds its share of the disk',
       count: 1,
     })
     // An hour later, the last hour has ended and is deleted.

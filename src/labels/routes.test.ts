@@ -103,7 +103,7 @@ describe('a label', () => {
       { label: 'L', members: [VIEW, { vendor: 'V', event: '\ud800' }] },
       'members[1].event: contains a NUL character or an unpaired surrogate',
     ],
-    [{ label: 'L', members: Array(MAX_MEMBERS + 1).fill(VIEW) }, 'members: name at most 500'],
+    [{ label: 'L', members: Array(MAX_MEMBERS + 1).fill(VIEW) }, 'members: must have at most 500 items'],
     [{ label: 'L', members: [], color: 'red' }, 'color: must be a color such as #3b82f6'],
     [{ label: 'L', members: [], color: '#12345g' }, 'color: must be a color such as #3b82f6'],
     [{ label: 'L', members: [], kind: 'team' }, 'kind: must be one of step, group, owner'],
@@ -149,14 +149,14 @@ describe('limits that reject assignments without side effects', () => {
       assign(db, clock, orgId, { label: `L${n}`, members: some(MAX_MEMBERS) })
     }
     const full = await post('assign', { label: 'l0', members: [VIEW] })
-    expect([full.status, full.body.error]).toEqual([409, 'members: l0 would have 501, and a label has at most 500'])
+    expect([full.status, full.body.error]).toEqual([409, 'members: l0 would have 501; the maximum for a label is 500'])
     expect(membersOf(db, orgId)('L0')).toHaveLength(MAX_MEMBERS)
     expect((await post('assign', { label: 'L0', members: some(3) })).body.assigned).toBe(0)
     assign(db, clock, orgId, { label: 'Last', members: some(MAX_MEMBERS) })
     const { status, body } = await post('assign', { label: 'More', members: [VIEW] })
     expect([status, body.error]).toEqual([
       409,
-      'members: all labels together would have 5001, and those of an organization have at most 5000',
+      'members: all labels together would have 5001; the maximum for an organization is 5000',
     ])
     expect(membersOf(db, orgId)('More')).toEqual([])
   })

@@ -140,10 +140,7 @@ test('an unexpected error is reported, and the response omits its details', asyn
     },
   })
   const response = await answer(new Request('http://localhost/mcp', { method: 'POST' }))
-  expect([response.status, await response.json()]).toEqual([
-    500,
-    { error: 'internal error; see the server log for details' },
-  ])
+  expect([response.status, await response.json()]).toEqual([500, { error: 'internal error; see the server log' }])
   expect(answer.bugs).toEqual([[bug, 'POST /mcp']])
 })
 

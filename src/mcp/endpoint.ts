@@ -74,7 +74,7 @@ async function readMessage(request: Request): Promise<unknown> {
 }
 
 function methodRefused(): Response {
-  const error = 'only POST: there is no stream to listen to, and no session to end'
+  const error = 'only POST is supported, because there are no streams or sessions'
   return Response.json({ error }, { status: 405, headers: { ...API_HEADERS, allow: 'POST' } })
 }
 

@@ -68,13 +68,13 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
       name: LIST_TOOLS,
       title: 'All tools by group',
       description:
-        'All tools by group, also those that are not listed here. With group or name: descriptions and arguments. ' +
-        'call_tool calls them',
+        'List all tools by group, including those that are not listed here. With group or name, includes descriptions and arguments. ' +
+        'Use call_tool to call them',
       inputSchema: {
         type: 'object',
         properties: {
           group: { type: 'string', enum: [...groups] },
-          name: { type: 'string', description: 'One tool, with the schema of its answer' },
+          name: { type: 'string', description: 'One tool, with the schema of its response' },
         },
         additionalProperties: false,
       },
@@ -82,13 +82,13 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
     },
     {
       name: CALL_TOOL,
-      title: 'Call a tool that list_tools shows',
-      description: 'Call a tool that list_tools shows; answers what that tool answers',
+      title: 'Call a tool from list_tools',
+      description: 'Call a tool from list_tools; returns the response of that tool',
       inputSchema: {
         type: 'object',
         properties: {
           name: { type: 'string' },
-          arguments: { type: 'object', description: 'As the inputSchema of the tool says; dryRun belongs here too' },
+          arguments: { type: 'object', description: 'As in the inputSchema of the tool, including dryRun' },
         },
         required: ['name'],
         additionalProperties: false,
@@ -118,7 +118,7 @@ export function toolGroups(tools: readonly Tool[]): ToolGroups {
   const visible = (principal: Principal) => tools.filter(({ route }) => may(principal, route.access))
   const checkGroup = (group: string, known: readonly string[], field: string) => {
     if (known.includes(group)) return
-    throw new AppError('invalid', `${field}: there is no group ${group.slice(0, 100)}; use ${known.join(', ')}`)
+    throw new AppError('invalid', `${field}: unknown group ${group.slice(0, 100)}; use ${known.join(', ')}`)
   }
   return {
     read(text) {

@@ -59,7 +59,7 @@ export class RpcError extends Error {
 }
 
 /** The message sent to callers in case of a bug. */
-const BUG_MESSAGE = 'internal error; see the server log for details'
+const BUG_MESSAGE = 'internal error; see the server log'
 
 /**
  * Error code of the protocol: https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling
@@ -138,7 +138,7 @@ async function callTool(
   const answer = (await perform(route, call, { dryRun })) as Fields
   if (dryRun) {
     const shown = await dryRunAnswer(route, call, answer, { perform, routes })
-    return resultOf(shown.answer, [shown.note, 'This was a dry run: nothing was changed.'])
+    return resultOf(shown.answer, [shown.note, 'This was a dry run. Nothing was changed.'])
   }
   if (makesPages(route)) {
     const page = pageOf(entry.name, answer, cursor)

@@ -32,7 +32,7 @@ describe('the response of a route without paging', () => {
     expect(none).toEqual([])
     expect(first?.answer).toMatchObject({ total: 3, vendors: answer.vendors.slice(0, 2) })
     expect(first?.note).toBe(
-      `vendors: 1 to 2 of 3. For what follows call get_it again with the same arguments and "cursor": "${first?.answer.nextCursor}".`,
+      `vendors: 1 to 2 of 3. To continue, call get_it again with the same arguments and "cursor": "${first?.answer.nextCursor}".`,
     )
     expect(second).toEqual({
       answer: { total: 3, vendors: answer.vendors.slice(2), nextCursor: null },
@@ -115,8 +115,7 @@ describe('the response of a route with paging', () => {
       expect(lengthOf(answer)).toBeLessThanOrEqual(MAX_ANSWER_LENGTH)
       cursor = answer.nextCursor as string | null
       if (cursor === null) expect(note).toBeNull()
-      else
-        expect(note).toEndWith(`For what follows call list_it again with the same arguments and "cursor": "${cursor}".`)
+      else expect(note).toEndWith(`To continue, call list_it again with the same arguments and "cursor": "${cursor}".`)
       found.push(...(answer.items as string[]))
     }
     expect(found).toEqual(all)
@@ -128,7 +127,7 @@ describe('the response of a route with paging', () => {
     const first = await ask(10)
     const { answer, note } = await shorterPage('list_it', first, ask)
     expect([answer, asked]).toEqual([first, [10]])
-    expect(note).toBe('For what follows call list_it again with the same arguments and "cursor": "10".')
+    expect(note).toBe('To continue, call list_it again with the same arguments and "cursor": "10".')
     const last = await listFrom(195)(10)
     expect(await shorterPage('list_it', last, ask)).toEqual({ answer: last, note: null })
   })
@@ -137,6 +136,6 @@ describe('the response of a route with paging', () => {
     const ask = async (limit: number) => ({ items: texts(limit, 90_000), nextCursor: `${limit}` })
     const { answer, note } = await shorterPage('list_it', await ask(7), ask)
     expect(answer).toEqual({ items: texts(1, 90_000), nextCursor: '1' })
-    expect(note).toStartWith('Only 1 of 7 items are here, since more would be too long. ')
+    expect(note).toStartWith('Only 1 of 7 items are included, because more would be too long. ')
   })
 })

@@ -60,7 +60,7 @@ function countWithin(items: readonly unknown[], length: number): number {
 }
 
 const goOn = (tool: string, cursor: string) =>
-  `For what follows call ${tool} again with the same arguments and "cursor": "${cursor}".`
+  `To continue, call ${tool} again with the same arguments and "cursor": "${cursor}".`
 
 /**
  * Returns a page of an answer from a route without paging: its longest list is split into pages, and everything else is
@@ -106,6 +106,6 @@ export async function shorterPage(tool: string, first: Fields, ask: (limit: numb
     count = limit
   }
   const { nextCursor } = answer
-  const fewer = count < asked ? `Only ${count} of ${asked} items are here, since more would be too long. ` : ''
+  const fewer = count < asked ? `Only ${count} of ${asked} items are included, because more would be too long. ` : ''
   return { answer, note: typeof nextCursor === 'string' ? `${fewer}${goOn(tool, nextCursor)}` : null }
 }

@@ -37,7 +37,7 @@ interface Kind {
 
 function routeOf(routes: readonly Route[], id: string): Route {
   const route = routes.find((one) => one.id === id)
-  if (!route) throw new Error(`there is no route ${id} to draw resources from`)
+  if (!route) throw new Error(`there is no route ${id} for resources`)
   return route
 }
 
@@ -53,7 +53,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
     {
       plural: 'issues',
       title: 'An issue',
-      description: 'The problem, since when and how often, with its history',
+      description: 'The problem, its time and frequency, and its history',
       read: routeOf(routes, 'getIssue'),
       async latest(ask) {
         return (await pageOf(ask, listIssues, 'issues', { sort: 'lastSeenAt', limit: MAX_LISTED })).items
@@ -62,7 +62,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
     {
       plural: 'alerts',
       title: 'An alert',
-      description: 'A rule: what it watches, when it fires and whom it tells',
+      description: 'A rule: its scope, its conditions and its notifications',
       read: routeOf(routes, 'getAlert'),
       async latest(ask) {
         // The list is always sorted oldest first, so all pages must be read.

@@ -129,7 +129,7 @@ describe('tools', () => {
     await callTool(client, 'rename_thing', { id: 'kept', name: 'kept' })
     const before = everyRow(server.db)
     const tried = await callTool(client, name, { ...args, dryRun: true })
-    expect(tried.texts[1]).toBe('This was a dry run: nothing was changed.')
+    expect(tried.texts[1]).toBe('This was a dry run. Nothing was changed.')
     expect(everyRow(server.db)).toEqual(before)
     const done = await callTool(client, name, { ...args, dryRun: false })
     expect(Object.keys(done.value)).toEqual(Object.keys(tried.value))
@@ -197,13 +197,13 @@ describe('tool groups', () => {
       callTool(client, 'call_tool', { name, ...(args === undefined ? {} : { arguments: args }) })
     const before = everyRow(server.db)
     const tried = await call('rename_thing', { id: 'a', name: 'b', dryRun: true })
-    expect([tried.value.name, tried.texts[1]]).toEqual(['b', 'This was a dry run: nothing was changed.'])
+    expect([tried.value.name, tried.texts[1]]).toEqual(['b', 'This was a dry run. Nothing was changed.'])
     expect(everyRow(server.db)).toEqual(before)
     expect((await call('rename_thing', { id: 'a', name: 'b' })).value.name).toBe('b')
     expect(everyRow(server.db).thing).toEqual([{ id: 'a', name: 'b' }])
     expect((await call('list_alerts')).value).toEqual((await callTool(client, 'list_alerts')).value)
     expect((await call('get_alert', { id: 'alr_none' })).refusal).toBe('no such alert')
-    expect((await call('break_thing')).refusal).toBe('internal error; see the server log for details')
+    expect((await call('break_thing')).refusal).toBe('internal error; see the server log')
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
@@ -223,13 +223,13 @@ describe('tool groups', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['call_tool', {}, 'name: is missing'],
-    ['call_tool', { name: 5 }, 'name: must be a text'],
+    ['call_tool', { name: 5 }, 'name: must be a string'],
     ['call_tool', { name: 'list_alerts', arguments: [] }, 'arguments: must be an object'],
     ['call_tool', { name: 'list_alerts', limit: 1 }, 'limit: there is no such field'],
     ['call_tool', { name: 'drop_all' }, 'unknown tool: drop_all'],
     ['call_tool', { name: 'call_tool', arguments: { name: 'list_alerts' } }, 'unknown tool: call_tool'],
     ['call_tool', { name: 'hide_thing' }, 'unknown tool: hide_thing'],
-    ['list_tools', { group: 'nothing' }, 'group: there is no group nothing; use alerts, issues, odd'],
+    ['list_tools', { group: 'nothing' }, 'group: unknown group nothing; use alerts, issues, odd'],
     ['list_tools', { name: 'nothing' }, 'unknown tool: nothing'],
     ['list_tools', { colour: 'red' }, 'colour: there is no such field'],
   ])('a call to %s with %j is rejected: %s', async (name, args, sentence) => {
@@ -241,8 +241,8 @@ describe('tool groups', () => {
 describe('rejected calls', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['get_alert', { id: 'alr_none' }, 'no such alert'],
-    ['get_alert', { id: 'alr_none', x: 1 }, 'x: unknown; known are id'],
-    ['get_alert', { id: 'alr_none', dryRun: true }, 'dryRun: unknown; known are id'],
+    ['get_alert', { id: 'alr_none', x: 1 }, 'x: unknown; known arguments: id'],
+    ['get_alert', { id: 'alr_none', dryRun: true }, 'dryRun: unknown; known arguments: id'],
     ['list_alerts', { limit: 201 }, 'limit: must be at most 200'],
     ['list_alerts', { limit: '5' }, 'limit: must be a whole number'],
     ['list_alerts', { cursor: 'nonsense' }, 'cursor: is not valid for this list'],
@@ -320,7 +320,7 @@ describe('rejected calls', () => {
   test('an unexpected error is reported, and the response omits its details', async () => {
     await using client = await as('viewer')
     const { refusal } = await callTool(client, 'break_thing')
-    expect(refusal).toBe('internal error; see the server log for details')
+    expect(refusal).toBe('internal error; see the server log')
     expect(takeBug()).toEqual([[true, 'tool break_thing']])
   })
 
@@ -410,7 +410,7 @@ describe('resources', () => {
     await using client = await as('owner')
     for (const work of [client.readResource({ uri: `tagwarden://alerts/${id}` }), client.listResources()]) {
       const error = await work.catch((thrown: unknown) => thrown)
-      expect(error).toMatchObject({ message: 'MCP error -32603: internal error; see the server log for details' })
+      expect(error).toMatchObject({ message: 'MCP error -32603: internal error; see the server log' })
     }
     expect(server.bugs.splice(0).map(([, where]) => where)).toEqual(['resources/read', 'resources/list'])
   })

@@ -164,12 +164,13 @@ function requestOf(headers: Headers, body: unknown): { method: string; params: F
       requested: asked.slice(0, 100),
     })
   }
-  if (!isFields(body)) throw malformed(`body: must be one JSON-RPC message; revision ${REVISION} has no batches`)
+  if (!isFields(body))
+    throw malformed(`body: must be one JSON-RPC message; revision ${REVISION} does not support batches`)
   const { jsonrpc, method, params = {} } = body
   if (jsonrpc !== '2.0') throw malformed('jsonrpc: must be "2.0"')
-  if (typeof method !== 'string') throw malformed('method: must be a text')
+  if (typeof method !== 'string') throw malformed('method: must be a string')
   if (!isFields(params)) throw malformed('params: must be an object')
-  if ('id' in body && idOf(body) === null) throw malformed('id: must be a text or a whole number')
+  if ('id' in body && idOf(body) === null) throw malformed('id: must be a string or a whole number')
   return { method, params }
 }
 
@@ -181,12 +182,11 @@ function checkHeaders(headers: Headers, method: string, params: Fields): void {
     return value.trim()
   }
   required('MCP-Protocol-Version')
-  if (required('Mcp-Method') !== method)
-    throw mismatch(`Mcp-Method: does not say ${method.slice(0, 100)} as the body does`)
+  if (required('Mcp-Method') !== method) throw mismatch(`Mcp-Method: must be ${method.slice(0, 100)}, as in the body`)
   const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
   const named = field && params[field]
   if (typeof named !== 'string') return
-  if (decoded(required('Mcp-Name')) !== named) throw mismatch(`Mcp-Name: does not say what params.${field} says`)
+  if (decoded(required('Mcp-Name')) !== named) throw mismatch(`Mcp-Name: must equal params.${field}`)
 }
 
 /** Decodes a header value that may be Base64 between markers; null for invalid Base64. */

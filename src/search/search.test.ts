@@ -74,7 +74,7 @@ test('search finds all kinds of objects by name, with their type and page', asyn
       kind: 'alert',
       id: off,
       title: 'Zebra count 2',
-      detail: 'Volume threshold, switched off',
+      detail: 'Volume threshold, disabled',
       path: `/alerts/${off}`,
     },
     { kind: 'change', id: 'chg_1', title: 'Zebra release', detail: 'Zebra shop, 2026-01-05', path: '/changes/chg_1' },

@@ -96,7 +96,7 @@ const SOURCES: readonly Source<Row>[] = [
     title: `json_extract(input, '$.name')`,
     order: 'enabled DESC, id DESC',
     shown: ({ id, alertType, enabled }) => ({
-      detail: `${typeTitles.get(alertType) ?? alertType}${enabled ? '' : ', switched off'}`,
+      detail: `${typeTitles.get(alertType) ?? alertType}${enabled ? '' : ', disabled'}`,
       path: `/alerts/${id}`,
     }),
   }),

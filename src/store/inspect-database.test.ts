@@ -10,16 +10,16 @@ const root = mkdtempSync(join(tmpdir(), 'inspect-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 test.each<[string, (path: string) => void, DatabaseState]>([
-  ['that is there', () => {}, { kind: 'sound', schema: migrations.length }],
-  ['that is not there', (path) => rmSync(path), { kind: 'empty' }],
-  ['of no bytes', (path) => truncateSync(path), { kind: 'empty' }],
+  ['that is intact', () => {}, { kind: 'sound', schema: migrations.length }],
+  ['that is missing', (path) => rmSync(path), { kind: 'empty' }],
+  ['that is empty', (path) => truncateSync(path), { kind: 'empty' }],
   [
-    'of other bytes',
+    'that is not a database',
     (path) => writeFileSync(path, 'x'.repeat(9000)),
     { kind: 'damaged', reason: 'file is not a database' },
   ],
   [
-    'of half its bytes',
+    'that is truncated',
     (path) => truncateSync(path, readFileSync(path).length / 2),
     { kind: 'damaged', reason: expect.stringMatching(/^[^\n]+$/) },
   ],

@@ -63,7 +63,7 @@ test.each<[string, object]>([
   ['limit: must be an object', { ...order, limit: 7 }],
   ['limit.parameter: is missing', { ...order, limit: {} }],
   ['limit.parameter: must not be empty', { ...order, limit: { parameter: '', most: 1 } }],
-  ['limit.most: must be more than 0', { ...order, limit: { parameter: 'value', most: 0 } }],
+  ['limit.most: must be greater than 0', { ...order, limit: { parameter: 'value', most: 0 } }],
   ['limit.most: must be a number', { ...order, limit: { parameter: 'value', most: '5' } }],
   ['limit.least: there is no such field', { ...order, limit: { parameter: 'value', most: 5, least: 1 } }],
   ['limit.parameter: must name one parameter', { ...order, limit: { parameter: '*', most: 5 } }],

@@ -134,7 +134,7 @@ test('the demo starts with history: resolved, known and new issues, and the stat
     ]),
   )
   const consent = await until(
-    'events of visitors who refused consent',
+    'events from visitors who denied consent',
     async () => {
       const { findings } = (await get('/v1/compliance/consent')) ?? { findings: [] }
       return findings.length > 0 ? findings : null

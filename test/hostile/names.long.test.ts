@@ -88,7 +88,7 @@ test('200,000 invented names on a public token use few resources, and earlier na
   const { body: ledger } = await world.call('GET', `/v1/events/rejected?domainId=${shop.id}`)
   expect(ledger.rejections).toEqual([
     expect.objectContaining({
-      reason: 'counts: more names than are counted by themselves',
+      reason: 'counts: too many names to count separately',
       count: BATCHES * EVENTS - (BOUNDS.countedName - 1),
     }),
   ])

@@ -308,7 +308,7 @@ describe('a dry run of an alert', () => {
       expect(texts[1]).toStartWith(
         `The rule would have fired in ${fired} of ${backtest.buckets.length} buckets since 20`,
       )
-      expect(texts[2]).toBe('This was a dry run: nothing was changed.')
+      expect(texts[2]).toBe('This was a dry run. Nothing was changed.')
     }
     expect(everyRow(world.app.db)).toEqual(before)
     expect(made).not.toHaveProperty('backtest')

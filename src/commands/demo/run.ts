@@ -116,7 +116,7 @@ async function importPast(
   try {
     const order = { files: [file], domainId: null, from: plot.from, now: clock.now(), progress() {} }
     const { refused, errors } = await importEvents(stores, order)
-    if (refused > 0) throw new Error(`the past was refused: ${errors[0]?.error}`)
+    if (refused > 0) throw new Error(`importing past events failed: ${errors[0]?.error}`)
   } finally {
     await stores.spool.close()
     stores.close()
@@ -183,8 +183,8 @@ function greet(
 ): void {
   const walked =
     findChromium(chromium) === null
-      ? `none ran: ${howToGetChromium(chromium)}`
-      : 'two flow tests and an audit of the shop run now, for about a minute'
+      ? `not started: ${howToGetChromium(chromium)}`
+      : 'two flow tests and an audit of the shop are running; this takes about a minute'
   const examples = exampleRequests(domainIds[HOSTS.shop] ?? '')
   const width = Math.max(...examples.map(([path]) => path.length))
   console.log(
@@ -198,9 +198,9 @@ function greet(
       `  try       curl -H "Authorization: Bearer ${key}" ${url}PATH`,
       ...examples.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
       `  tests     ${walked}`,
-      `  data      ${folder}   (removed at the end)`,
+      `  data      ${folder}   (deleted on exit)`,
       '',
-      'Messages from the built-in inbox follow; stop with Ctrl-C.',
+      'Messages from the built-in inbox appear below. Press Ctrl-C to stop.',
       '',
     ].join('\n'),
   )

@@ -52,7 +52,7 @@ export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
   return [
     {
       ...shared,
-      name: 'E-mail address in a page address',
+      name: 'E-mail address in a page URL',
       alertType: 'data_validation',
       severity: 'critical',
       vendors: ['Google Analytics 4'],
@@ -93,7 +93,7 @@ export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
     },
     {
       ...shared,
-      name: 'Google Analytics 4 is not as usual',
+      name: 'Google Analytics 4 has an unusual volume',
       alertType: 'volume_anomaly',
       severity: 'medium',
       volume: { vendor: 'Google Analytics 4', sensitivity: 4 },

@@ -63,7 +63,7 @@ export function openStorefront(): Storefront {
     ...{ hostname: '127.0.0.1', port: 0 },
     fetch(request) {
       const page = PAGES[new URL(request.url).pathname]
-      if (!page) return new Response('There is no such page.', { status: 404 })
+      if (!page) return new Response('Page not found.', { status: 404 })
       const [title, content, script] = page(isReleased)
       const nav =
         '<a href="/">Sample Shop</a> <a href="/category/shirts">Shirts</a> <a href="/newsletter">Newsletter</a>'

@@ -44,7 +44,7 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
       answers: [
         {
           ...{ by: 'mara', at: (first) => first + 3 * HOUR_MS, status: 'muted' },
-          notes: 'The player of this story is not ours and sends no titles. Known.',
+          notes: 'The video player on this page is from a third party and sends no titles. Known issue.',
         },
       ],
     },
@@ -54,11 +54,11 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
       answers: [
         {
           ...{ by: 'mara', at: (first) => first + 48 * MINUTE_MS, status: 'acknowledged' },
-          notes: 'The newsletter form writes its field into a parameter. Jonas takes it out.',
+          notes: 'The newsletter form copies the e-mail address into a parameter. Jonas is removing it.',
         },
         {
           ...{ by: 'jonas', at: () => healedAt + HOUR_MS, status: 'resolved' },
-          notes: 'The form is fixed and live; nothing came since.',
+          notes: 'The fix is live. No more violations since then.',
         },
       ],
     },
@@ -191,7 +191,7 @@ function actsOf(
     }))
   })
   return [
-    release(plot.harmlessAt + TOLD_MS, VERSIONS.harmless, 'new photographs'),
+    release(plot.harmlessAt + TOLD_MS, VERSIONS.harmless, 'new photos'),
     release(plot.harmfulAt + TOLD_MS, VERSIONS.harmful, 'a new cart'),
     ...answers,
   ]
@@ -234,7 +234,7 @@ export async function liveLastDays(
       await days.run('flush', 'evaluate', 'evaluate series', 'deliver')
       await changeIssue(days.as(sample.keys.jonas), made.alertIds.get(CART_WITHOUT_CURRENCY) ?? '', {
         status: 'acknowledged',
-        notes: 'The new cart forgets the currency. The fix is in review.',
+        notes: 'The new cart omits the currency. The fix is in review.',
       })
     }
     days.until(at)

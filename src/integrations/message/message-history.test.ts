@@ -137,7 +137,7 @@ Last seen: 2026-01-05 12:33 UTC
 Domain: Shop
 Vendor: Google Analytics 4
 Event: purchase
-Probable cause: It began in the watch window of a change: Release 42 of the checkout.
+Probable cause: The issue began in the watch window of a change: Release 42 of the checkout.
 Change: Release 42 of the checkout, 2026-01-05 09:29 UTC
 Hosts: shop.example, m.shop.example
 Severity: critical

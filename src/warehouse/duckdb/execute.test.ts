@@ -15,7 +15,7 @@ const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
 /** Would run for hours, but often checks for cancellation. */
 const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
-const abortedError = { code: 'unavailable', message: 'the caller disconnected before the answer was ready' }
+const abortedError = { code: 'unavailable', message: 'the client disconnected before the response was ready' }
 
 describe('reading rows', () => {
   test.each([0, 1, 49, 50, 51, 2048, 2049, 5000])(

@@ -269,7 +269,7 @@ describe('the `notify` setting', () => {
   )
 
   test.each([
-    [[], 'config.notify: name at least one'],
+    [[], 'config.notify: must have at least one item'],
     [['opened', 'opened'], 'config.notify'],
     [['closed'], 'config.notify[0]: must be one of opened, reopened, repeated, resolved'],
     ['opened', 'config.notify: must be a list'],
