@@ -12,7 +12,7 @@ import { findChromium, howToGetChromium } from './chromium.ts'
 import { memoryOf, processesOf } from './process-memory.ts'
 
 /** Error of a run that failed because of an internal error. The details are in the log. */
-export const INTERNAL_FAULT = 'internal error; see the server log for details'
+export const INTERNAL_FAULT = 'internal error; see the server log'
 
 /** Server options shared by all browsers. */
 export type ServerBrowsing = Pick<

@@ -110,7 +110,7 @@ export class DigestComposer {
     } catch (error) {
       const isRefusal = error instanceof AppError
       if (!isRefusal) this.deps.report(error, 'the digest')
-      const why = isRefusal ? messageOf(error) : 'see the server log for details'
+      const why = isRefusal ? messageOf(error) : 'see the server log'
       throw new AppError('unavailable', `the digest composer is unavailable: ${why}`, RETRY_AFTER_S)
     }
   }

@@ -85,7 +85,7 @@ const TOO_LATE: Outcome = {
 // Omits the error because it may quote the message.
 const UNKNOWN: Outcome = {
   verdict: 'broken',
-  reason: 'the message could not be rendered; see the server log for details',
+  reason: 'the message could not be rendered; see the server log',
 }
 
 function providerAndMessage(

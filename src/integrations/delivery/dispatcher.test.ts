@@ -373,7 +373,7 @@ test("a delivery that can't be sent fails with its reason without affecting othe
     ['failed', 'the stored message is corrupt'],
     ['failed', 'pigeon is not available in this version'],
     ['failed', 'the signing secret must be whsec_ followed by 24 to 64 bytes in base64'],
-    ['failed', 'the message could not be rendered; see the server log for details'],
+    ['failed', 'the message could not be rendered; see the server log'],
     ['delivered', null],
   ])
   expect(reported).toHaveLength(1)
