@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import { benches } from './list.ts'
+import { IS_TINY } from './tools/bench-size.ts'
 import { lineOf } from './tools/budget.ts'
-import { IS_TINY } from './tools/size.ts'
 
 /**
  * `npm run bench [-- NAME…]`: measures the executable. Figures are ratios within one run, with their budgets. With

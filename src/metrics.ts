@@ -1,6 +1,6 @@
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { Metric } from './http/health.ts'
-import type { Questions } from './http/questions.ts'
+import type { Questions } from './http/query-limiter.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'

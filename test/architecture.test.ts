@@ -215,7 +215,7 @@ describe('the program', () => {
   }
   const reached = new Set<string>()
   /** Modules loaded by all commands. The demo is represented only by this module. */
-  const loaded = new Set(['src/commands/demo/run.ts'])
+  const loaded = new Set(['src/commands/demo/run-demo.ts'])
   follow('src/main.ts', loaded, true)
   const build = list('*.ts').map(read).join()
   for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
@@ -275,7 +275,7 @@ describe('the program', () => {
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
-    expect(users).toEqual(['src/commands/demo/run.ts', 'src/commands/import-har.ts'])
+    expect(users).toEqual(['src/commands/demo/run-demo.ts', 'src/commands/import-har.ts'])
   })
 
   test('starts every process with a restricted environment', () => {

@@ -1,9 +1,9 @@
 import type { Browser } from 'puppeteer-core'
 import { type CaptureSite, captureSite, SITE_HOSTS } from '../../test/browser/capture-site.ts'
 import { startBrowser } from '../../test/browser/chromium.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 
 const REQUESTS = sized(200, 20)
 /** Number of loads of each page. The pages alternate. */

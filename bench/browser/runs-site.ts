@@ -1,4 +1,4 @@
-import { sized } from '../tools/size.ts'
+import { sized } from '../tools/bench-size.ts'
 
 /**
  * A site for flow tests and audits. Its pages have text, a style sheet, pictures and tags from two vendors. `stop`

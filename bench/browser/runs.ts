@@ -3,9 +3,9 @@ import { MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
 import { installedChromium } from '../../test/browser/installed-chromium.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, load, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 
 const ROUNDS = sized(5, 1)

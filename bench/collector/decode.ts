@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readBody } from '../../src/decoders/body.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
+import { readBody } from '../../src/decoders/request-body.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
 
 /** Recordings of real pages stored outside the project, or the project's own recordings if those are missing. */
 const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))

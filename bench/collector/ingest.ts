@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Load } from '../tools/batch.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { type Client, client, load, type Measured, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 
 const CONNECTIONS = 32
 const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 20), 0.4)
@@ -21,7 +21,7 @@ const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RAT
 /** Measures durable ingest with all background jobs running, compared with a minimal server. */
 export async function benchIngest(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
-  const bare = await start([process.execPath, join(import.meta.dir, 'bare.ts')])
+  const bare = await start([process.execPath, join(import.meta.dir, 'minimal-server.ts')])
   const args = tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0')
   const first = await start(args, NO_LIMITS)
   try {

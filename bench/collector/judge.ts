@@ -1,8 +1,8 @@
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { BATCH_BODY, BATCH_ID, type Load } from '../tools/batch.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, load, type Measured, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 import { differentRule } from './different-rules.ts'
 
 const CONNECTIONS = 32

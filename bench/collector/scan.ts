@@ -1,9 +1,9 @@
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
-import { quantile } from '../tools/spread.ts'
+import { quantile } from '../tools/percentiles.ts'
 
 /**
  * Number of batches of ten events per round: the maximum that arrives between two scans, in ten seconds at full load.

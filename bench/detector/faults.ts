@@ -1,8 +1,8 @@
 import { HOUR_MS } from '../../src/core/clock.ts'
 import { DetectorSet } from '../../src/detector/detector.ts'
 import { madeSeries, type Random, randomOf } from '../../src/detector/series.fixture.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 import { nabSeries } from './nab.ts'
 
 const SENSITIVITIES = [2, 3, 4, 5, 6, 7, 8]

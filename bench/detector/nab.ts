@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { DetectorSet } from '../../src/detector/detector.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 
 /** Series and labels of the benchmark, stored outside the project. */
 const FOLDER = join(import.meta.dir, '../../../shared/data/nab')

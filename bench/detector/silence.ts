@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { randomOf } from '../../src/detector/series.fixture.ts'
 import { fallsIn, plain, type Site, shop, verdictsOn, visitsOf } from '../../src/signals/visits.fixture.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 
 const DAYS = 49
 const LEARNED = 7

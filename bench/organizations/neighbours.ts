@@ -6,12 +6,12 @@ import { createAlert } from '../../src/alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { createOrg, createOwner } from '../../src/org/store.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { client, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { quantile, spreadOf } from '../tools/spread.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 
 /** Number of rounds. Each is measured without and then with the neighbour. */
@@ -181,7 +181,7 @@ async function prepareHostile(url: string, { key }: Side, port: number): Promise
 }
 
 function startNeighbour(order: string) {
-  return Bun.spawn([process.execPath, join(import.meta.dir, 'neighbour.ts'), order], {
+  return Bun.spawn([process.execPath, join(import.meta.dir, 'hostile-neighbour.ts'), order], {
     stdout: 'inherit',
     stderr: 'inherit',
   })

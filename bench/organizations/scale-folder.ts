@@ -7,12 +7,12 @@ import { createAutoAlert } from '../../src/alerts/auto-alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { createOrg, createOwner } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
-import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 
 /** Size of an installation. */
 export interface Size {

@@ -1,7 +1,7 @@
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
 
 const USERS = sized(20, 2)
 /** Number of attempts per account: the maximum allowed by the rate limit for one account. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROGRAM } from '../../test/run-program.ts'
 import type { Load } from './batch.ts'
-import { IS_TINY } from './size.ts'
+import { IS_TINY } from './bench-size.ts'
 
 /** A measured process. */
 export interface Measured {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
 const SESSION_GAP_MS = 30 * MINUTE_MS

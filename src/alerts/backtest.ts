@@ -4,13 +4,13 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import { type ChartPoint, pointFields, roundPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
+import { wholeWindows } from './alert-windows.ts'
 import { causesNotification, type Finding, type Window } from './finding.ts'
 import { chartHistory, type HistoryDeps, judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
 import { describeByType, kindsWith } from './types/type-descriptions.ts'
-import { wholeWindows } from './windows.ts'
 
 /** Maximum number of rows in a series. If there are more, the newest are returned. */
 const MAX_POINTS = 1000

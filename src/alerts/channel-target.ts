@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'

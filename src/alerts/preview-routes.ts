@@ -1,6 +1,6 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AuditPage } from './audit.ts'
-import { type Crawled, differencesBetween } from './audits.ts'
+import { type Crawled, differencesBetween } from './audit-runs.ts'
 import { loaded } from './page.fixture.ts'
 
 const page = (path: string, events: readonly string[], fields: Partial<AuditPage> = {}): AuditPage => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import type { ExpectedPage } from './audit.ts'
 import { AuditTally } from './audit-summary.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '../core/error.ts'
 import { createProcessGroup, lowerPriority } from '../core/process-priority.ts'
-import type { Slot, Task } from './task.ts'
+import type { Slot, Task } from './browser-task.ts'
 
 export type TaskName = 'walk' | 'crawl'
 

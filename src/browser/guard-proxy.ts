@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from '../integrations/transport/address-guard.ts'
 import { type Connector, codeOf, connector } from '../integrations/transport/connection.ts'
-import { type Spoken, spokenIn } from './first-bytes.ts'
+import { type Spoken, spokenIn } from './detect-protocol.ts'
 import { RequestReader } from './request-reader.ts'
 
 /** An HTTP proxy on this machine that lets a browser reach only the addresses allowed by the guard. */

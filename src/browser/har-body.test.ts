@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { readBody } from '../decoders/body.ts'
+import { readBody } from '../decoders/request-body.ts'
 import { requestsOfHar } from './har-requests.ts'
 
 const OWN = 'https://shop.example/api'

@@ -1,5 +1,5 @@
-import { type CapturedBody, readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { type CapturedBody, readBody } from '../decoders/request-body.ts'
 import { type AttachmentReader, harBodyOf, isBinary, mayHaveBody, type PostData, quoted } from './har-body.ts'
 
 /** One request from a recording, in the collector's format. */

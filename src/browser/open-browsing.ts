@@ -10,7 +10,7 @@ import { hiddenIn } from './hidden-parts.ts'
 import { screenshotOf } from './screenshot.ts'
 import { maskerOf } from './secret-mask.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
-import { trustIn } from './trust.ts'
+import { trustIn } from './trust-authorities.ts'
 import { isVendorSocket } from './vendor-answer.ts'
 import { watchTraffic } from './watch-traffic.ts'
 

@@ -1,7 +1,7 @@
 import type { CDPSession, Protocol } from 'puppeteer-core'
 import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
-import type { TrafficLog } from './watch-log.ts'
+import type { TrafficLog } from './traffic-log.ts'
 
 /** A request with its redirects, which share one id in the Network domain. */
 interface Exchange {

@@ -5,8 +5,8 @@ import { routingOf } from '../domains/domain.ts'
 import { findDomain } from '../domains/store.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { SetupGuideSchema, setupGuide } from './guide.ts'
 import type { ScriptBundle } from './script-bundle.ts'
+import { SetupGuideSchema, setupGuide } from './setup-guide.ts'
 import { snippetOf } from './snippet.ts'
 
 const SnippetSchema = Closed(

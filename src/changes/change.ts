@@ -1,5 +1,5 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
-import { noticeReleases } from './notice.ts'
+import { noticeReleases } from './detect-releases.ts'
 
 /**
  * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to

@@ -1,4 +1,4 @@
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'

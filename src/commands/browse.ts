@@ -1,5 +1,5 @@
+import type { Task } from '../browser/browser-task.ts'
 import { browseForParent } from '../browser/browsing-process.ts'
-import type { Task } from '../browser/task.ts'
 import { type Command, UsageError } from './command.ts'
 
 /** Runs a browser for a flow test or an audit. Started by the server, which communicates with it through a pipe. */

@@ -1,6 +1,6 @@
 import { describeConfig } from '../config.ts'
 import type { Command } from './command.ts'
-import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './settings.ts'
+import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './command-line-settings.ts'
 
 export const config: Command = {
   name: 'config',

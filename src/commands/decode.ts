@@ -1,8 +1,8 @@
 import type { RecordedHit } from '../browser/har-requests.ts'
-import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { readBody } from '../decoders/request-body.ts'
 import type { Command } from './command.ts'
-import { readHar } from './har.ts'
+import { readHar } from './read-har.ts'
 
 /** Optional fields of a line, in addition to `url`. */
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const

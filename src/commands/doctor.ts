@@ -6,13 +6,13 @@ import { firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/examine-folder.ts'
 import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
 import { checkDatabase } from '../data-folder/open-folder.ts'
-import { type Rebuilt, rebuild } from '../data-folder/rebuild.ts'
+import { type Rebuilt, rebuild } from '../data-folder/rebuild-file-list.ts'
 import { forgetLost, type SealedCounts } from '../data-folder/sealed-secrets.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
 import { type Command, UsageError } from './command.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
 import { hintsOf } from './serve.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
 
 const PROGRESS_AFTER_MS = 2000
 const MARKS: Record<Finding['state'], string> = { good: 'ok   ', note: 'note ', wrong: 'WRONG' }

@@ -5,11 +5,11 @@ import { countText } from '../core/text.ts'
 import { folderPaths } from '../data-folder/folder-paths.ts'
 import { type Imported, importEvents as importInto, isImportable } from '../data-folder/import-events.ts'
 import { openAllStores, type Stores } from '../data-folder/open-folder.ts'
-import { importDomains } from '../domains/directory.ts'
+import { importDomains } from '../domains/domain-directory.ts'
 import { FolderInUse } from '../store/folder-lock.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { logTo } from './log.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
+import { logTo } from './json-log.ts'
 
 const PROGRESS_AFTER_MS = 2000
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RecordedHit } from '../browser/har-requests.ts'
 import { type Command, required, UsageError } from './command.ts'
-import { readHar } from './har.ts'
+import { readHar } from './read-har.ts'
 
 /** Matches requests to a web server. Others in a recording (`data:`, `blob:`) were not sent to one. */
 const TO_A_WEB_SERVER = /^https?:/i

@@ -4,7 +4,7 @@ import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
 import { checkEmail, checkPassword } from '../org/user.ts'
 import { type Command, required } from './command.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
 
 export const init: Command = {
   name: 'init',

@@ -1,4 +1,4 @@
-import { judgeForParent } from '../alerts/late-judge.ts'
+import { judgeForParent } from '../alerts/judge-process.ts'
 import { type Command, UsageError } from './command.ts'
 
 /** Validates late batches. Started by the server, which communicates with it through a pipe. */

@@ -1,8 +1,8 @@
 import { findChromium, hasSandbox } from '../browser/chromium.ts'
 import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
-import { logTo } from './log.ts'
-import { configOf, DATA_FLAG, LISTEN_FLAGS } from './settings.ts'
+import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'
+import { logTo } from './json-log.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -13,7 +13,7 @@ export const serve: Command = {
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
     // Loaded on demand, because the doctor imports hints from this file and does not need the server.
-    const { startServer, untilStopped } = await import('./server.ts')
+    const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)

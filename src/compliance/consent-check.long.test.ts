@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cast } from '../../test/fixtures.ts'
 import { testApp } from '../../test/test-app.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { readConsent } from '../decoders/consent.ts'

@@ -1,4 +1,4 @@
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { countText, timeText } from '../core/text.ts'
 import type { Spool } from '../ingest/spool.ts'

@@ -1,6 +1,6 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
-import type { CustomPattern } from '../conditions/privacy.ts'
+import type { CustomPattern } from '../conditions/privacy-settings.ts'
 import { AppError, atField } from '../core/error.ts'
 import { BUILT_IN_KINDS } from './finding.ts'
 

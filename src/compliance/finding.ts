@@ -1,4 +1,4 @@
-import { PERSONAL_KINDS } from '../conditions/personal.ts'
+import { PERSONAL_KINDS } from '../conditions/personal-data.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 

@@ -3,7 +3,7 @@ import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
-import { type FilingDeps, fileFindings } from './filing.ts'
+import { type FilingDeps, fileFindings } from './file-findings.ts'
 import { ACTIONS, type Action, FindingSchema } from './finding.ts'
 import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
 

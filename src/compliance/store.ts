@@ -1,5 +1,5 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'

@@ -6,9 +6,9 @@ import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import { anEvent, aRule, aSingle, KEYS } from './agreement.fixture.ts'
 import { type Node, violationReference } from './agreement-reference.ts'
 import { checkRule, OPERATORS, type Rule } from './condition.ts'
+import { violationSql } from './condition-sql.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
-import { violationSql } from './sql.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findCardForms, findCards } from './card.ts'
-import { CARDS } from './personal.fixture.ts'
+import { CARDS } from './personal-data.fixture.ts'
 
 const cut = (text: string) => findCards(text).map(({ start, end }) => text.slice(start, end))
 const inGroups = (number: string, gap: string) =>

@@ -1,7 +1,7 @@
 import { AppError, checkAll } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { readNumber } from './number.ts'
+import { readNumber } from './number-text.ts'
 import { sizeOfPattern } from './pattern.ts'
 
 export const OPERATORS = [

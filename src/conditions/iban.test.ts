@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findIbans } from './iban.ts'
-import { IBANS } from './personal.fixture.ts'
+import { IBANS } from './personal-data.fixture.ts'
 
 const cut = (text: string) => findIbans(text).map(({ start, end }) => text.slice(start, end))
 

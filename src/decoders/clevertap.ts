@@ -2,8 +2,8 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const clevertap: Decoder = {
   vendor: 'CleverTap',

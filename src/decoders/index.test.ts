@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decoded.ts'
+import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decoded-events.ts'
 import { pathsFor } from './decoder-cases.ts'
+import { Routing } from './decoder-lookup.ts'
 import { decodeHit, decoders } from './index.ts'
 import { CUT } from './params.ts'
-import { VendorRequest } from './request.ts'
-import { Routing } from './routing.ts'
+import { VendorRequest } from './vendor-request.ts'
 
 describe('the list of decoders', () => {
   test('names each vendor once, with a link to its format', () => {

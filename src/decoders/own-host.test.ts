@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
-import { type CapturedBody, readBody } from './body.ts'
 import { decodeHit } from './index.ts'
+import { type CapturedBody, readBody } from './request-body.ts'
 
 const URL = 'https://console.shop.example/api/m'
 const PAGE = 'https://shop.example/'

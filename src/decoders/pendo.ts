@@ -2,8 +2,8 @@ import { inflateSync } from 'node:zlib'
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { isJson, looksLike, readJsonObjects } from './json.ts'
 import { objectOf, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const MAX_BYTES = 1024 * 1024
 

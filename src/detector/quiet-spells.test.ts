@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { anscombe } from './anscombe.ts'
-import { Clusters } from './clusters.ts'
+import { Clusters } from './clustered-noise.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 

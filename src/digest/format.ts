@@ -1,8 +1,8 @@
 import type { Severity } from '../alerts/alert.ts'
 import { countText, cutText } from '../core/text.ts'
-import type { Cell, Tone } from './document.ts'
+import type { Cell, Tone } from './digest-document.ts'
+import { isNotable, moveOf } from './event-traffic.ts'
 import type { Subject } from './reader-focus.ts'
-import { isNotable, moveOf } from './traffic.ts'
 
 /** Formats a sum of event weights as an integer. */
 export const eventCount = (weight: number): string => countText(Math.round(weight))

@@ -6,7 +6,7 @@ import {
   captureSettings,
   changeCapture,
 } from './capture-settings.ts'
-import { type DomainParts, sharesText } from './route-parts.ts'
+import { type DomainParts, sharesText } from './domain-route-deps.ts'
 
 /** Routes for the settings of a domain's browser script. */
 export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[] {

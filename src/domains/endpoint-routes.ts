@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { isFullName, isSpecialName, normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
-import type { DomainParts } from './route-parts.ts'
+import type { DomainParts } from './domain-route-deps.ts'
 import { setRouting } from './routing-store.ts'
 import { findDomain } from './store.ts'
 

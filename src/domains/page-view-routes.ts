@@ -1,7 +1,7 @@
 import { Closed, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { SAMPLING_RATES } from './domain.ts'
-import { type DomainParts, sharesText } from './route-parts.ts'
+import { type DomainParts, sharesText } from './domain-route-deps.ts'
 import { pageViewRates, setPageViewRates } from './routing-store.ts'
 import { findDomain } from './store.ts'
 

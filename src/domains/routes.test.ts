@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyJson, CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { domainDirectory } from './directory.ts'
+import { domainDirectory } from './domain-directory.ts'
 import { domainRoutes } from './routes.ts'
 import { createDomain } from './store.ts'
 

@@ -17,10 +17,10 @@ import {
   normalizeHostname,
   type Viewpoint,
 } from './domain.ts'
+import type { DomainParts } from './domain-route-deps.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { pageViewRoutes } from './page-view-routes.ts'
 import { findProject } from './project-store.ts'
-import type { DomainParts } from './route-parts.ts'
 import {
   createDomain,
   type DomainKey,

@@ -11,7 +11,7 @@ import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 import { problemFrom } from './evidence.fixture.ts'
-import { MAX_BUCKETS, type SeriesSources, seriesOf } from './series.ts'
+import { MAX_BUCKETS, type SeriesSources, seriesOf } from './evidence-series.ts'
 
 /** Three weeks of a shop with about 90 events an hour. Purchases fall to a tenth three hours before noon. */
 const shop = madeSeries(90, 3, randomOf(5)).flatMap((count, hour) => {

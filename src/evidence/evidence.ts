@@ -16,13 +16,13 @@ import type { Explanation } from '../issues/explanation.ts'
 import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 import { IssueDetailSchema } from '../issues/issue.ts'
-import { issueKindOf } from '../issues/kinds.ts'
+import { issueKindOf } from '../issues/issue-kinds.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
-import { alertOrNull, problemOf } from './problem.ts'
+import { MAX_EVENTS, samplesOf } from './event-samples.ts'
+import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
+import { alertOrNull, problemOf } from './issue-problem.ts'
 import { EvidenceRunSchema, runOfIssue } from './run-evidence.ts'
-import { MAX_EVENTS, samplesOf } from './samples.ts'
-import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 
 const MAX_DELIVERIES = 50
 

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { explanationOf } from '../issues/explanation.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import type { AlertFacts } from '../issues/reconcile.ts'
+import type { AlertFacts } from '../issues/reconcile-issues.ts'
 import { applyFindings, issueRecord, setStatus } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 

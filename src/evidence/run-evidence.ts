@@ -1,11 +1,11 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { RunEvent } from '../flows/run.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { FLOW_TEST } from '../issues/kinds.ts'
+import { FLOW_TEST } from '../issues/issue-kinds.ts'
 import type { Db } from '../store/database.ts'
 
 /** Maximum number of events shown per run. */

@@ -1,4 +1,4 @@
-import { privacyFrom } from '../conditions/privacy.ts'
+import { privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

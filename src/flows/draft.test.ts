@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { draftOf, type Sighting, sightingsOfHar } from './draft.ts'
 import { checkExpectations } from './match-expectations.ts'
 import { parseRecording } from './recording.ts'

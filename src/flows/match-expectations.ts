@@ -8,7 +8,7 @@ import {
   MAX_RULE_COST,
   RuleCheck,
 } from '../conditions/condition.ts'
-import { resolveLabelConditions } from '../conditions/label.ts'
+import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { AppError } from '../core/error.ts'
 import { outcomeOf } from '../ingest/decode-batch.ts'

@@ -11,11 +11,11 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { FLOW_BODY_BYTES, type FlowTest, type FlowTestInput, FlowTestInputSchema, FlowTestSchema } from './flow-test.ts'
-import { decideHealing } from './healing.ts'
 import { withStartUrl } from './recording.ts'
 import { RunSchema } from './run-schema.ts'
 import { requireRunReach } from './run-secrets.ts'
 import { factsOf, queueRun, shownRun } from './run-store.ts'
+import { decideHealing } from './step-healing.ts'
 import {
   createFlowTest,
   deleteFlowTest,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Alert } from '../alerts/alert.ts'
 import { OrganizationRules } from '../alerts/organization-rules.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { ruleFindings } from './rule-findings.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import type { RunEvent } from './run.ts'

@@ -1,5 +1,5 @@
-import { compileMask, maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { compileMask, maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'

@@ -1,5 +1,5 @@
 import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
-import { permissionTable, TABLE_NOTE } from './roles.ts'
+import { permissionTable, TABLE_NOTE } from './roles-document.ts'
 
 /**
  * Returns a document of `docs/use` for the API reference: without its title, and with links to the served documents.

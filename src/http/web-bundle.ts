@@ -7,8 +7,8 @@ import { withoutUnused } from './web-styles.ts'
 /** The pages of the server and the files they load, ready to be sent. */
 export interface WebBundle {
   /**
-   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `pages.ts` maps URLs
-   * to names.
+   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `web-pages.ts` maps
+   * URLs to names.
    */
   pages: Readonly<Record<string, StaticFile>>
   /**

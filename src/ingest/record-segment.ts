@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { recordHostUsage, recordSightings } from '../domains/sightings.ts'
+import { recordHostUsage, recordSightings } from '../domains/record-sightings.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { BatchLog } from './batch-log.ts'

@@ -2,11 +2,11 @@ import { SEVERITIES } from '../alerts/alert.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { unresolvedIssues } from '../issues/list.ts'
-import { domainFields, domainsNamed } from './asked.ts'
-import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './cause.ts'
+import { unresolvedIssues } from '../issues/list-issues.ts'
+import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './determine-cause.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),

@@ -1,11 +1,19 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
-import { type Estimated, estimateDifferent } from './different-values.ts'
+import { type Estimated, estimateDifferent } from './distinct-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
-import { type Mask, maskFor } from './masked.ts'
 import { type Counted, compareTexts, cutCharacters, type MaskedList, maskedList, typeOfList } from './masked-values.ts'
+import {
+  type DomainsAsked,
+  domainFields,
+  domainsMeant,
+  hoursField,
+  lastHours,
+  percentOf,
+  textField,
+} from './query-params.ts'
+import { type Mask, maskFor } from './response-mask.ts'
 import {
   crowdedLists,
   exactLists,

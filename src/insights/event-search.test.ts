@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { createKey } from '../org/key-store.ts'
+import { createKey } from '../org/api-key-store.ts'
 import { addMember, createUser } from '../org/store.ts'
 
 interface Found {

@@ -2,8 +2,8 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { roundEvents } from '../signals/chart-point.ts'
 import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
-import { type Mask, maskFor } from './masked.ts'
 import { compareTexts, cutCharacters, maskedList } from './masked-values.ts'
+import { type Mask, maskFor } from './response-mask.ts'
 import {
   crowdedLists,
   exactLists,

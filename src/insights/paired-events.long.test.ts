@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/test-app.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
-import { PAIRING_VENDORS } from './event-pairs.ts'
+import { originOf, pairNameOf, plainPairs } from './event-pair-queries.fixture.ts'
+import { PAIRING_VENDORS } from './event-pair-queries.ts'
 import { type PairedName, pairedNames } from './paired-events.ts'
 
 interface Request {

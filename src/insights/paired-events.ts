@@ -1,11 +1,11 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import { dayOf } from '../orders/reconciliation.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsMeant, percentOf } from './asked.ts'
-import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pairs.ts'
+import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pair-queries.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant, percentOf } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30

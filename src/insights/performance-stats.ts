@@ -3,9 +3,9 @@ import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
 import { insight } from './insight.ts'
-import { maskFor } from './masked.ts'
+import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './query-params.ts'
+import { maskFor } from './response-mask.ts'
 
 const DEFAULT_HOURS = 24
 const MAX_HOURS = 744

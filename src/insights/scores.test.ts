@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { recordSightings } from '../compliance/store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 interface Scores {

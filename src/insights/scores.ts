@@ -11,10 +11,10 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
-import { isAlike, keptBy } from './kept.ts'
-import { maskFor } from './masked.ts'
-import { watchedAt } from './past-signals.ts'
-import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
+import { maskFor } from './response-mask.ts'
+import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score-formulas.ts'
+import { watchedAt } from './signals-at-instant.ts'
+import { isAlike, keptBy } from './ttl-cache.ts'
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),

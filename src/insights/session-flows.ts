@@ -1,9 +1,8 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import { domainFields, domainsNamed } from './asked.ts'
 import {
   type FlowRow,
   type FlowScope,
@@ -14,6 +13,7 @@ import {
   sendersQuery,
 } from './flow-query.ts'
 import { insight } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 /** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000

@@ -1,5 +1,5 @@
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -12,8 +12,8 @@ import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signa
 import type { KnownSignal } from '../signals/series-monitor.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { domainFields, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant } from './query-params.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 

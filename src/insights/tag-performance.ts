@@ -1,9 +1,9 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsNamed } from './asked.ts'
 import { insight } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 const DEFAULT_HOURS = 24
 /** Maximum number of vendors, because browsers send these reports and anyone can invent vendors. */

@@ -7,10 +7,10 @@ import type { SeriesState } from '../detector/detector.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
 import { countsIn, type Stretch, sumsIn } from './count-series.ts'
-import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expectation.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant, domainsNamed, textField } from './query-params.ts'
 
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72

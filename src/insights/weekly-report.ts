@@ -7,10 +7,10 @@ import { issueActivity } from '../issues/activity.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { type ChartPoint, pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
-import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
-import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainsMeant, domainsNamed } from './query-params.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
 
 export const WEEK_MS = 7 * DAY_MS

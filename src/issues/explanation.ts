@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 import type { IssueRecord } from './issue.ts'
-import { issueKindOf, issueKinds } from './kinds.ts'
+import { issueKindOf, issueKinds } from './issue-kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** Maximum delay between the detection of an effect and the later detection of its cause. */

@@ -2,7 +2,7 @@ import type { Finding, Window } from '../alerts/finding.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import type { Change, IssueRecord } from './issue.ts'
-import type { AlertFacts, Evaluation } from './reconcile.ts'
+import type { AlertFacts, Evaluation } from './reconcile-issues.ts'
 
 /** Noon on a Wednesday. */
 export const NOON: Instant = Date.UTC(2026, 3, 1, 12)

@@ -3,7 +3,7 @@ import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
-import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds.ts'
+import { describeByKind, ISSUE_KINDS, issueKindOf } from './issue-kinds.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]

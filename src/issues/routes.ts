@@ -18,7 +18,7 @@ import {
   IssuePatchSchema,
   IssueSchema,
 } from './issue.ts'
-import { IssueQuerySchema, listIssues, openCounts } from './list.ts'
+import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
 import { applyChanges, findIssue, issueRecord, type ManualChange, setStatus } from './store.ts'
 import { rewriteNotes } from './transition.ts'
 

@@ -15,7 +15,7 @@ import {
   volumeAlert,
 } from './issue.fixture.ts'
 import type { NotificationRequest } from './issue.ts'
-import { REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
 import { patchIssue, setStatuses } from './routes.ts'
 import {
   addHistory,

@@ -14,7 +14,7 @@ import type {
   IssueRecord,
   IssueStatus,
 } from './issue.ts'
-import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
 import { type Actor, transition, unmute } from './transition.ts'
 
 const HISTORY_LIMIT = 500

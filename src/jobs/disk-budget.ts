@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { RunFiles, RunUse } from '../flows/run-files.ts'
 import type { Db } from '../store/database.ts'
-import { type Drop, planDrops } from '../warehouse/disk-share.ts'
+import { type Drop, planDrops } from '../warehouse/plan-disk-deletions.ts'
 import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
 
 /** A message to the operator. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyJson, credentialsOf } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
-import { MAX_BODY_BYTES } from '../http/body.ts'
+import { MAX_BODY_BYTES } from '../http/json-body.ts'
 import { everyRow, type McpServer, mcpOf, PUBLIC_URL, startMcp } from './endpoint.fixture.ts'
 
 let server: McpServer

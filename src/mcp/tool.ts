@@ -4,7 +4,7 @@ import { AppError, checkAll } from '../core/error.ts'
 import { Closed, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
 import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
-import { listed } from '../http/query-text.ts'
+import { listed } from '../http/query-string.ts'
 import type { Call, Route } from '../http/route.ts'
 
 /** A route as a tool for assistants. */

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
-import type { Audit } from '../http/perform.ts'
+import type { Audit } from '../http/perform-call.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'

@@ -1,10 +1,10 @@
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './first-setup.ts'
 import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
 import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { sessionRoutes } from './session-routes.ts'
-import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
 const PASSWORD_LENGTH_MAX = 1000

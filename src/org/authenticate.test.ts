@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, ownerOf, sessionIdOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { createKey, revokeKey } from './api-key-store.ts'
 import { authenticator, isInForce } from './authenticate.ts'
-import { createKey, revokeKey } from './key-store.ts'
 import { endSession, endSessionsOf, openSession } from './session.ts'
 import { addMember, createOrg } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
-import { performer } from '../http/perform.ts'
+import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
 import { auditor, listAuditEntries } from './audit-log.ts'
 import { INVITATION_MS } from './member.ts'

@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../core/clock.ts'
-import { jsonObject } from '../core/json.ts'
+import { jsonObject } from '../core/parse-json-object.ts'
 import { atLeast } from '../http/principal.ts'
 import { type Claims, type GroupRole, objectOf, roleOf } from './oidc-user.ts'
 

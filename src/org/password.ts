@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
-import type { Origin } from '../http/origin.ts'
 import type { Principal } from '../http/principal.ts'
+import type { Origin } from '../http/request-origin.ts'
 import { tx } from '../store/database.ts'
 import { endReset } from './password-reset.ts'
 import { type Ended, endEarlierAccess } from './session.ts'

@@ -3,7 +3,7 @@ import { newSecret } from '../core/id.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
-import { revokeKeysOf } from './key-store.ts'
+import { revokeKeysOf } from './api-key-store.ts'
 import { MembershipSchema } from './org.ts'
 import { findUser, listMemberships } from './store.ts'
 

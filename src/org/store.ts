@@ -4,7 +4,7 @@ import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { createKey } from './key-store.ts'
+import { createKey } from './api-key-store.ts'
 import {
   checkName,
   type Membership,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Item } from './batch.ts'
-import type { Snapshot } from './body.ts'
-import { type Call, makeCalls, type Outcome, type Timing } from './calls.ts'
+import type { Snapshot } from './captured-body.ts'
 import { frameOf, handClock } from './collector.fixture.ts'
-import { makeGuard } from './guard.ts'
+import { makeGuard } from './error-guard.ts'
+import { type Call, makeCalls, type Outcome, type Timing } from './recorded-calls.ts'
 import { makeRecorder } from './recorder.ts'
 
 const URL_A = 'https://vendor.example/a'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Batch } from './batch.ts'
 import { handClock } from './collector.fixture.ts'
-import { makeGuard } from './guard.ts'
+import { makeGuard } from './error-guard.ts'
 import { makeSender, type WaysOut } from './sender.ts'
 
 interface Try {

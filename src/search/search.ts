@@ -1,6 +1,6 @@
 import { alertTypes } from '../alerts/types/index.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'

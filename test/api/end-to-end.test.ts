@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Running, startServer } from '../../src/commands/server.ts'
+import { type Running, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { type Answer, TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'

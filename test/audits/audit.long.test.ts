@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readAudit } from '../../src/audits/input.ts'
+import { readAudit } from '../../src/audits/audit-input.ts'
 import { beginAudit, queueAudit } from '../../src/audits/store.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { screenshotOf } from '../../src/browser/screenshot.ts'
-import type { Privacy } from '../../src/conditions/privacy.ts'
+import type { Privacy } from '../../src/conditions/privacy-settings.ts'
 import { browse } from './browse.ts'
 
 const SECRET = 'Open-Sesame'

@@ -7,10 +7,10 @@ import {
   sessionsQuery,
   versionsQuery,
   volumesQuery,
-} from '../../src/changes/queries.ts'
-import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/window.ts'
-import { readNumber } from '../../src/conditions/number.ts'
-import { isBlank } from '../../src/conditions/text.ts'
+} from '../../src/changes/change-queries.ts'
+import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/change-window.ts'
+import { readNumber } from '../../src/conditions/number-text.ts'
+import { isBlank } from '../../src/conditions/text-length.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { type HistoryStand, openHistory } from '../../src/insights/history.fixture.ts'

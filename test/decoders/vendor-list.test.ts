@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBody } from '../../src/decoders/body.ts'
 import { decoders } from '../../src/decoders/index.ts'
+import { readBody } from '../../src/decoders/request-body.ts'
 import { onOwnHost } from './first-party-requests.ts'
 import {
   type Har,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBody } from '../../src/decoders/body.ts'
 import { type Decoder, decodeHit, decoders } from '../../src/decoders/index.ts'
-import { thirdPartyOf } from '../../src/decoders/third-party.ts'
+import { readBody } from '../../src/decoders/request-body.ts'
+import { thirdPartyOf } from '../../src/decoders/third-party-vendor.ts'
 
 /** The command that rewrites `docs/api/vendors.md`. */
 export const REWRITE_VENDORS = './run test/decoders/vendor-list.ts'

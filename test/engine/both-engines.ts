@@ -1,4 +1,4 @@
-import { estimateOf } from '../../src/insights/different-values.ts'
+import { estimateOf } from '../../src/insights/distinct-values.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 import { inSql, type WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import type { History } from '../../src/warehouse/warehouse.ts'

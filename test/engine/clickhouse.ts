@@ -1,9 +1,9 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
-import { PAGE_COLUMNS, type StoredPage } from '../../src/core/page.ts'
+import { PAGE_COLUMNS, type StoredPage } from '../../src/core/stored-page.ts'
 import { BLANK_PATTERN } from '../../src/core/value-type.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
-import { MARK_BUCKETS } from '../../src/warehouse/relations.ts'
+import { MARK_BUCKETS } from '../../src/warehouse/relation-columns.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
 
 /**

@@ -10,7 +10,7 @@ import { httpTransport } from '../../src/integrations/transport/http-transport.t
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { HttpOutbound } from '../../src/integrations/transport/transport.ts'
 import { applyChanges } from '../../src/issues/store.ts'
-import { deliver } from '../../src/jobs/deliver.ts'
+import { deliver } from '../../src/jobs/deliver-messages.ts'
 
 /*
  * Hanging receivers of one organization. Limits for each organization: eight concurrent attempts, at most seven of them

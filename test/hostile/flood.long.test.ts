@@ -9,7 +9,7 @@ import { provider } from '../../src/integrations/providers/provider.ts'
 import { roomServer } from '../../src/integrations/providers/room/room.fixture.ts'
 import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { addHistory } from '../../src/issues/store.ts'
-import { deliver as deliverJob } from '../../src/jobs/deliver.ts'
+import { deliver as deliverJob } from '../../src/jobs/deliver-messages.ts'
 import type { Db } from '../../src/store/database.ts'
 
 /*

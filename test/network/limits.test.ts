@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './listening.ts'
+import { listening } from './network-server.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { type Listening, listening } from './listening.ts'
+import { type Listening, listening } from './network-server.ts'
 
 const manyHeaders = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'y'.repeat(20)]))

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeRecorded } from '../../src/commands/decode.ts'
-import { readHar } from '../../src/commands/har.ts'
+import { readHar } from '../../src/commands/read-har.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { describeReport, expectedOf, reportPath } from './report.ts'
 

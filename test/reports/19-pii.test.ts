@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { maskPersonal } from '../../src/conditions/mask.ts'
-import { personalIn } from '../../src/conditions/personal.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { maskPersonal } from '../../src/conditions/mask-personal.ts'
+import { personalIn } from '../../src/conditions/personal-data.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { testApp } from '../test-app.ts'
 import { describeReport, reportLines } from './report.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'

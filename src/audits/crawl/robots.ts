@@ -1,4 +1,4 @@
-import type { WebFile } from '../../browser/web-file.ts'
+import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { plainEscapes } from './page-address.ts'
 

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import type { WebFile } from '../../browser/web-file.ts'
+import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { pageAddress } from './page-address.ts'
 

@@ -1,6 +1,6 @@
 import { CONSENT_KEY } from '../../compliance/finding.ts'
-import type { Block, Lead } from '../document.ts'
-import type { DigestFinding } from '../facts.ts'
+import type { Block, Lead } from '../digest-document.ts'
+import type { DigestFinding } from '../digest-facts.ts'
 import { countOf, eventCount, moreText } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'

@@ -1,8 +1,8 @@
-import type { Cell, Lead } from '../document.ts'
-import type { DigestFacts } from '../facts.ts'
+import type { Cell, Lead } from '../digest-document.ts'
+import type { DigestFacts } from '../digest-facts.ts'
+import { isNotable, type Sum, sumOf } from '../event-traffic.ts'
 import { comparisonText, countOf, eventsOf } from '../format.ts'
 import { matches, type Nameable } from '../reader-focus.ts'
-import { isNotable, type Sum, sumOf } from '../traffic.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
 

@@ -1,6 +1,6 @@
 import { countText, numberText } from '../../core/text.ts'
-import type { Lead } from '../document.ts'
-import type { DigestOrders } from '../facts.ts'
+import type { Lead } from '../digest-document.ts'
+import type { DigestOrders } from '../digest-facts.ts'
 import { countOf } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'

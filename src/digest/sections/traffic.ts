@@ -1,9 +1,9 @@
 import { capitalized } from '../../core/text.ts'
-import type { Block, Cell, Lead } from '../document.ts'
-import type { DigestFacts } from '../facts.ts'
+import type { Block, Cell, Lead } from '../digest-document.ts'
+import type { DigestFacts } from '../digest-facts.ts'
+import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../event-traffic.ts'
 import { comparisonText, eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
 import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
-import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { barsText, capitalized, minuteText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds.ts'
+import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/event.ts'
 import { amountText, namesMissingIn, numberText, timeText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds.ts'
+import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'

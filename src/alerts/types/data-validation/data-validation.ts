@@ -1,5 +1,5 @@
 import { isCostly } from '../../../conditions/condition.ts'
-import { violationSql } from '../../../conditions/sql.ts'
+import { violationSql } from '../../../conditions/condition-sql.ts'
 import { AppError } from '../../../core/error.ts'
 import { eventsText } from '../../../core/text.ts'
 import { type Binder, query, type Statement } from '../../../warehouse/query.ts'

@@ -1,6 +1,6 @@
 import { checkConditions, type RuleCheck, targetOf } from '../../../conditions/condition.ts'
-import { resolveLabelConditions } from '../../../conditions/label.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
+import { filtersSql } from '../../../conditions/condition-sql.ts'
+import { resolveLabelConditions } from '../../../conditions/label-conditions.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { countText } from '../../../core/text.ts'
 import { type MembersOf, noMembers } from '../../../labels/label.ts'

@@ -1,5 +1,5 @@
 import { targetOf } from '../../../conditions/condition.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
+import { filtersSql } from '../../../conditions/condition-sql.ts'
 import { parser, type TSchema, Type } from '../../../core/schema.ts'
 import { roundEvents } from '../../../signals/chart-point.ts'
 import { bucketOf } from '../../../warehouse/dialect.ts'

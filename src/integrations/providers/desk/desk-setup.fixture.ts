@@ -1,5 +1,5 @@
 import { type Cast, client } from '../../../../test/fixtures.ts'
-import { performer } from '../../../http/perform.ts'
+import { performer } from '../../../http/perform-call.ts'
 import { router } from '../../../http/router.ts'
 import { authenticator } from '../../../org/authenticate.ts'
 import type { Db } from '../../../store/database.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../core/clock.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.ts'
 import type { CallAnswer } from '../provider-context.ts'

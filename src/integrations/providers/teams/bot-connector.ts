@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { CallFailed, Unusable } from '../../outcome.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../provider-context.ts'

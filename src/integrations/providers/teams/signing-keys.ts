@@ -1,7 +1,7 @@
 import type { JWK } from 'jose'
 import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { operatorUrl } from './teams-config.ts'
 
