@@ -71,7 +71,7 @@ export async function recordSdk({ folder, snippet, answers = new Map(), quietMs 
     const given = [...answers].find(([prefix]) => asked.request.url.startsWith(prefix))
     return given?.[1] ?? emptyAnswer(asked.resourceType)
   })
-  const quiet = () => until('the SDK to be done', () => performance.now() - askedAt > quietMs, LONGEST_MS)
+  const quiet = () => until('the SDK to finish', () => performance.now() - askedAt > quietMs, LONGEST_MS)
   await page.goto(PAGE)
   await quiet()
   // Many SDKs send the remaining events when the page is closed.
@@ -208,5 +208,5 @@ if (import.meta.main) {
   })
   const har = await recordSdk({ folder, snippet, answers: new Map(answers) })
   await Bun.write(out, `${JSON.stringify(har)}\n`)
-  console.log(`${har.log.entries.length} requests; what is read of them: ./run src/main.ts decode --har ${out}`)
+  console.log(`${har.log.entries.length} requests; to decode them: ./run src/main.ts decode --har ${out}`)
 }

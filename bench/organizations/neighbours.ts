@@ -102,10 +102,10 @@ function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   const ratio = (part: 'batches' | 'hooks' | 'queries', share: number) =>
     quantile(beside[part], share) / quantile(alone[part], share)
   return [
-    budget('p99 of the collector, with a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
-    budget('violation to webhook, median, the same', ratio('hooks', 0.5), 'at most', 2),
-    budget('query, median, the same', ratio('queries', 0.5), 'at most', 3),
-    budget('batches refused and violations not told of', alone.lost + beside.lost, 'is', 0),
+    budget('collector p99, with a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
+    budget('violation to webhook, median, with a hostile neighbour / alone', ratio('hooks', 0.5), 'at most', 2),
+    budget('query, median, with a hostile neighbour / alone', ratio('queries', 0.5), 'at most', 3),
+    budget('rejected batches and unreported violations', alone.lost + beside.lost, 'is', 0),
   ]
 }
 
@@ -127,7 +127,7 @@ function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: 
     return { orgId, key, readOnly, domainId, token }
   })
   const [victim, hostile] = sides
-  if (!victim || !hostile) throw new Error('there are two sides')
+  if (!victim || !hostile) throw new Error('expected two organizations')
   const ids = Array.from({ length: HOSTILE_DOMAINS }, (_, n) =>
     createDomain(db, clock, hostile.orgId, { name: `Shop ${n}` }),
   )

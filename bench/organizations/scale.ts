@@ -45,7 +45,7 @@ interface Figures {
 /** Measures how the number of domains and alerts affects the time for evaluation, lists and a stop. */
 export async function benchScale(): Promise<Budget[]> {
   const lines = [
-    '| domains | one-minute alerts | evaluation late, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
+    '| domains | one-minute alerts | evaluation delay, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
   ]
   lines.push('|---|---|---|---|---|---|---|')
   let last: Figures | null = null
@@ -65,11 +65,11 @@ export async function benchScale(): Promise<Budget[]> {
   console.log(`\n${lines.join('\n')}`)
   if (!last) return []
   return [
-    budget('2,000 domains, 10,000 one-minute alerts: evaluation late, ms', last.lateMs, 'at most', 5000),
-    budget('list of signals, slowest, ms', last.listMs, 'at most', 1000),
+    budget('2,000 domains, 10,000 one-minute alerts: evaluation delay, ms', last.lateMs, 'at most', 5000),
+    budget('slowest list of signals, ms', last.listMs, 'at most', 1000),
     budget('longest pause of the event loop, ms', last.load.pauseMs, 'at most', 100),
     budget('stop under load, ms', last.stopMs, 'at most', 3000),
-    budget('batches not taken', last.load.failed, 'is', 0),
+    budget('batches not accepted', last.load.failed, 'is', 0),
   ]
 }
 

@@ -77,7 +77,7 @@ export async function benchFiles(): Promise<Budget[]> {
       clickhouse: clickhouse?.bytes ?? 0,
     }
     for (const [name, own] of Object.entries(bytes))
-      console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes an event`)
+      console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes per event`)
     console.log(
       `  ${hours.manifest.files().length} files of hours; the first day compacted in ${Math.round(compactMs)} ms`,
     )
@@ -87,8 +87,8 @@ export async function benchFiles(): Promise<Budget[]> {
     clickhouse?.remove()
     return [
       ...budgets,
-      budget('bytes an event, joined', bytes.joined / EVENTS, 'at most', 24),
-      budget('processor time of compaction with joining / without', (compactMs + joinMs) / compactMs, 'at most', 1.3),
+      budget('bytes per event, joined', bytes.joined / EVENTS, 'at most', 24),
+      budget('CPU time of compaction with joining / without', (compactMs + joinMs) / compactMs, 'at most', 1.3),
     ]
   } finally {
     rmSync(root, { recursive: true, force: true })

@@ -50,7 +50,7 @@ export function startFlakyProxy(target: () => string) {
     try {
       const response = await fetch(target() + pathname, { method: request.method, headers, body, keepalive: false })
       const text = await response.text()
-      if (mode === 'swallow') return new Response('the answer was lost', { status: 500 })
+      if (mode === 'swallow') return new Response('the response was lost', { status: 500 })
       return new Response(text, { status: response.status })
     } catch {
       return new Response('the server is down', { status: 502 })

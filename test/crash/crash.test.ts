@@ -147,7 +147,7 @@ async function expectNoticesOnce(server: string, apiKey: string, requests: reado
     if (status === 'resolved') expect(told[0]?.transition).toBe('resolved')
   }
   const arrivals = requests.map(arrivalOf)
-  console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks came`)
+  console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks received`)
   // A run with few changes would prove nothing.
   expect(changes).toBeGreaterThan(KILLS)
 

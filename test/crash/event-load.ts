@@ -98,6 +98,6 @@ async function offer(to: string | null, token: string, batch: { events: unknown[
   }
   if (answer.status === 503) return false
   const good = answer.status === 202 && answer.body.accepted === batch.events.length && answer.body.rejected === 0
-  if (!good) throw new Error(`the collector answered ${answer.status} ${JSON.stringify(answer.body)}`)
+  if (!good) throw new Error(`the collector returned ${answer.status} ${JSON.stringify(answer.body)}`)
   return true
 }

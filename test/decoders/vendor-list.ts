@@ -91,7 +91,7 @@ function recordingRow(name: string, { log }: Har): string {
 if (import.meta.main) {
   const before = readFileSync(VENDORS_PATH, 'utf8')
   const isThere = existsSync(RECORDINGS)
-  if (!isThere) console.log('the recordings are not here: what is recognised in them stays as it was written')
+  if (!isThere) console.log('no recordings found: their section is unchanged')
   const recorded = isThere ? recordedPart(RECORDINGS) : before.slice(before.indexOf(RECORDED))
   await Bun.write(VENDORS_PATH, `${vendorsPart()}\n${recorded}`)
 }

@@ -19,7 +19,7 @@ function post() {
   const taken = { answer: (_mail: MailOutbound): Reply | Promise<Reply> => ACCEPTED }
   const transport: Transport = {
     async send(outbound: Outbound) {
-      if (outbound.kind !== 'mail') throw new Error('a digest is a mail')
+      if (outbound.kind !== 'mail') throw new Error('expected an e-mail')
       mails.push(outbound)
       return taken.answer(outbound)
     },

@@ -131,7 +131,7 @@ function differenceOf(ours: readonly string[], theirs: readonly string[]): strin
   const [own, other] = [new Set(ours), new Set(theirs)]
   const only = (rows: readonly string[], others: ReadonlySet<string>) => rows.filter((row) => !others.has(row))
   const shown = (rows: readonly string[]) => `${rows.length} rows, such as ${rows[0]?.slice(0, 1500)}`
-  return `of ${ours.length} and ${theirs.length} rows only DuckDB has ${shown(only(ours, other))}\nonly ClickHouse ${shown(only(theirs, own))}`
+  return `${ours.length} rows from DuckDB, ${theirs.length} from ClickHouse; only in DuckDB: ${shown(only(ours, other))}\nonly in ClickHouse: ${shown(only(theirs, own))}`
 }
 
 /** Removes U+FEFF at the beginning of a string, as DuckDB's reader does. */

@@ -76,7 +76,7 @@ function queriesInCode(): string[] {
 
 const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: 4711 })
 
-describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason}`, () => {
+describe.skipIf(typeof loaded === 'string')(`both engines return the same results${reason}`, () => {
   let world: EngineFixture
   beforeAll(async () => {
     if (typeof loaded === 'string') return
@@ -210,7 +210,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('evidence is equal', async () => {
     const { both, alert, window, orgId, domainIds, stand } = world
-    const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
+    const sources = { history: both, chart: () => Promise.reject(new Error('no series is available')) }
     const rules = sample(aRule, 30)
     for (const [n, { read: rule }] of rules.entries()) {
       const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'

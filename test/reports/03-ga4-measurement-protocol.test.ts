@@ -6,7 +6,7 @@ import { describeReport, expectedOf, type ReportedRequest, reportLines } from '.
 
 const NAME = '03-ga4-measurement-protocol'
 
-describeReport('the measurement protocol of GA4', () => {
+describeReport('the GA4 Measurement Protocol', () => {
   test('is decoded as expected, and its check endpoint collects nothing', () => {
     const [collected, checked] = reportLines(`${NAME}.ndjson`) as [ReportedRequest, ReportedRequest]
     const { lines } = expectedOf<{ lines: [ExpectedLine, ExpectedLine] }>(`${NAME}.expected.json`)

@@ -167,7 +167,7 @@ test('each organization receives only its own changes', async () => {
         const { body } = await world.call('POST', '/v1/domains', { as, body: { name: `Last ${++names}` } })
         own.add(body.id)
         const stream = streams[index]
-        await stream?.changesWhen('the last one', (changes) => changes.some(({ data }) => data.id === body.id))
+        await stream?.changesWhen('the last domain', (changes) => changes.some(({ data }) => data.id === body.id))
         const heard = new Set(stream?.changes.map(({ data }) => data.id))
         expect([...heard].sort()).toEqual([...own].sort())
       }

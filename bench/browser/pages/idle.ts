@@ -24,7 +24,7 @@ export async function idle(browser: Browser, { url, key }: { url: string; key: s
   )
   return [
     budget(
-      `requests of ${PATHS.length} idle pages in a minute`,
+      `requests from ${PATHS.length} idle pages in one minute`,
       asked.reduce((sum, n) => sum + n, 0),
       'is',
       0,

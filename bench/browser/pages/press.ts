@@ -43,8 +43,8 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
   for (const { path, asked } of always)
     if (asked.length > 0) console.log(`  ${path} asks after the press: ${asked.join(' ')}`)
   return [
-    budget('press to painted page, median of all links, ms', median(pressed.map(({ ms }) => ms)), 'at most', 100),
-    budget('requests of pages that were pointed at before', always.flatMap(({ asked }) => asked).length, 'is', 0),
+    budget('press to painted page, median over all links, ms', median(pressed.map(({ ms }) => ms)), 'at most', 100),
+    budget('requests after the press on a preloaded link', always.flatMap(({ asked }) => asked).length, 'is', 0),
   ]
 }
 

@@ -194,7 +194,7 @@ describe('every past hour is compacted', () => {
       { rows: 2000, names: 20_000, perEvent: 500, length: 12, values: 1e6 },
       2,
     ],
-    ['of long texts that pack to nothing', { rows: 4000, names: 200, perEvent: 20, length: 600, values: 50 }, 2],
+    ['of long strings that compress well', { rows: 4000, names: 200, perEvent: 20, length: 600, values: 50 }, 2],
     ['of a few very large events', { rows: 60, names: 500, perEvent: 500, length: 300, values: 1 }, 2],
   ])('%s', async (_, width, segments) => {
     await expectCompacted(Array.from({ length: segments }, () => wide(width)))

@@ -29,7 +29,7 @@ describe('a slot for a tracked name', () => {
   })
 
   test.each<[string, number, number, boolean]>([
-    ['had few events, and one today', 99, TODAY, false],
+    ['had few events, the last of them today', 99, TODAY, false],
     ['had few events, the last of them yesterday', 99, TODAY - 1, true],
     ['had a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
     ['had a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],

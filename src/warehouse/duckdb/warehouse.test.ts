@@ -326,9 +326,9 @@ describe('a query that fails', () => {
   const unavailable = { name: 'AppError', code: 'unavailable', retryAfterS: 5 }
 
   test.each([
-    ['is no SQL', 'SELEKT 1'],
-    ['names what is not there', 'SELECT nothing FROM events'],
-    ['fails half-way', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
+    ['is not valid SQL', 'SELEKT 1'],
+    ['names a nonexistent column', 'SELECT nothing FROM events'],
+    ['fails during execution', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
   ])('because it %s returns a generic error, and the reason only to the operator', async (_why, sql) => {
     const reported: string[] = []
     await using stand = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
