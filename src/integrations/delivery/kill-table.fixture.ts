@@ -82,7 +82,7 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
  * claimed, remembered or recorded.
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
-  test(`killed at each step, ${name} is notified of everything under the same ids`, async () => {
+  test(`all notifications are sent through ${name} under unchanged IDs, wherever the server is killed`, async () => {
     const start = groupFixture()
     const fresh = { image: start.db.serialize(), people: start.people, like: start.db }
     const steps = await play(table, fresh, null)
