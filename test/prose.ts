@@ -157,7 +157,7 @@ function isProse(text: string): boolean {
   return text.split(/\s+/).length >= 4 && !/[{}<>=\\|]|\b[A-Z]{4,}\b|--|\(\?|;\s*\S+:/.test(text)
 }
 
-/** Returns paragraphs, list items and headings. Code, tables, pictures and URLs are omitted. */
+/** Returns paragraphs, list items and headings. Code, tables, images and URLs are omitted. */
 export function paragraphsOfDocument(source: string): Paragraph[] {
   const found: Paragraph[] = []
   let open: { line: number; lines: string[] } | null = null

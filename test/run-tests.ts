@@ -7,14 +7,14 @@ import { temporaryFolder } from './run-program.ts'
 
 const USAGE = `usage: ./run test/run-tests.ts [COMMAND]
 
-Without a command: types, style and all tests but the long ones.
+Without a command: types, style and all tests except the long ones.
 
-  all            types, style and all tests, also the long ones (*.long.test.ts)
-  all --rest     only what a run without a command leaves out
+  all            types, style and all tests, including the long ones (*.long.test.ts)
+  all --rest     only the tests that a run without a command omits
   check          types and style
-  room ROOM …    the tests of src/ROOM and test/ROOM, without the long ones
-  watch [PATH …] runs tests again when a file changes
-  binary         the tests of the executable dist/tagwarden, after npm run build`
+  room ROOM …    the tests in src/ROOM and test/ROOM, except the long ones
+  watch [PATH …] reruns tests when a file changes
+  binary         the tests of the executable dist/tagwarden; requires npm run build`
 
 /** Result of a step of a run. */
 interface Step {

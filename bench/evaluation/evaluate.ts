@@ -45,7 +45,7 @@ interface Stand {
   orgId: string
   domainIds: string[]
   warehouse: DuckdbWarehouse
-  /** Ids of the alerts that events may violate. */
+  /** IDs of the alerts that events can violate. */
   alertIds: string[]
 }
 
@@ -150,7 +150,7 @@ async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> 
   )
 }
 
-/** Measures the evaluation of a thousand rules and ten thousand counts at the end of an hour. */
+/** Measures the evaluation of a thousand validation alerts and ten thousand volume alerts at the end of an hour. */
 export async function benchEvaluate(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const folder = join(root, 'events')

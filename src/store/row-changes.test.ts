@@ -140,7 +140,7 @@ test('rolled-back changes are never reported and all others are, for failures at
     db.exec(`SAVEPOINT ${name}`)
     try {
       for (const one of steps) {
-        if (one === 'throw') throw new RangeError('as planned')
+        if (one === 'throw') throw new RangeError('deliberate failure')
         if (Array.isArray(one)) carryOut(one)
         else db.prepare('INSERT INTO thing (id, orgId, size) VALUES (?, ?, ?)').run(`row ${++next}`, 'org_1', one)
       }

@@ -200,7 +200,7 @@ describe('event search', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
     const ofNone = await call('GET', `${server.url}/v1/events?domainId=dom_none`, { as: key })
     expect(ofNone).toMatchObject({ status: 404, body: { error: 'query.domainId: no such domain' } })
-    // The same answers from the warehouse, after the events were moved there.
+    // The results are the same after the events have been moved to the warehouse.
     await until('the events to be moved', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })

@@ -134,7 +134,7 @@ export const needsDomain = ({ parameters }: Route): boolean =>
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)
 
-/** Throws unless the route documents the status and format of the answer. */
+/** Throws unless the route documents the status and format of the response. */
 export function checkAnswer(route: Route, { status, headers, body }: Answer): void {
   const response = route.responses[status]
   if (!response) throw new Error(`${route.name} returns the undocumented status ${status}: ${JSON.stringify(body)}`)

@@ -110,7 +110,7 @@ const QUERIES: Record<string, Record<string, string>> = {
   unsubscribe: LINK,
 }
 
-/** A planted secret and the lowest role that may see it. Null when no role may see it. */
+/** A planted secret and the lowest role with permission to view it; null when no role has it. */
 interface Secret {
   what: string
   value: string
@@ -162,7 +162,7 @@ beforeAll(async () => {
   exhibit = { home, ids, secrets }
 })
 
-/** Returns the secrets in a string that the caller may not see. */
+/** Returns the secrets in a string that the caller has no permission to view. */
 function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
   const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
     (whose !== undefined && whose === userId) ||

@@ -15,7 +15,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 export interface Load {
-  /** Ids of all events whose batch was answered with 202, with the time at which each was first sent. */
+  /** Ids of all events whose batch was acknowledged with 202, with the time at which each was first sent. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** Number of repeated batches. */
   readonly repeats: number

@@ -103,7 +103,7 @@ export class ClickhouseHistory {
     return new ClickhouseHistory(session)
   }
 
-  /** Returns the rows of the answer. The query's `read` function is not applied. */
+  /** Returns the rows of the result. The query's `read` function is not applied. */
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
     if (query.masking) throw new Error('this engine does not support masked queries')

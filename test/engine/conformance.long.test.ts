@@ -56,7 +56,7 @@ import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
 /*
  * Runs every query of the program on two engines with the same events: DuckDB, as used by the program, and ClickHouse
- * in this process. The answers must be the same, so no query depends on SQL that only one engine supports.
+ * in this process. The results must be the same, so no query depends on SQL that only one engine supports.
  */
 
 const loaded = await loadClickhouse()
@@ -471,7 +471,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // The query was run above with equal answers; otherwise one of the tests would have failed.
+    // The query was run above with equal results; otherwise one of the tests would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

@@ -16,7 +16,7 @@ interface Place {
 }
 
 /**
- * Measures the Overview's size and how quickly it shows its verdict. A bare React page that draws its heading is
+ * Measures the Overview's size and how quickly it shows its status. A bare React page that draws its heading is
  * measured alternately for comparison.
  */
 export async function usable(browser: Browser, { url, key }: Place): Promise<Budget[]> {
