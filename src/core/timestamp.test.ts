@@ -18,7 +18,7 @@ test.each([
   ['a negative number', -at, null],
   ['nanoseconds', at * 1e6, null],
   ['infinity', Number.POSITIVE_INFINITY, null],
-])('parseTimestamp reads %s', (_, number, expected) => {
+])('parseTimestamp handles %s', (_, number, expected) => {
   expect(parseTimestamp(number)).toBe(expected)
 })
 

@@ -8,7 +8,7 @@ const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base
 const large = Buffer.alloc(MAX_BODY_BYTES + 1, 'a')
 
 const readable: [name: string, captured: CapturedBody, text: string | null][] = [
-  ['no body', {}, null],
+  ['a missing body', {}, null],
   ['an empty body', { body: '' }, null],
   ['null', { body: null, bodyBase64: null, contentEncoding: null }, null],
   ['text', { body: text }, text],

@@ -18,7 +18,7 @@ import {
 describe('flattenParams', () => {
   const cases: [name: string, source: object, params: Record<string, string>, cut?: string[]][] = [
     [
-      'scalars as JSON text',
+      'scalars',
       { a: 'x', b: 1.5, c: -0, d: 1e21, e: true, f: null },
       {
         a: 'x',

@@ -73,7 +73,7 @@ describe("a violation opens an issue and notifies only within the alert's hours 
     ['in the repeated hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-10-25T01:45Z', true],
     ['in the skipped hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-29T01:00Z', false],
     ['in New York on the morning clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-08T13:00Z', true],
-    ['in New York on the morning before', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
+    ['in New York on the morning before clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
     ['in New York on the morning clocks go back', { hours: [9, 17] }, NEW_YORK, '2026-11-01T13:45Z', false],
     ['on Lord Howe Island after the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:30Z', true],
     ['on Lord Howe Island before the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:15Z', false],

@@ -65,12 +65,12 @@ describe('the limit on unpacked bytes sorted together', () => {
 
 describe('planMerges merges', () => {
   test.each<[string, EventFile[], number, string[]]>([
-    ['none if there are no files', [], ENDED, []],
+    ['nothing if there are no files', [], ENDED, []],
     ['all files of an hour that has ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
     ['a single file', [file({ rows: 5 })], ENDED, ['compacted: 5']],
     ['merged files', [file({ rows: 5, level: 'merged' })], ENDED, ['compacted: 5']],
-    ['none until two minutes after their hour', [file({ rows: 5 })], RUNNING, []],
-    ['none that are compacted', files(3, { level: 'compacted' }), ENDED, []],
+    ['no files until two minutes after their hour', [file({ rows: 5 })], RUNNING, []],
+    ['no compacted files', files(3, { level: 'compacted' }), ENDED, []],
     [
       'a compacted file and a late file',
       [file({ level: 'compacted', rows: 7 }), file({ rows: 1 })],
@@ -90,7 +90,7 @@ describe('planMerges merges', () => {
       ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
     ],
     [
-      'a file with more rows, alone',
+      'a single file above that limit',
       [file({ rows: 5 * M }), file({ rows: 1 })],
       ENDED,
       ['compacted: 5000000', 'compacted: 1'],
@@ -101,7 +101,7 @@ describe('planMerges merges', () => {
       ENDED,
       ['compacted: 10 + 10', 'compacted: 10 + 10', 'compacted: 10'],
     ],
-    ['none with many bytes during their hour', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
+    ['no files with many bytes during their hour', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
     [
       'no compacted file that would be alone',
       [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],
@@ -125,7 +125,7 @@ describe('planMerges merges', () => {
     ['no large files during their hour', files(16, { rows: 50_000 }), RUNNING, []],
     ['no compacted files during their hour', files(16, { level: 'compacted' }), RUNNING, []],
     [
-      'those of each hour separately',
+      'the files of each hour separately',
       [file({ rows: 1 }), file({ rows: 2, hour: HOUR - HOUR_MS })],
       ENDED,
       ['compacted: 1', 'compacted: 2'],
@@ -144,17 +144,17 @@ const hours = (count: number, values: Partial<EventFile> = {}) =>
 describe('planMerges joins', () => {
   test.each<[string, EventFile[], number, string[]]>([
     ['small files of a day that has ended', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
-    ['none while late segments of the last hour are possible', hours(4), OVER - 1, []],
+    ['no files while late segments of the last hour are possible', hours(4), OVER - 1, []],
     ['no single file', hours(1), OVER, []],
     ['no files of different days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
     [
-      'those of each organization separately',
+      'the files of each organization separately',
       [...hours(2), ...hours(2, { orgId: 'org_2' })],
       OVER,
       ['compacted: 1 + 2', 'compacted: 1 + 2'],
     ],
-    ['none with many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
-    ['none with many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
+    ['no files with many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
+    ['no files with many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
     [
       'small files of a day that also has a large one',
       [...hours(1, { rows: M }), ...hours(2)],
@@ -168,7 +168,7 @@ describe('planMerges joins', () => {
       ['compacted: 30000 + 7'],
     ],
     [
-      'none while an hour of the day awaits compaction',
+      'no files while an hour of the day awaits compaction',
       [...hours(3), file({ hour: DAY + 5 * HOUR_MS, rows: 7, orgId: null })],
       OVER,
       ['compacted: 7'],
