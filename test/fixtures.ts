@@ -208,5 +208,5 @@ export const anyJson = fc.jsonValue()
 
 function checkErrorBody(route: string, { status, body }: Answer): void {
   const fits = Object.keys(body).join() === 'error' && typeof body.error === 'string' && body.error !== ''
-  if (!fits) throw new Error(`${route} answered ${status} with ${JSON.stringify(body)} instead of {"error"}`)
+  if (!fits) throw new Error(`${route} returned ${status} with ${JSON.stringify(body)} instead of {"error"}`)
 }

@@ -52,10 +52,10 @@ export async function benchIngest(): Promise<Budget[]> {
     console.log(
       `  bare ${Math.round(bareRate)} requests/s, tagwarden ${Math.round(rateOf(own))} requests/s ` +
         `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} µs of CPU per request), failures ${own.failures}, ` +
-        `segments behind at most ${seen.segments}, event files ${seen.files}`,
+        `maximum backlog ${seen.segments} segments, event files ${seen.files}`,
     )
     console.log(
-      `  by a client on plain sockets: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
+      `  with a plain-socket client: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
         `${Math.round(rateOf(sockets.own))} requests/s, ratio ${(rateOf(sockets.own) / rateOf(sockets.bare)).toFixed(2)}`,
     )
     return [

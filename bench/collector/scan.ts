@@ -91,7 +91,7 @@ async function scanShare(areDifferent: boolean): Promise<number> {
     const own = await cpuOf(() => ingest({ app, token }, batches))
     const look = await cpuOf(() => app.run('look for personal data'))
     console.log(
-      `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, look ${look.toFixed(0)} ms`,
+      `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, scan ${look.toFixed(0)} ms`,
     )
     // The first round is excluded, because engines start and code is compiled.
     if (turn > 0 || TURNS === 1) shares.push((100 * look) / (own + look))

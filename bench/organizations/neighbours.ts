@@ -70,7 +70,7 @@ export async function benchNeighbours(): Promise<Budget[]> {
   try {
     await prepareVictim(server.url, victim, hooks.url)
     const accepted = await prepareHostile(server.url, hostile, hanging.port)
-    console.log(`  of ${HOSTILE_RULES} expensive rules ${accepted} were accepted`)
+    console.log(`  ${accepted} of ${HOSTILE_RULES} expensive rules were accepted`)
     const order = join(folder, 'hostile.json')
     writeFileSync(order, JSON.stringify({ url: server.url, token: hostile.token, readOnlyKey } satisfies Hostile))
     const fared = { alone: nothingYet(), beside: nothingYet() }
@@ -85,7 +85,7 @@ export async function benchNeighbours(): Promise<Budget[]> {
       const all = isBeside ? fared.beside : fared.alone
       for (const part of ['batches', 'hooks', 'queries'] as const) all[part].push(...one[part])
       all.lost += one.lost
-      console.log(`  ${isBeside ? 'beside' : 'alone '} ${textOf(one)}`)
+      console.log(`  ${isBeside ? 'with neighbour' : 'alone'} ${textOf(one)}`)
     }
     return budgetsOf(fared.alone, fared.beside)
   } finally {
@@ -175,7 +175,7 @@ async function prepareHostile(url: string, { key }: Side, port: number): Promise
       )
     }
   } catch (error) {
-    console.log(`  the rule after that: ${String(error).slice(0, 160)}`)
+    console.log(`  the next rule was rejected: ${String(error).slice(0, 160)}`)
   }
   return accepted
 }

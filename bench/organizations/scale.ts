@@ -59,7 +59,7 @@ export async function benchScale(): Promise<Budget[]> {
     const cells = [size.domains, size.alerts, last.lateMs, last.listMs, last.load.pauseMs, last.stopMs, last.peakMb]
     lines.push(`| ${cells.map((cell) => Math.round(cell).toLocaleString('en-US')).join(' | ')} |`)
     console.log(
-      `  ${lines.at(-1)} batches ${last.load.taken} (${last.load.failed} not), p99 ${last.load.p99Ms.toFixed(0)} ms`,
+      `  ${lines.at(-1)} ${last.load.taken} batches accepted, ${last.load.failed} rejected, p99 ${last.load.p99Ms.toFixed(0)} ms`,
     )
   }
   console.log(`\n${lines.join('\n')}`)
@@ -69,7 +69,7 @@ export async function benchScale(): Promise<Budget[]> {
     budget('slowest list of signals, ms', last.listMs, 'at most', 1000),
     budget('longest pause of the event loop, ms', last.load.pauseMs, 'at most', 100),
     budget('stop under load, ms', last.stopMs, 'at most', 3000),
-    budget('batches not accepted', last.load.failed, 'is', 0),
+    budget('rejected batches', last.load.failed, 'is', 0),
   ]
 }
 
@@ -103,7 +103,7 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
     const stopAt = performance.now()
     await server.stop()
     const stopMs = performance.now() - stopAt
-    console.log(`  late ${late.map(Math.round)}, lists ${lists.map(Math.round)}`)
+    console.log(`  delays ${late.map(Math.round)}, lists ${lists.map(Math.round)}`)
     return { lateMs: Math.max(...late), listMs: Math.max(...lists), stopMs, load, peakMb }
   } finally {
     db.close()

@@ -79,9 +79,11 @@ export async function benchFiles(): Promise<Budget[]> {
     for (const [name, own] of Object.entries(bytes))
       console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes per event`)
     console.log(
-      `  ${hours.manifest.files().length} files of hours; the first day compacted in ${Math.round(compactMs)} ms`,
+      `  ${hours.manifest.files().length} hourly files; the first day compacted in ${Math.round(compactMs)} ms`,
     )
-    console.log(`  ${days.manifest.files().length} files; the first day joined in ${Math.round(joinMs)} ms`)
+    console.log(
+      `  ${days.manifest.files().length} files after joining; the first day joined in ${Math.round(joinMs)} ms`,
+    )
     const budgets: Budget[] = []
     for (const question of FILE_QUESTIONS) budgets.push(...figuresOf(question.name, await ask(question, stands)))
     clickhouse?.remove()
@@ -246,7 +248,7 @@ function figuresOf(name: string, times: Record<string, Times>): Budget[] {
   if (!joined) return []
   const bounds: Record<string, number> = { plain: 1.5, hours: 1, clickhouse: 1 }
   for (const [stand, { cold, warm, cpu }] of Object.entries(times)) {
-    console.log(`  ${name}, ${stand}: cold ${spreadOf(cold)}; warm ${spreadOf(warm)}; processor ${spreadOf(cpu)}`)
+    console.log(`  ${name}, ${stand}: cold ${spreadOf(cold)}; warm ${spreadOf(warm)}; CPU ${spreadOf(cpu)}`)
   }
   const different = new Set(Object.values(times).flatMap(({ answers }) => [...answers])).size - 1
   return [

@@ -18,7 +18,7 @@ export async function idle(browser: Browser, { url, key }: { url: string; key: s
       await Bun.sleep(MINUTE_MS)
       const those = tab.asked.slice(before)
       await tab.close()
-      if (those.length > 0) console.log(`  ${path} asked ${those.join(' ')}`)
+      if (those.length > 0) console.log(`  ${path} sent ${those.join(' ')}`)
       return those.length
     }),
   )

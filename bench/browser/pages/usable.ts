@@ -110,7 +110,7 @@ async function weighed(browser: Browser, { url, key }: Place): Promise<Budget[]>
   const first = await open()
   const again = await open()
   await tab.close()
-  console.log(`  ${first.files} files of script; at the next visit ${again.scriptBytes + again.otherBytes} bytes`)
+  console.log(`  ${first.files} script files; at the next visit ${again.scriptBytes + again.otherBytes} bytes`)
   return [
     budget('script loaded until the Overview is complete, gzipped, kB', first.scriptBytes / 1000, 'at most', 280),
     budget(
