@@ -20,7 +20,8 @@ for (const [name, bench] of Object.entries(benches)) {
   console.log(`\n## ${name}\n`)
   const startedAt = performance.now()
   const budgets = await bench()
-  if (budgets.some(({ value }) => Number.isNaN(value))) throw new Error(`${name} has a figure that is none`)
+  if (budgets.some(({ value }) => Number.isNaN(value)))
+    throw new Error(`${name} returned a figure that is not a number`)
   console.log(['', '| figure | measured | budget | |', '|---|---|---|---|', ...budgets.map(lineOf)].join('\n'))
   console.log(`\n${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
   missed += budgets.filter(({ kept }) => !kept).length

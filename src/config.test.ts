@@ -64,7 +64,7 @@ test('the defaults apply without settings', () => {
 })
 
 test('a flag overrides the environment, which overrides the default', () => {
-  const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'no matter' }
+  const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'irrelevant' }
   expect(read(env, { data: '/srv/flag' })).toMatchObject({ data: '/srv/flag', retentionDays: 30, logLevel: 'info' })
   expect(read(env)).toMatchObject({ data: '/srv/env' })
 })

@@ -76,7 +76,7 @@ const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
 function faultOf(room: string, { target, typeOnly }: Import): string | null {
   if (!target.startsWith('src/')) return null
   const other = roomOf(target)
-  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} may import types only`
+  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} can import only types`
   // The bundle of a browser page, imported as a string.
   if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
   return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`

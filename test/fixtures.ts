@@ -190,7 +190,7 @@ export function client(
     const response = await app.handle(request)
     const answer: Answer = { status: response.status, headers: response.headers, body: await response.json() }
     const bug = bugs.pop()
-    if (bug !== undefined) throw new Error(`${method} ${path} failed with a bug`, { cause: bug })
+    if (bug !== undefined) throw new Error(`${method} ${path} caused an internal error`, { cause: bug })
     if (answer.status >= 400) checkErrorBody(`${method} ${path}`, answer)
     return answer
   }
@@ -208,5 +208,5 @@ export const anyJson = fc.jsonValue()
 
 function checkErrorBody(route: string, { status, body }: Answer): void {
   const fits = Object.keys(body).join() === 'error' && typeof body.error === 'string' && body.error !== ''
-  if (!fits) throw new Error(`${route} answered ${status} with ${JSON.stringify(body)} instead of {"error"}`)
+  if (!fits) throw new Error(`${route} returned ${status} with ${JSON.stringify(body)} instead of {"error"}`)
 }

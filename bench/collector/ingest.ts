@@ -51,28 +51,28 @@ export async function benchIngest(): Promise<Budget[]> {
     const bareRate = (rateOf(bareBefore) + rateOf(bareAfter)) / 2
     console.log(
       `  bare ${Math.round(bareRate)} requests/s, tagwarden ${Math.round(rateOf(own))} requests/s ` +
-        `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} us of CPU a request), failures ${own.failures}, ` +
-        `segments behind at most ${seen.segments}, event files ${seen.files}`,
+        `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} µs of CPU per request), failures ${own.failures}, ` +
+        `maximum backlog ${seen.segments} segments, event files ${seen.files}`,
     )
     console.log(
-      `  by a client on plain sockets: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
+      `  with a plain-socket client: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
         `${Math.round(rateOf(sockets.own))} requests/s, ratio ${(rateOf(sockets.own) / rateOf(sockets.bare)).toFixed(2)}`,
     )
     return [
       budget('events acknowledged durably / bare server', rateOf(own) / bareRate, 'at least', 0.3),
-      budget('requests refused or failed', own.failures, 'at most', 0),
+      budget('rejected or failed requests', own.failures, 'at most', 0),
       budget(
-        'events in usage / acknowledged',
+        'events in usage / events acknowledged',
         total.totalEvents / ((own.requests + sockets.own.requests) * EVENTS_PER_REQUEST + seen.probes),
         'is',
         1,
       ),
-      budget('visible in GET /v1/events after the 202, worst, ms', seen.visibleMs, 'at most', 1000),
-      budget('in Parquet after the load ended, ms', drainedMs, 'at most', 10_000),
-      budget('resident memory under load, the most, MB', peakMb, 'at most', 500),
+      budget('time from the 202 until visible in GET /v1/events, maximum, ms', seen.visibleMs, 'at most', 1000),
+      budget('time from the end of the load until all events are in Parquet, ms', drainedMs, 'at most', 10_000),
+      budget('peak resident memory under load, MB', peakMb, 'at most', 500),
       budget('resident memory idle, MB', idleMb, 'at most', 200),
       budget('resident memory idle, 10 s after the load, MB', settledMb, 'at most', 200),
-      budget('ready after a second start, ms', second.readyMs, 'at most', 500),
+      budget('time until ready at the second start, ms', second.readyMs, 'at most', 500),
     ]
   } finally {
     await Promise.all([bare.stop(), first.stop()])

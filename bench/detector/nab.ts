@@ -132,7 +132,7 @@ function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms:
 export async function benchNab(): Promise<Budget[]> {
   const series = nabSeries()
   if (!series) {
-    console.log('  skipped: the series of the Numenta Anomaly Benchmark are not available')
+    console.log('  skipped: the Numenta Anomaly Benchmark series are not available')
     return []
   }
   const judged = series.map((one) => ({ one, ...judge(one) }))
@@ -161,7 +161,7 @@ export async function benchNab(): Promise<Budget[]> {
     .reduce((a, b) => (b.value > a.value ? b : a))
   console.log(`  best threshold at sensitivity ${JUDGED_AT}: ${best.threshold.toFixed(3)} → ${best.value.toFixed(1)}`)
   console.log(
-    `  µs a row, ${SENSITIVITIES.length} sensitivities: ${judged.map(({ microseconds }) => microseconds.toFixed(1)).join(', ')}`,
+    `  µs per row, ${SENSITIVITIES.length} sensitivities: ${judged.map(({ microseconds }) => microseconds.toFixed(1)).join(', ')}`,
   )
   return [budget(`standard profile at sensitivity ${JUDGED_AT}`, normalised(byProfile[0] ?? []), 'at least', 70)]
 }

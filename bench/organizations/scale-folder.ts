@@ -47,8 +47,7 @@ export const SIGNALS = [
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
 /**
- * Returns an alert. Most of ten alerts validate events, and three count them. One alert in a hundred is a journey. Few
- * alerts fire.
+ * Returns an alert. Of ten alerts, seven validate events and three count them. One alert in a hundred is a journey. Few alerts fire.
  */
 export function oneMinuteAlert(n: number, domainId: string): AlertInput {
   const shared = { name: `Alert ${n}`, domainId, period: '1m', channels } as const

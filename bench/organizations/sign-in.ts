@@ -58,7 +58,7 @@ async function refusedAfterMs(url: string, email: string): Promise<number> {
     body,
   })
   await response.text()
-  if (response.status !== 401) throw new Error(`a wrong sign-in was answered with ${response.status}`)
+  if (response.status !== 401) throw new Error(`unexpected status of a failed sign-in: ${response.status}`)
   return performance.now() - startedAt
 }
 

@@ -37,7 +37,7 @@ export async function start(
   }
   const readyMs = performance.now() - started
   const url = /https?:\/\/\S+/.exec(text)?.[0]?.replace(/,$/, '')
-  if (!url) throw new Error(`${command.join(' ')} did not come up: ${text}`)
+  if (!url) throw new Error(`${command.join(' ')} did not start: ${text}`)
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
   const memoryMb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(stat('status'))?.[1]) / 1024
   return {

@@ -61,7 +61,7 @@ export async function benchAnswers(): Promise<Budget[]> {
       const beside = await besideSix(call, server, { key, token, domainId: domainIds[0] ?? '' }, answered.slowest)
       return [
         ...imported,
-        budget('imported events looked through after the start, ms', restedMs, 'at most', MINUTE_MS),
+        budget('time from the start until all imported events are scanned, ms', restedMs, 'at most', MINUTE_MS),
         ...answered.budgets,
         ...beside,
         budget('peak memory of the server, MB', server.peakMb(), 'at most', 900),
@@ -121,7 +121,7 @@ async function importMonth(
   rmSync(file)
   const imported = [
     budget('events imported', taken, 'is', EVENTS),
-    budget('events imported a second', taken / seconds, 'at least', 50_000),
+    budget('events imported per second', taken / seconds, 'at least', 50_000),
     budget('peak memory of the import, MB', peakMb, 'at most', 1000),
   ]
   return { imported, plain }
@@ -206,11 +206,11 @@ async function besideSix(
   await Promise.all(asking)
   return [
     budget(
-      `an issue opens during the ${AT_ONCE} most expensive queries, ms`,
+      `time until an issue opens during the ${AT_ONCE} most expensive queries, ms`,
       openedMs || MINUTE_MS,
       'at most',
       5 * SECOND_MS,
     ),
-    budget('a search during them, slowest, ms', searchMs, 'at most', 2 * SECOND_MS),
+    budget('slowest search during these queries, ms', searchMs, 'at most', 2 * SECOND_MS),
   ]
 }

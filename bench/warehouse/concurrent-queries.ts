@@ -62,15 +62,15 @@ export async function benchQuestions(): Promise<Budget[]> {
     const few = await askAndGiveUp(server, asking, other, AT_ONCE)
     const many = await askAndGiveUp(server, asking, other, QUESTIONS)
     return [
-      budget('age of the last evaluation meanwhile, worst, ms', Math.max(...many.evaluationAgeMs), 'at most', 2000),
-      budget("another organization's search meanwhile, worst, ms", Math.max(...many.searchMs), 'at most', 2000),
+      budget('maximum age of the last evaluation meanwhile, ms', Math.max(...many.evaluationAgeMs), 'at most', 2000),
+      budget('slowest search of another organization meanwhile, ms', Math.max(...many.searchMs), 'at most', 2000),
       budget(
-        `resident memory at most, of ${QUESTIONS} questions / of ${AT_ONCE}`,
+        `peak resident memory, ${QUESTIONS} queries / ${AT_ONCE}`,
         Math.max(...many.rssMb) / Math.max(...few.rssMb),
         'at most',
         1.25,
       ),
-      budget('what was given up is gone from the engine after, ms', many.goneMs, 'at most', 1000),
+      budget('time until the engine has cancelled all aborted queries, ms', many.goneMs, 'at most', 1000),
     ]
   } finally {
     await server.stop()
@@ -125,7 +125,9 @@ async function askAndGiveUp(server: Measured, asking: Side, other: Side, count: 
   const ended = Object.entries(Object.groupBy(await Promise.all(answers), (how) => how))
   const how = ended.map(([name, those]) => `${those?.length} ${name}`).join(', ')
   const most = Math.max(...seen.rssMb).toFixed(0)
-  console.log(`  ${count} questions (${how}): resident at most ${most} MB, gone after ${goneMs.toFixed(0)} ms`)
+  console.log(
+    `  ${count} queries (${how}): peak resident memory ${most} MB, all cancelled after ${goneMs.toFixed(0)} ms`,
+  )
   return { ...seen, goneMs }
 }
 
@@ -142,7 +144,7 @@ function askAll(url: string, { keys }: Side, count: number, signal: AbortSignal)
         await response.text()
         return `${response.status}`
       },
-      () => 'given up',
+      () => 'aborted',
     )
   })
 }

@@ -77,18 +77,20 @@ export async function benchFiles(): Promise<Budget[]> {
       clickhouse: clickhouse?.bytes ?? 0,
     }
     for (const [name, own] of Object.entries(bytes))
-      console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes an event`)
+      console.log(`  ${name}: ${(own / EVENTS).toFixed(1)} bytes per event`)
     console.log(
-      `  ${hours.manifest.files().length} files of hours; the first day compacted in ${Math.round(compactMs)} ms`,
+      `  ${hours.manifest.files().length} hourly files; the first day compacted in ${Math.round(compactMs)} ms`,
     )
-    console.log(`  ${days.manifest.files().length} files; the first day joined in ${Math.round(joinMs)} ms`)
+    console.log(
+      `  ${days.manifest.files().length} files after joining; the first day joined in ${Math.round(joinMs)} ms`,
+    )
     const budgets: Budget[] = []
     for (const question of FILE_QUESTIONS) budgets.push(...figuresOf(question.name, await ask(question, stands)))
     clickhouse?.remove()
     return [
       ...budgets,
-      budget('bytes an event, joined', bytes.joined / EVENTS, 'at most', 24),
-      budget('processor time of compaction with joining / without', (compactMs + joinMs) / compactMs, 'at most', 1.3),
+      budget('bytes per event, joined', bytes.joined / EVENTS, 'at most', 24),
+      budget('CPU time of compaction with joining / without', (compactMs + joinMs) / compactMs, 'at most', 1.3),
     ]
   } finally {
     rmSync(root, { recursive: true, force: true })
@@ -246,7 +248,7 @@ function figuresOf(name: string, times: Record<string, Times>): Budget[] {
   if (!joined) return []
   const bounds: Record<string, number> = { plain: 1.5, hours: 1, clickhouse: 1 }
   for (const [stand, { cold, warm, cpu }] of Object.entries(times)) {
-    console.log(`  ${name}, ${stand}: cold ${spreadOf(cold)}; warm ${spreadOf(warm)}; processor ${spreadOf(cpu)}`)
+    console.log(`  ${name}, ${stand}: cold ${spreadOf(cold)}; warm ${spreadOf(warm)}; CPU ${spreadOf(cpu)}`)
   }
   const different = new Set(Object.values(times).flatMap(({ answers }) => [...answers])).size - 1
   return [

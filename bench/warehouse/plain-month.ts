@@ -29,7 +29,7 @@ export async function openPlainMonth(source: string, path: string): Promise<Plai
     knows: (insight) => insight in QUESTIONS,
     async ask(insight, hours) {
       const question = QUESTIONS[insight]
-      if (!question) throw new Error(`${insight} is not known`)
+      if (!question) throw new Error(`unknown insight: ${insight}`)
       const from = systemClock.now() - hours * HOUR_MS
       for (const sql of question(`(FROM read_parquet(${quoteText(path)}) WHERE receivedAt >= ${from})`)) {
         await connection.runAndReadAll(sql)

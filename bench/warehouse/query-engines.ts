@@ -31,7 +31,7 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
        GROUP BY text ORDER BY events DESC, text LIMIT 20`,
   },
   {
-    name: 'share of blanks',
+    name: 'share of blank values',
     key: 'transaction_id',
     sql(binder) {
       const isBlank = filtersSql([{ parameter: 'transaction_id', op: 'is_blank' }], binder).sql

@@ -147,7 +147,12 @@ export async function benchQuery(): Promise<Budget[]> {
         'at most',
         1.5,
       ),
-      budget('the same with open spool and fresh files', withFresh.oursMs / withFresh.plainMs, 'at most', 5),
+      budget(
+        'one key, with an open spool and fresh files / plain column',
+        withFresh.oursMs / withFresh.plainMs,
+        'at most',
+        5,
+      ),
     ]
   } finally {
     warehouse.close()

@@ -51,7 +51,9 @@ export async function benchCurve(): Promise<Budget[]> {
       // Time must not grow faster than the amount of data.
       for (const what of Object.keys(times) as (keyof Times)[]) {
         const ratio = quantile(times[what], 0.5) / quantile(base[what], 0.5)
-        budgets.push(budget(`${what}, median, ${factor} times the ${axis} / the least`, ratio, 'at most', factor))
+        budgets.push(
+          budget(`${what}, median, with ${factor} times the ${axis} / with the fewest`, ratio, 'at most', factor),
+        )
       }
     }
   }
@@ -121,7 +123,7 @@ async function sendBatch(url: string, token: string): Promise<void> {
   const body = BATCH_BODY.replace(BATCH_ID, crypto.randomUUID())
   const response = await fetch(`${url}/api/v1/events?token=${token}`, { method: 'POST', body })
   await response.text()
-  if (response.status !== 202) throw new Error(`a batch was answered with ${response.status}`)
+  if (response.status !== 202) throw new Error(`a batch was rejected with status ${response.status}`)
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

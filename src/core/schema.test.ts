@@ -29,7 +29,7 @@ function refusalOf(value: unknown, root?: string): string {
     expect((error as AppError).code).toBe('invalid')
     return (error as AppError).message
   }
-  return 'was taken'
+  return 'was accepted'
 }
 
 test('the parser returns a valid value itself', () => {

@@ -184,7 +184,9 @@ describe.skipIf(absent)('decoding of golden cases', () => {
 })
 
 describe.skipIf(absent)('HAR recordings', () => {
-  const files = absent ? ['none there'] : readdirSync(join(DATA, 'har')).filter((name) => name.endsWith('.har'))
+  const files = absent
+    ? ['no recordings available']
+    : readdirSync(join(DATA, 'har')).filter((name) => name.endsWith('.har'))
 
   test.each(files)('%s is decoded without errors', (file) => {
     const { entries } = JSON.parse(readFileSync(join(DATA, 'har', file), 'utf8')).log

@@ -8,14 +8,14 @@ const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base
 const large = Buffer.alloc(MAX_BODY_BYTES + 1, 'a')
 
 const readable: [name: string, captured: CapturedBody, text: string | null][] = [
-  ['no body', {}, null],
+  ['a missing body', {}, null],
   ['an empty body', { body: '' }, null],
   ['null', { body: null, bodyBase64: null, contentEncoding: null }, null],
   ['text', { body: text }, text],
   ['text that the recorder decompressed', { body: text, contentEncoding: 'gzip' }, text],
   ['base64', { bodyBase64: base64(text) }, text],
   ['URL-safe base64', { bodyBase64: Buffer.from('~~~???').toString('base64url') }, '~~~???'],
-  ['base64 in lines', { bodyBase64: base64(text).replace(/.{8}/g, '$&\r\n') }, text],
+  ['base64 with line breaks', { bodyBase64: base64(text).replace(/.{8}/g, '$&\r\n') }, text],
   ['gzip', { bodyBase64: base64(gzipSync(text)), contentEncoding: 'gzip' }, text],
   ['gzip without a content encoding', { bodyBase64: base64(gzipSync(text)) }, text],
   ['gzip in Base64 as text', { body: base64(gzipSync(text)) }, text],
@@ -50,7 +50,7 @@ const refused: [name: string, captured: CapturedBody, error: string][] = [
     'its content encoding is not supported',
   ],
   [
-    'the name of an object property',
+    'an encoding named like an object property',
     { bodyBase64: base64(text), contentEncoding: 'constructor' },
     'its content encoding is not supported',
   ],

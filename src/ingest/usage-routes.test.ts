@@ -36,7 +36,7 @@ describe('the permissions of the routes', () => {
   }
   const { people, call } = setUp()
   for (const path of ['/v1/usage', '/v1/events/rejected']) {
-    test.each([...CALLERS])(`${path}: %s`, async (caller) => {
+    test.each([...CALLERS])(`${path} for %s`, async (caller) => {
       const { status } = await call('GET', path, { as: credentialsOf(people)[caller] })
       expect(status).toBe(statusOf[caller])
     })

@@ -132,7 +132,7 @@ describe.each(Object.entries(EVENTS))('when %s', (_, { evaluation, volume, valid
     [volumeAlert, volume],
     [validationAlert, validation],
   ] as const) {
-    test.each(Object.entries(STATES))(`${alert.alertType}: %s`, (state, values) => {
+    test.each(Object.entries(STATES))(`updates the issue of a ${alert.alertType} alert: %s`, (state, values) => {
       const issues = values ? [issueOfAlert(alert, values)] : []
       const { status, counted, history, notified } = outcomeOf(
         reconcile(evaluationOf({ alert, issues, ...evaluation })),

@@ -135,7 +135,7 @@ describe('a label', () => {
 describe('limits that reject assignments without side effects', () => {
   const some = (count: number, vendor = 'V') => Array.from({ length: count }, (_, n) => ({ vendor, event: `e${n}` }))
 
-  test(`${MAX_LABELS} labels of an organization`, async () => {
+  test(`${MAX_LABELS} labels per organization`, async () => {
     const { db, clock, post, orgId } = setUp()
     for (let n = 0; n < MAX_LABELS; n++) assign(db, clock, orgId, { label: `L${n}`, members: [] })
     const { status, body } = await post('assign', { label: 'One more', members: [VIEW] })
@@ -143,7 +143,7 @@ describe('limits that reject assignments without side effects', () => {
     expect((await post('assign', { label: 'l1', members: [VIEW] })).body).toEqual({ ok: true, assigned: 1 })
   })
 
-  test(`${MAX_MEMBERS} members of a label, ${MAX_ALL_MEMBERS} of all labels`, async () => {
+  test(`${MAX_MEMBERS} members per label, ${MAX_ALL_MEMBERS} for all labels together`, async () => {
     const { db, clock, post, orgId } = setUp()
     for (let n = 0; n < MAX_ALL_MEMBERS / MAX_MEMBERS - 1; n++) {
       assign(db, clock, orgId, { label: `L${n}`, members: some(MAX_MEMBERS) })

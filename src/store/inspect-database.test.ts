@@ -10,16 +10,16 @@ const root = mkdtempSync(join(tmpdir(), 'inspect-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 test.each<[string, (path: string) => void, DatabaseState]>([
-  ['that is intact', () => {}, { kind: 'sound', schema: migrations.length }],
+  ['that exists', () => {}, { kind: 'sound', schema: migrations.length }],
   ['that is missing', (path) => rmSync(path), { kind: 'empty' }],
-  ['that is empty', (path) => truncateSync(path), { kind: 'empty' }],
+  ['of zero bytes', (path) => truncateSync(path), { kind: 'empty' }],
   [
-    'that is not a database',
+    'with invalid content',
     (path) => writeFileSync(path, 'x'.repeat(9000)),
     { kind: 'damaged', reason: 'file is not a database' },
   ],
   [
-    'that is truncated',
+    'truncated to half its size',
     (path) => truncateSync(path, readFileSync(path).length / 2),
     { kind: 'damaged', reason: expect.stringMatching(/^[^\n]+$/) },
   ],

@@ -41,7 +41,7 @@ export interface DescribedApi {
   society(): Society
 }
 
-/** A receiver that accepts every message, except on `gone.example.com`, which answers 410. */
+/** A receiver that accepts every message, except on `gone.example.com`, which returns 410. */
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200

@@ -124,7 +124,7 @@ export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Reco
   const ids: Record<string, string> = {}
   for (const noun of new Set(nouns)) {
     const makeIt = MAKERS[noun]
-    if (!makeIt) throw new Error(`can't create ${noun}: add it to MAKERS in test/api/valid-calls.ts`)
+    if (!makeIt) throw new Error(`cannot create ${noun}: add it to MAKERS in test/api/valid-calls.ts`)
     ids[noun] = await makeIt(maker)
   }
   return ids

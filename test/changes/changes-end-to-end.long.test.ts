@@ -256,7 +256,7 @@ test('results equal plain counts of the events, before and after compaction', as
 
 test('sessions that report a consent choice are counted once', async () => {
   const [first] = readings()
-  if (!first) throw new Error('there is a reading')
+  if (!first) throw new Error('expected a reading')
   const reading = { ...first, at: history.now - 24 * HOUR_MS, lengthMs: 24 * HOUR_MS }
   const key = 'consent.ad_storage'
   const said = within(reading, counted(reading)).filter(({ params }) =>

@@ -74,13 +74,13 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
     }
     asked.length = 0
     const walks = await begin(flow('Walks', ['/', '/held/walk']))
-    await until('a walk at its second step', () => asked.includes('/held/walk'), BROWSER_MS)
+    await until('the second step of a run', () => asked.includes('/held/walk'), BROWSER_MS)
     const { id: crawls } = await ask('POST', to('/v1/audits'), key, crawl('Crawls', '/', 1))
     const crawling = async () => {
       const { pages } = await ask('GET', to(`/v1/audits/${crawls}`), key)
       return pages.length === 3 && asked.includes('/held/page') && pages
     }
-    const seen = await until('a crawl at its last page', crawling, BROWSER_MS)
+    const seen = await until('the last page of a crawl', crawling, BROWSER_MS)
     const expectations = [{ vendor: GA4, event: 'purchase', withinMs: 0 }]
     const channels = [{ type: 'webhook', target }]
     const waits = await begin(flow('Waits', ['/one'], { expectations, channels }))
@@ -88,7 +88,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
     const browsers = startedBy(first.pid)
     expect(browsers.length).toBeGreaterThan(3)
     await first.stop(signal)
-    await until('the end of all browsers', () => !browsers.some(isAlive))
+    await until('all browsers to exit', () => !browsers.some(isAlive))
 
     const server = servers.use(await startServer(data, { env }))
     const get = (path: string) => ask('GET', `${server.url}${path}`, key)
@@ -120,7 +120,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
       [crawls, waitsToo].sort(),
     )
     expect((await get('/v1/issues')).issues).toMatchObject([{ alertType: 'flow_test', occurrences: 1, status: 'open' }])
-    await until('the message', async () => {
+    await until('the webhook message', async () => {
       const { deliveries }: { deliveries: Delivery[] } = await get('/v1/notifications/deliveries')
       return deliveries.length === 1 && deliveries[0]?.status === 'delivered'
     })

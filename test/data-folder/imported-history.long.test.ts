@@ -72,7 +72,7 @@ const lines = (all: readonly Arrival[]): string =>
     )
     .join('\n')
 
-/** Returns the program's answers about its history, without ids. */
+/** Returns the program's responses about its history, without ids. */
 async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
   const rule = {
     ...{ name: 'Purchase without id', alertType: 'data_validation', period: '1h', vendors: ['Meta Pixel'] },

@@ -57,9 +57,9 @@ export function recordedPart(folder: string): string {
   return [
     RECORDED,
     '',
-    'For each recording, the table shows the number of requests to decoded vendors, to other known third parties, and to the',
-    'remaining hosts (the page’s own and unknown ones). “Events” counts the events in the decoded requests, and “Loads” the',
-    'requests that load a vendor’s code.',
+    'For each recording, the table shows the number of requests to decoded vendors, to other known third parties, and to all',
+    'other hosts. “Events” counts the events in the decoded requests, and “Loads” counts the requests that load a vendor’s',
+    'code.',
     '',
     '| Recording | Requests | Decoded | Third parties | Rest | Events | Loads | Unreadable | Vendors |',
     '|---|---|---|---|---|---|---|---|---|',

@@ -103,10 +103,10 @@ export class ClickhouseHistory {
     return new ClickhouseHistory(session)
   }
 
-  /** Returns the rows of the answer. The query's `read` function is not applied. */
+  /** Returns the rows of the result. The query's `read` function is not applied. */
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
-    if (query.masking) throw new Error('this engine answers no masked queries')
+    if (query.masking) throw new Error('this engine does not support masked queries')
     const statement = writeQuery(query, clickhouseDialect)
     const relations = {
       counts: countsRelation,
@@ -162,7 +162,7 @@ function eventsRelation(query: Query, { keys = [], anyTests = [], where }: Writt
 }
 
 function parametersRelation(query: Query, { where = 'true', form }: WrittenQuery): string {
-  if (!form) throw new Error('a query over parameters says which ones')
+  if (!form) throw new Error('a query over parameters must specify them')
   const { by, only, except = [], as, among = [] } = form
   const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
   const events = `SELECT ${by.join(', ')}, weight, receivedAt, arrayJoin(arrayZip(mapKeys(params), mapValues(params))) AS pair

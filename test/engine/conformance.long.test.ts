@@ -56,7 +56,7 @@ import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
 /*
  * Runs every query of the program on two engines with the same events: DuckDB, as used by the program, and ClickHouse
- * in this process. The answers must be the same, so no query depends on SQL that only one engine supports.
+ * in this process. The results must be the same, so no query depends on SQL that only one engine supports.
  */
 
 const loaded = await loadClickhouse()
@@ -76,7 +76,7 @@ function queriesInCode(): string[] {
 
 const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: 4711 })
 
-describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason}`, () => {
+describe.skipIf(typeof loaded === 'string')(`both engines return the same results${reason}`, () => {
   let world: EngineFixture
   beforeAll(async () => {
     if (typeof loaded === 'string') return
@@ -210,7 +210,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('evidence is equal', async () => {
     const { both, alert, window, orgId, domainIds, stand } = world
-    const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
+    const sources = { history: both, chart: () => Promise.reject(new Error('no series is available')) }
     const rules = sample(aRule, 30)
     for (const [n, { read: rule }] of rules.entries()) {
       const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'
@@ -471,7 +471,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // The query was run above with equal answers; otherwise one of the tests would have failed.
+    // The query was run above with equal results; otherwise one of the tests would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

@@ -38,7 +38,7 @@ const assistant = () => connect(web.url, world.owner.apiKey)
 /** Connects an assistant that lists every tool. */
 const listingAll = (key = world.owner.apiKey) => connect(`${web.url}?groups=all`, key)
 
-/** Returns the answer of a tool. Throws when the call is rejected. */
+/** Returns the result of a tool call. Throws when the call is rejected. */
 async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
   const answer = await callTool(client, name, args)
   expect([name, answer.refusal]).toEqual([name, null])

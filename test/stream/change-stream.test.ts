@@ -156,7 +156,7 @@ test('each organization receives only its own changes', async () => {
           await world.call('DELETE', `/v1/alerts/${alertId}`, { as })
           alerts.splice(alerts.indexOf(alertId), 1)
         } else if (act === 'refused' && domainId) {
-          // The caller belongs to another organization and learns nothing from the answer.
+          // The caller belongs to another organization and learns nothing from the response.
           const other = homes[(at + 1) % homes.length]?.as ?? ''
           expect((await world.call('PUT', `/v1/domains/${domainId}`, { as: other, body: { name } })).status).toBe(404)
         }
@@ -167,7 +167,7 @@ test('each organization receives only its own changes', async () => {
         const { body } = await world.call('POST', '/v1/domains', { as, body: { name: `Last ${++names}` } })
         own.add(body.id)
         const stream = streams[index]
-        await stream?.changesWhen('the last one', (changes) => changes.some(({ data }) => data.id === body.id))
+        await stream?.changesWhen('the last domain', (changes) => changes.some(({ data }) => data.id === body.id))
         const heard = new Set(stream?.changes.map(({ data }) => data.id))
         expect([...heard].sort()).toEqual([...own].sort())
       }

@@ -32,8 +32,8 @@ export async function hour(browser: Browser, { url, key }: { url: string; key: s
       `  an hour: ${stand.told() - toldBefore} events, ${tab.asked.length - askedBefore} requests; ${say(before)} before, ${say(after)} after`,
     )
     return [
-      budget('what the page keeps after an hour open / before it', after.kept / before.kept, 'at most', 1.05),
-      budget('nodes of the document after an hour / before it', after.nodes / before.nodes, 'at most', 1.05),
+      budget('memory retained by the page after an hour / before', after.kept / before.kept, 'at most', 1.05),
+      budget('DOM nodes after an hour / before', after.nodes / before.nodes, 'at most', 1.05),
     ]
   } finally {
     await tab.close()

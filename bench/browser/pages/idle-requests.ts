@@ -18,13 +18,13 @@ export async function idle(browser: Browser, { url, key }: { url: string; key: s
       await Bun.sleep(MINUTE_MS)
       const those = tab.asked.slice(before)
       await tab.close()
-      if (those.length > 0) console.log(`  ${path} asked ${those.join(' ')}`)
+      if (those.length > 0) console.log(`  ${path} sent ${those.join(' ')}`)
       return those.length
     }),
   )
   return [
     budget(
-      `requests of ${PATHS.length} idle pages in a minute`,
+      `requests from ${PATHS.length} idle pages in one minute`,
       asked.reduce((sum, n) => sum + n, 0),
       'is',
       0,

@@ -30,7 +30,7 @@ export async function shift(
     }
   }
   await tab.close()
-  return [budget(`layout shift, most of ${addresses.length} pages at two widths`, most, 'at most', 0.05)]
+  return [budget(`layout shift, maximum over ${addresses.length} pages at two widths`, most, 'at most', 0.05)]
 }
 
 interface Shifts {

@@ -41,10 +41,10 @@ export async function press(browser: Browser, { url, key }: { url: string; key: 
     return { path, asked: (first ?? []).filter((one) => others.every((asked) => asked.includes(one))) }
   })
   for (const { path, asked } of always)
-    if (asked.length > 0) console.log(`  ${path} asks after the press: ${asked.join(' ')}`)
+    if (asked.length > 0) console.log(`  ${path} sends after the press: ${asked.join(' ')}`)
   return [
-    budget('press to painted page, median of all links, ms', median(pressed.map(({ ms }) => ms)), 'at most', 100),
-    budget('requests of pages that were pointed at before', always.flatMap(({ asked }) => asked).length, 'is', 0),
+    budget('press to painted page, median over all links, ms', median(pressed.map(({ ms }) => ms)), 'at most', 100),
+    budget('requests after the press on a preloaded link', always.flatMap(({ asked }) => asked).length, 'is', 0),
   ]
 }
 

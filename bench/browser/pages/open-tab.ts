@@ -59,7 +59,9 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
         if (underWay.size === 0 && performance.now() - Math.max(movedAt, from) >= ms) return
         await Bun.sleep(PAUSE_MS)
       }
-      throw new Error(`the page ${page.url()} is not quiet: ${[...underWay].map((request) => request.url())}`)
+      throw new Error(
+        `the page ${page.url()} still has pending requests: ${[...underWay].map((request) => request.url())}`,
+      )
     },
     close: () => (isOfProfile ? page : context).close(),
   }

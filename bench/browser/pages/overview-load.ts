@@ -16,7 +16,7 @@ interface Place {
 }
 
 /**
- * Measures the Overview's size and how quickly it shows its verdict. A bare React page that draws its heading is
+ * Measures the Overview's size and how quickly it shows its status. A bare React page that draws its heading is
  * measured alternately for comparison.
  */
 export async function usable(browser: Browser, { url, key }: Place): Promise<Budget[]> {
@@ -62,8 +62,8 @@ async function timed(browser: Browser, pages: Record<'ours' | 'bare', Visited>):
   console.log(`  next visits: Overview ${said(warm.ours)} ms, bare page ${said(warm.bare)} ms`)
   const ratio = ({ ours, bare }: typeof cold) => median(ours) / median(bare)
   return [
-    budget('Overview says its verdict / a bare React page, empty cache', ratio(cold), 'at most', 5),
-    budget('the same at the next visit', ratio(warm), 'at most', 5),
+    budget('Overview shows its status / bare React page, empty cache', ratio(cold), 'at most', 5),
+    budget('Overview shows its status / bare React page, next visit', ratio(warm), 'at most', 5),
   ]
 }
 
@@ -110,9 +110,14 @@ async function weighed(browser: Browser, { url, key }: Place): Promise<Budget[]>
   const first = await open()
   const again = await open()
   await tab.close()
-  console.log(`  ${first.files} files of script; at the next visit ${again.scriptBytes + again.otherBytes} bytes`)
+  console.log(`  ${first.files} script files; at the next visit ${again.scriptBytes + again.otherBytes} bytes`)
   return [
-    budget('script until the Overview is complete, as sent with gzip, kB', first.scriptBytes / 1000, 'at most', 280),
-    budget('at the next visit, data aside, kB', (again.scriptBytes + again.otherBytes) / 1000, 'at most', 40),
+    budget('script loaded until the Overview is complete, gzipped, kB', first.scriptBytes / 1000, 'at most', 280),
+    budget(
+      'loaded at the next visit, excluding data, kB',
+      (again.scriptBytes + again.otherBytes) / 1000,
+      'at most',
+      40,
+    ),
   ]
 }

@@ -188,9 +188,9 @@ describe('every past hour is compacted', () => {
   })
 
   test.each<[string, Width, number]>([
-    ['of ordinary events with many values', { rows: 20_000, names: 60, perEvent: 13, length: 12, values: 1e6 }, 3],
+    ['for ordinary events with many values', { rows: 20_000, names: 60, perEvent: 13, length: 12, values: 1e6 }, 3],
     [
-      'of events with 500 parameters out of 20,000',
+      'for events with 500 parameters out of 20,000',
       { rows: 2000, names: 20_000, perEvent: 500, length: 12, values: 1e6 },
       2,
     ],
@@ -200,7 +200,7 @@ describe('every past hour is compacted', () => {
     await expectCompacted(Array.from({ length: segments }, () => wide(width)))
   })
 
-  test.skipIf(capturesFolder === null)('of real recordings, many times', async () => {
+  test.skipIf(capturesFolder === null)('for repeated real recordings', async () => {
     const captured = capturedEvents(capturesFolder ?? '', { id: 'dom_1', orgId: 'org_1' })
     await expectCompacted(Array.from({ length: 22 }, () => captured))
   })

@@ -50,7 +50,7 @@ const codes: [number, typeof later][] = [
 
 describe('an e-mail rejected by the server', () => {
   for (const [what, refusing] of commands) {
-    test.each(codes)(`${what} with %i`, async (code, expected) => {
+    test.each(codes)(`because of ${what} with code %i`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
       expect(await outcomeAt(box.port)).toEqual(expected(`${code}`))
       expect(box.mails).toEqual([])
