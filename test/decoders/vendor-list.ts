@@ -58,7 +58,7 @@ export function recordedPart(folder: string): string {
     RECORDED,
     '',
     'For each recording, the table shows the number of requests to decoded vendors, to other known third parties, and to all',
-    'other hosts. “Events” counts the events in the decoded requests, and “Loads” counts the requests that load a vendor’s',
+    'other hosts. The column “Events” counts the events in the decoded requests, and “Loads” counts the requests that load a vendor’s',
     'code.',
     '',
     '| Recording | Requests | Decoded | Third parties | Rest | Events | Loads | Unreadable | Vendors |',
