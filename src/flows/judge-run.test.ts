@@ -92,7 +92,7 @@ describe('findings of a run', () => {
         events: [purchase({ path: '/cart' })],
         expectations: [{ event: 'purchase', data: [{ parameter: '$path', op: 'equals', values: ['/thanks'] }] }],
       },
-      [['wrong_data', 2, `${GA4} purchase had "/cart" as path in step 3, Click “Buy”`]],
+      [['wrong_data', 2, `${GA4} purchase had "/cart" as a path in step 3, Click “Buy”`]],
     ],
     [
       'an event with a blank value somewhere',
