@@ -11,7 +11,7 @@ import { createDomain } from '../domains/store.ts'
 import { privacySettings, updateOrg } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
 import { aKey, aValue, type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { FIELDS, scan } from './scan-personal-data.ts'
+import { FIELDS, scanPersonalData } from './scan-personal-data.ts'
 import { listFindings } from './store.ts'
 
 const encoded = (text: string) => encodeURIComponent(text)
@@ -137,12 +137,12 @@ describe('the personal data scan', () => {
       await one.stand.add(events.slice(at, at + 1000))
       // Some files are scanned when they are written, some after compaction, and some after merging.
       if (at % 2000 === 0) await one.stand.flush()
-      if (at % 5000 === 0) await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+      if (at % 5000 === 0) await scanPersonalData({ db: one.stand.db, warehouse: one.stand.warehouse })
       if (at === 12_000) await one.stand.compact()
       if (at === 15_000) await one.stand.merge()
     }
     await one.stand.flush()
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+    await scanPersonalData({ db: one.stand.db, warehouse: one.stand.warehouse })
   })
   afterAll(() => one?.stand[Symbol.asyncDispose]())
 
@@ -189,9 +189,9 @@ describe('the personal data scan', () => {
       )
     const before = listed()
     expect(before.length).toBeGreaterThan(20)
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+    await scanPersonalData({ db: one.stand.db, warehouse: one.stand.warehouse })
     await one.stand.compact()
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+    await scanPersonalData({ db: one.stand.db, warehouse: one.stand.warehouse })
     expect(listed()).toEqual(before)
   })
 })
@@ -258,9 +258,9 @@ test("an uncommitted scan is repeated, and a scan whose files were replaced can'
     expect(second?.events).toBe(1)
     await stand.compact()
     expect(second?.commit(() => expect.unreachable())).toBe(false)
-    await scan({ db: stand.db, warehouse: stand.warehouse })
+    await scanPersonalData({ db: stand.db, warehouse: stand.warehouse })
     await stand.reopen()
-    await scan({ db: stand.db, warehouse: stand.warehouse })
+    await scanPersonalData({ db: stand.db, warehouse: stand.warehouse })
     const filter = { consent: false, domainIds: null, vendor: null, key: null, kind: null, action: null }
     expect(listFindings(stand.db, { orgId: orgs[0], ...filter }, { limit: 10, after: null })).toMatchObject([
       { key: 'mail', kind: 'email', count: 1 },

@@ -14,7 +14,7 @@ import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import { TICK_MS } from '../signals/series.ts'
-import { CountsStand, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
+import { CountsFixture, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
 import { ServerOutageDetector } from '../signals/server-outage.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
@@ -45,7 +45,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   const { orgId } = cast(db, clock)
   const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
   const span = { from: NOON - 66 * DAY_MS, to: NOON + 4 * DAY_MS, perHour: 60 }
-  const history = await CountsStand.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
+  const history = await CountsFixture.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
   const alerts = inputs.map((input) => createAlert(db, clock, orgId, input))
   const notifications: Notification[] = []
   const on = { gaps: [] as Gap[], settings: [] as SignalSetting[], suspected: false, calls: 0 }

@@ -24,7 +24,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 export type Evidence = Static<typeof IssueEvidenceSchema>
 
@@ -149,7 +149,10 @@ export class EvidenceFixture {
 }
 
 /** Returns an issue of this alert that began and was last seen the given times before noon. */
-export function problemFrom(input: AlertInput, values: { first: number; last?: number } & Partial<Problem>): Problem {
+export function problemFrom(
+  input: AlertInput,
+  values: { first: number; last?: number } & Partial<IssueProblem>,
+): IssueProblem {
   const { first, last = first, ...others } = values
   const { alertType } = input
   return problemWith(input, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last }, others)
@@ -159,8 +162,8 @@ export function problemFrom(input: AlertInput, values: { first: number; last?: n
 export function problemWith(
   input: AlertInput,
   issue: Partial<IssueRecord> = {},
-  others: Partial<Problem> = {},
-): Problem {
+  others: Partial<IssueProblem> = {},
+): IssueProblem {
   const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
   return {
     issue: issueOfAlert(facts, issue),

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plainEvent } from '../core/event.fixture.ts'
 import { hashOf } from './batch-hash.ts'
-import { type LateBatch, LateBatches } from './judging-queue.ts'
+import { JudgingQueue, type UnjudgedBatch } from './judging-queue.ts'
 
 const folders = new Set<string>()
 afterEach(() => {
@@ -21,7 +21,7 @@ afterEach(() => {
   folders.clear()
 })
 
-const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} ${name}`): LateBatch => ({
+const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} ${name}`): UnjudgedBatch => ({
   events: [plainEvent({ orgId, event: name })],
   record: {
     ...{ key, orgId, domainId: `dom_${orgId}`, receivedAt: 1 },
@@ -33,13 +33,13 @@ const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} $
 function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   folders.add(folder)
   const judged: string[] = []
-  const admitted: LateBatch[] = []
+  const admitted: UnjudgedBatch[] = []
   const reported: string[] = []
   const known = new Set<bigint>()
   let gate = Promise.withResolvers<void>()
   let failures = 0
   let taken = Promise.withResolvers<void>()
-  const late = new LateBatches(
+  const late = new JudgingQueue(
     {
       folder,
       judgeHere: () => null,
@@ -162,7 +162,7 @@ test('batches that were stored before a kill are recognized after a restart', as
   folders.add(copy)
   const admitted: string[] = []
   const done = Promise.withResolvers<void>()
-  const late = new LateBatches({
+  const late = new JudgingQueue({
     folder: copy,
     judgeHere: (_orgId, events) => events.map(() => []),
     judge: () => Promise.reject(new Error('nothing takes long')),

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
 import { TestCollector } from './collector.fixture.ts'
-import { Refusals } from './rejected-batches.ts'
+import { RejectedBatches } from './rejected-batches.ts'
 
 const REASONS = {
   invalid: 'batch: is not one',
@@ -24,7 +24,7 @@ describe('counts of rejected batches', () => {
     )
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 40 }), (steps) => {
-        const refusals = new Refusals()
+        const refusals = new RejectedBatches()
         const expected = new Map<string, number>()
         const counted = new Map<string, number>()
         const latest = new Map<string, string>()
@@ -61,7 +61,7 @@ describe('counts of rejected batches', () => {
   })
 
   test('exclude batches that the sender will repeat', () => {
-    const refusals = new Refusals()
+    const refusals = new RejectedBatches()
     refusals.add(domainOf('dom_1'), new AppError('unavailable', 'the disk is full', 5))
     expect(refusals.take()).toEqual([])
   })

@@ -7,13 +7,13 @@ import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse
 import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof eventDictionary.answer>[1]
 type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>
 
-let history: HistoryStand
+let history: HistoryFixture
 beforeAll(async () => {
   history = await openHistory()
 })

@@ -3,13 +3,13 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { bytesFirst, plainKeys } from './dictionary.fixture.ts'
 import { flatDictionary } from './flat-dictionary.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof flatDictionary.answer>[1]
 type Flat = Awaited<ReturnType<typeof flatDictionary.answer>>
 
-let history: HistoryStand
+let history: HistoryFixture
 beforeAll(async () => {
   history = await openHistory()
 })

@@ -11,7 +11,7 @@ import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
 /** Ten days of events for tests of insights: one organization with two domains, and another organization with one. */
-export interface HistoryStand {
+export interface HistoryFixture {
   stand: WarehouseFixture
   orgId: string
   /** Two domains of the querying organization, and a third that belongs to the other organization. */
@@ -53,7 +53,7 @@ let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
  * Opens a real warehouse. Its events are in compacted, merged and recently written files, the most recent ones in the
  * spool.
  */
-export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryStand> {
+export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryFixture> {
   const { stand, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
   if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
   const now = stand.clock.now() + 1

@@ -3,16 +3,16 @@ import fc from 'fast-check'
 import { MINUTE_MS } from '../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { EventFields } from '../warehouse/warehouse.fixture.ts'
-import { type FlowsAsked, flowsReference, shownPath } from './flows-reference.fixture.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type FlowsInput, flowsReference, shownPath } from './flows-reference.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 
 /** Returns the response, and the reference result for the same events. */
-async function both(history: HistoryStand, input: Input) {
+async function both(history: HistoryFixture, input: Input) {
   const sources = history.sources()
-  const asked: FlowsAsked = {
+  const asked: FlowsInput = {
     ...{ orgId: history.orgId, now: history.now, privacy: sources.privacy() },
     ...{ hours: 72, maxSteps: 4, ...input },
   }
@@ -40,7 +40,7 @@ function expectConserved({ sessionsSampled, steps, links }: Flows): void {
 }
 
 describe('session flows of a shop over ten days, in files of every kind', () => {
-  let history: HistoryStand
+  let history: HistoryFixture
   beforeAll(async () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
     const odd = ids.flatMap((id, n) =>

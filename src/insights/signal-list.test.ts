@@ -5,7 +5,7 @@ import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { applyFindings } from '../issues/store.ts'
-import { CountsStand, hours, MONDAY } from '../signals/series-monitor.fixture.ts'
+import { CountsFixture, hours, MONDAY } from '../signals/series-monitor.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Sources } from './insight.ts'
 import { insightRoutes } from './routes.ts'
@@ -27,7 +27,7 @@ const keys = credentialsOf(people)
 
 const traffic = { orgId, domainId: shop, vendor: 'GA', from: MONDAY, to: NOW }
 const setting = { domainId: shop, vendor: 'GA', event: 'muted', mode: 'muted', sensitivity: 7 } as const
-let stand: CountsStand
+let stand: CountsFixture
 /** Signals whose state was queried. */
 const learned: { vendor: string; event: string }[] = []
 let get: (
@@ -36,7 +36,7 @@ let get: (
 ) => Promise<{ status: number; body: { signals: SignalRow[]; [name: string]: unknown } }>
 
 beforeAll(async () => {
-  stand = await CountsStand.with(
+  stand = await CountsFixture.with(
     { ...traffic, event: 'view', perHour: 200 },
     { ...traffic, event: 'buy', perHour: 100, faults: [{ from: NOW - hours(3), to: NOW, factor: 0 }] },
     { ...traffic, event: 'lead', perHour: 200, faults: [{ from: NOW - hours(3), to: NOW, factor: 0.3 }] },

@@ -5,7 +5,7 @@ import type { StoredPage } from '../core/stored-page.ts'
 import { randomOf } from '../detector/series.fixture.ts'
 import { compactPages } from '../warehouse/duckdb/compact-pages.ts'
 import type { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { tagPerformance } from './tag-performance.ts'
 
 const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
@@ -17,7 +17,7 @@ const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
 ]
 
 /** Generates rows of page views over three days, with increasing frequency. */
-function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domains'], orgs: readonly string[]) {
+function* pagesFrom(start: Instant, count: number, domains: HistoryFixture['domains'], orgs: readonly string[]) {
   const random = randomOf(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   for (let page = 1, rows = 0; rows < count; page++) {
@@ -100,7 +100,7 @@ function reference(pages: readonly StoredPage[]) {
 const close = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'number' ? Number(part.toFixed(6)) : part)))
 
-let history: HistoryStand
+let history: HistoryFixture
 const pages: StoredPage[] = []
 beforeAll(async () => {
   history = await openHistory({ events: 0 })

@@ -71,13 +71,13 @@ export async function addTraffic(
 }
 
 /** A history of counts in real files. */
-export class CountsStand {
+export class CountsFixture {
   private constructor(readonly stand: WarehouseFixture) {}
 
-  static async with(...traffic: readonly Traffic[]): Promise<CountsStand> {
+  static async with(...traffic: readonly Traffic[]): Promise<CountsFixture> {
     const stand = await WarehouseFixture.open()
     for (const [index, one] of traffic.entries()) await addTraffic(stand, `t${index}`, one)
-    return new CountsStand(stand)
+    return new CountsFixture(stand)
   }
 
   seriesMonitor(parts: Partial<SeriesMonitorDeps> = {}): SeriesMonitor {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
 import { ALL_SIGNALS, blockAt, TICK_MS } from './series.ts'
-import { CountsStand, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
+import { CountsFixture, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 const every = scope({ vendor: ALL_SIGNALS, event: null })
@@ -35,7 +35,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const middle = place === 'inside' ? block.from + 2 * DAY_MS : block.from + hours(3)
       const span = { from: middle - 24 * TICK_MS, to: middle + 24 * TICK_MS }
       const from = block.anchor - 7 * DAY_MS
-      await using stand = await CountsStand.with(
+      await using stand = await CountsFixture.with(
         {
           ...{ from, to: span.to + DAY_MS, perHour },
           faults: faults.map((one) => {

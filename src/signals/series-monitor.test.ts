@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Gap } from './gap.ts'
 import { ALL_SIGNALS, type SeriesScope } from './series.ts'
-import { CountsStand, follow, hours, MONDAY, scope, type Traffic, ticks } from './series-monitor.fixture.ts'
+import { CountsFixture, follow, hours, MONDAY, scope, type Traffic, ticks } from './series-monitor.fixture.ts'
 import { SeriesMonitor } from './series-monitor.ts'
 import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
@@ -29,7 +29,7 @@ describe('an outage of a tag', () => {
   const dead: Traffic = { ...view, faults: [{ from: deadAt, to: deadAt + hours(9), factor: 0 }] }
 
   test('with 60 events an hour is reported once within 30 minutes, and ends within two rows of recovery', async () => {
-    await using stand = await CountsStand.with(dead)
+    await using stand = await CountsFixture.with(dead)
     const rows = await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
     const [named, ...again] = alarms(rows)
     expect(named).toMatchObject({ state: 'silent', observed: 0, down: true, open: true })
@@ -45,7 +45,7 @@ describe('an outage of a tag', () => {
 
   test('is reported again after half a day', async () => {
     const [one] = dead.faults ?? []
-    await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
+    await using stand = await CountsFixture.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
     const rows = await stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
     const windows = Array.from({ length: 30 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
     const hourly = await stand.seriesMonitor().verdicts([scope()], windows)
@@ -58,7 +58,7 @@ describe('an outage of a tag', () => {
   })
 
   test('is reported when the counted hours begin', async () => {
-    await using stand = await CountsStand.with(dead)
+    await using stand = await CountsFixture.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
     const rows = await stand.seriesMonitor().verdicts([scope()], windows, { counts })
@@ -69,7 +69,7 @@ describe('an outage of a tag', () => {
 
 describe('no alarm is raised', () => {
   const quiet = async (traffic: Traffic, values: Partial<SeriesScope> = {}, gaps: readonly Gap[] = []) => {
-    await using stand = await CountsStand.with(traffic)
+    await using stand = await CountsFixture.with(traffic)
     const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
     const one = scope(values)
     const seriesMonitor = stand.seriesMonitor({ gapsOf })
@@ -141,7 +141,7 @@ describe('no alarm is raised', () => {
 test('a deviation continues after a gap', async () => {
   const deadAt = NOON
   const gap: Gap = { fromAt: NOON + hours(3), toAt: NOON + hours(5), cause: 'down' }
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
+  await using stand = await CountsFixture.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
   const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
   const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
   const rows = await stand.seriesMonitor({ gapsOf }).verdicts([scope()], windows)
@@ -156,7 +156,7 @@ describe('signals', () => {
   const deadAt = NOON + 5 * MINUTE_MS
   const faults = [{ from: deadAt, to: END, factor: 0 }]
   const world = () =>
-    CountsStand.with(
+    CountsFixture.with(
       { ...view, faults },
       { ...view, event: 'buy', perHour: 20 },
       { ...view, event: 'rare', perHour: 0.2 },
@@ -212,7 +212,7 @@ describe('signals', () => {
   })
 
   test('are all explained by a drop of their domain', async () => {
-    await using stand = await CountsStand.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
+    await using stand = await CountsFixture.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
     const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
     expect(rows[0]).toMatchObject({ vendor: null, down: true, open: true, explains: true })
     expect(rows.slice(1).map(({ event, down, explained }) => [event, down, explained])).toEqual([
@@ -241,7 +241,7 @@ describe('signals', () => {
 
 describe('a chart', () => {
   test('contains every row across blocks, including the current one', async () => {
-    await using stand = await CountsStand.with(view)
+    await using stand = await CountsFixture.with(view)
     const range = { from: END - 31 * DAY_MS, to: END }
     const now = END - hours(2) + 17 * MINUTE_MS + 3
     const { points, state } = await stand.seriesMonitor().chart(scope(), range, now)
@@ -259,7 +259,7 @@ describe('a chart', () => {
   })
 
   test('is empty for the future, and counts all events if it has no vendor and event', async () => {
-    await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
+    await using stand = await CountsFixture.with(view, { ...view, event: 'buy', perHour: 20 })
     const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
     expect(await stand.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
     const range = { from: NOON, to: NOON + hours(3) }
@@ -275,7 +275,7 @@ describe('a chart', () => {
 })
 
 test('memory is limited: evicted trackers are rebuilt with the same results', async () => {
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  await using stand = await CountsFixture.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
   const span = { from: NOON, to: NOON + hours(1) }
   const all = stand.seriesMonitor()
@@ -315,7 +315,7 @@ test('memory is limited: evicted trackers are rebuilt with the same results', as
 })
 
 test('current queries do not wait for historical queries, which return the correct results', async () => {
-  await using stand = await CountsStand.with(view)
+  await using stand = await CountsFixture.with(view)
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const { warehouse } = stand.stand
@@ -341,7 +341,7 @@ test('current queries do not wait for historical queries, which return the corre
 })
 
 test('retrying after a failed query gives the same result', async () => {
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  await using stand = await CountsFixture.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
   const expected = await follow(stand.seriesMonitor(), [scope()], span)
   let calls = 0
@@ -375,7 +375,7 @@ describe('a repeated chart query', () => {
   const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
 
   test.each([0, 1, 5])('%i hours later equals a new chart, and reads only later rows', async (later) => {
-    await using stand = await CountsStand.with({ ...view, faults: [gone] })
+    await using stand = await CountsFixture.with({ ...view, faults: [gone] })
     const windows: Query['window'][] = []
     const { warehouse } = stand.stand
     const noting = {
@@ -395,7 +395,7 @@ describe('a repeated chart query', () => {
 })
 
 test('an aborted call is rejected with the abort reason', async () => {
-  await using stand = await CountsStand.with(view)
+  await using stand = await CountsFixture.with(view)
   const verdicts = stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
     stopping: AbortSignal.abort(new Error('the end')),
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
-import { CountsStand, MONDAY } from './series-monitor.fixture.ts'
+import { CountsFixture, MONDAY } from './series-monitor.fixture.ts'
 import {
   type CommonDrop,
   commonDrop,
@@ -166,7 +166,7 @@ test('a server outage is suspected from counts alone within half an hour, until 
   const ticks = Array.from({ length: 24 }, (_, tick) => outAt + tick * TICK_MS)
   const answers: boolean[][] = []
   for (const world of [traffic, lonely]) {
-    await using stand = await CountsStand.with(...world)
+    await using stand = await CountsFixture.with(...world)
     const watched = world.map(({ orgId, domainId }) => ({ orgId, domainId, sensitivity: 5, timezone: 'UTC' }))
     const arose: Instant[] = []
     const serverOutage = new ServerOutageDetector({

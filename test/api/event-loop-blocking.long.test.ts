@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { JsonSchema } from './json-schema.ts'
 import { pathOf, type Route } from './openapi-routes.ts'
 import { describedApi } from './two-tenants.ts'
-import { takenCall } from './valid-calls.ts'
+import { acceptedCall } from './valid-calls.ts'
 
 /*
  * No request blocks the event loop for long. Each route receives the largest bodies that it accepts while another
@@ -122,7 +122,7 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
     'for %s does not block other callers',
     async (_, route: Route) => {
       const home = society()
-      const { ids, body } = await takenCall(route, { world, society: home }, society())
+      const { ids, body } = await acceptedCall(route, { world, society: home }, society())
       const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
       for (const [shape, make] of Object.entries(SHAPES)) {
         // Status 413: parsing a HAR may need more memory than its process is allowed.

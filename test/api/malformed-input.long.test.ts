@@ -4,9 +4,9 @@ import { HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { Call } from '../fixtures.ts'
 import { broken, valid } from './json-schema.ts'
 import { oddBodies, oddQueries, oddTexts, twice } from './malformed-input.ts'
-import { checkAnswer, checkError, named, nearlyTaken, pathOf, type Route } from './openapi-routes.ts'
-import { describedApi, type Person, type Society } from './two-tenants.ts'
-import { NOUNS, oneOf, takenCall } from './valid-calls.ts'
+import { almostValid, checkAnswer, checkError, named, pathOf, type Route } from './openapi-routes.ts'
+import { describedApi, type Person, type TestTenant } from './two-tenants.ts'
+import { acceptedCall, NOUNS, oneOf } from './valid-calls.ts'
 
 /*
  * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless
@@ -32,7 +32,7 @@ const withId = routes.filter(({ path }) => path.includes('{id}'))
 
 /** A caller that is used once, the path of one of the caller's resources, and a valid body. */
 interface Prey {
-  society: Society
+  society: TestTenant
   owner: Person
   path: string
   body: Record<string, unknown> | undefined
@@ -45,7 +45,7 @@ let names = 0
 async function preyOf(route: Route): Promise<Prey> {
   const home = society()
   const { owner } = home.people
-  const { ids, body } = await takenCall(route, { world, society: home }, society())
+  const { ids, body } = await acceptedCall(route, { world, society: home }, society())
   const renamed = typeof body?.name === 'string' ? { name: `Name ${++names}` } : {}
   const as = route.isPublic ? null : route.id === 'changePassword' ? owner.session : owner.key
   const path = pathOf(route, ids)
@@ -192,7 +192,7 @@ describe('IDs', () => {
   describe('in list filters', () => {
     const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
     let theirs: string[]
-    let other: Society
+    let other: TestTenant
     beforeAll(async () => {
       const one = society()
       other = society()
@@ -256,7 +256,7 @@ function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Ca
 function fittingBodies(route: Route, { body }: Prey) {
   if (!route.body) return []
   const wrong = broken(route.body)?.map(({ value }) => value) ?? fc.constant({})
-  const fitting = isSlow(route) ? wrong : fc.oneof(valid(route.body), nearlyTaken(route.body, body ?? {}))
+  const fitting = isSlow(route) ? wrong : fc.oneof(valid(route.body), almostValid(route.body, body ?? {}))
   return [{ weight: 8, arbitrary: fitting }]
 }
 
@@ -301,7 +301,7 @@ describe('200 random inputs are accepted or rejected as documented', () => {
     const { body = {}, owner } = await preyOf(route as Route)
     const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }
     const { conditions: _, ...plain } = volume as Record<string, unknown>
-    const alerts = [body, plain].flatMap((one) => fc.sample(nearlyTaken(route?.body ?? {}, one), 100))
+    const alerts = [body, plain].flatMap((one) => fc.sample(almostValid(route?.body ?? {}, one), 100))
     const { body: made } = await world.call('POST', '/v1/alerts/bulk', { as: owner.key, body: { alerts } })
     expect(made.created).toBeGreaterThan(30)
     const last = await world.call('POST', '/v1/domains', { as: owner.key, body: { name: 'Last' } })

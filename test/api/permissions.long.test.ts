@@ -4,8 +4,8 @@ import { needsFullKey, PERMISSIONS, type Permission } from '../../src/http/permi
 import { ROLES, type Role } from '../../src/http/principal.ts'
 import { openWebhookSecret } from '../../src/org/store.ts'
 import { checkAnswer, needsDomain, nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { describedApi, type Society } from './two-tenants.ts'
-import { furnish, make, newAddress, PLANTED, takenCall } from './valid-calls.ts'
+import { describedApi, type TestTenant } from './two-tenants.ts'
+import { acceptedCall, createObjects, make, newAddress, PLANTED } from './valid-calls.ts'
 
 /*
  * Calls every route of the OpenAPI document as every kind of caller. Permitted callers succeed, others are rejected,
@@ -24,7 +24,7 @@ interface Caller {
   readOnly?: true
   /** A caller from another organization. `named` sends the id of this organization in `X-Org-Id`. */
   stranger?: 'silent' | 'named'
-  credential(home: Society): string | null
+  credential(home: TestTenant): string | null
 }
 
 const CALLERS: readonly Caller[] = [
@@ -121,7 +121,7 @@ interface Secret {
   fullKey?: true
 }
 
-function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
+function secretsOf({ orgId, people, ...keys }: TestTenant): Secret[] {
   const { readOnlyKey, expiredKey, revokedKey, endedSession } = keys
   return [
     {
@@ -142,11 +142,11 @@ function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
 }
 
 /** One resource of each kind, for reading only. */
-let exhibit: { home: Society; ids: Record<string, string>; secrets: Secret[] }
+let exhibit: { home: TestTenant; ids: Record<string, string>; secrets: Secret[] }
 
 beforeAll(async () => {
   const home = society()
-  const { ids, propertyToken, inviteToken } = await furnish({ world, society: home })
+  const { ids, propertyToken, inviteToken } = await createObjects({ world, society: home })
   const { mail, hook, gone, slack, workflow, config, secret, invited } = PLANTED
   const secrets: Secret[] = [
     ...secretsOf(home),
@@ -180,8 +180,8 @@ async function callOf(route: Route, caller: Caller) {
   // Bodies refer to the caller's own resources, so only the path refers to another organization.
   const callers = isLook
     ? { ids: exhibit.ids, body: route.example }
-    : await takenCall(route, { world, society: own, userId }, society())
-  const { ids } = caller.stranger && !isLook ? await takenCall(route, { world, society: home }, society()) : callers
+    : await acceptedCall(route, { world, society: own, userId }, society())
+  const { ids } = caller.stranger && !isLook ? await acceptedCall(route, { world, society: home }, society()) : callers
   const query = {
     ...(route.id === 'deleteOrganization' ? { name: own.name } : {}),
     ...(needsDomain(route) ? { domainId: ids.domains ?? '' } : {}),
@@ -256,7 +256,7 @@ describe('the OpenAPI document', () => {
       expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
     }
     const other = { ...route, path: '/v1/gadgets/{id}' }
-    expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('create gadgets')
+    expect(acceptedCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('create gadgets')
   })
 
   test('every exception belongs to an existing route', () => {

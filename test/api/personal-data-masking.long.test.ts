@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { toolName } from '../../src/mcp/tool.ts'
 import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
+import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'
 import { make, oneOf } from './valid-calls.ts'
 
 /*
@@ -110,7 +110,7 @@ const batch = (n: number) => ({
 })
 
 let api: DescribedApi
-let society: Society
+let society: TestTenant
 let web: { url: string; stop(): Promise<void> }
 const sent: string[] = []
 const transport = {

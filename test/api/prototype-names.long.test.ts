@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../src/core/clock.ts'
 import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
+import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'
 import { make } from './valid-calls.ts'
 
 /*
@@ -15,7 +15,7 @@ const NAMES = ['constructor', '__proto__', 'toString']
 const STAFF = 'ab7'
 
 let api: DescribedApi
-let society: Society
+let society: TestTenant
 let domainId: string
 
 const batch = (n: number) => ({

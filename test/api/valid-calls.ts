@@ -16,12 +16,12 @@ import { sessionIdOf } from '../fixtures.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import type { TestApp } from '../test-app.ts'
 import { nounsOf, type Route } from './openapi-routes.ts'
-import { PASSWORD, type Person, type Society } from './two-tenants.ts'
+import { PASSWORD, type Person, type TestTenant } from './two-tenants.ts'
 
 /** The organization in which a resource is created, the API key that creates it, and the member who owns it. */
 interface Maker {
   world: TestApp
-  society: Society
+  society: TestTenant
   /** Owner of personal resources; the organization's owner by default. */
   userId?: string
 }
@@ -141,7 +141,7 @@ const nounsOfBody = ({ example }: Route): string[] =>
   [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
 
 /** Returns the example body of a route with its ids replaced; undefined for a route without a body. */
-function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
+function acceptedBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (example === undefined) return undefined
   const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
   return JSON.parse(text)
@@ -153,7 +153,7 @@ function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
 }
 
 /** Body fields whose valid values depend on the test data. */
-const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
+const KNOWN: Record<string, (maker: Maker, elsewhere: TestTenant) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
   forgotPassword: () => ({ email: newAddress() }),
@@ -185,9 +185,9 @@ export const newAddress = () => `guest-${++made}@people.example`
  * Returns the path ids of a call and a valid body, for resources created for this call. `elsewhere` is an organization
  * to which the caller does not belong.
  */
-export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
+export async function acceptedCall(route: Route, maker: Maker, elsewhere: TestTenant) {
   const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
-  const body = takenBody(route, ids)
+  const body = acceptedBody(route, ids)
   return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
 }
 
@@ -204,7 +204,7 @@ export const PLANTED = {
 }
 
 /** Creates one resource of each kind with planted secrets. Returns the ids and the generated secrets. */
-export async function furnish(maker: Maker) {
+export async function createObjects(maker: Maker) {
   const ids = await oneOf(NOUNS, maker)
   ids.integrations = (
     await make(maker, '/v1/integrations', {

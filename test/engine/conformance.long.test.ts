@@ -13,9 +13,15 @@ import { measure } from '../../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
-import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/change-queries.ts'
+import {
+  consentQuery,
+  earlierPeriodsQuery,
+  keysQuery,
+  sessionsQuery,
+  volumesQuery,
+} from '../../src/changes/change-queries.ts'
 import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../src/changes/detect-releases.ts'
-import { readAround } from '../../src/changes/read-change-data.ts'
+import { readChangeData } from '../../src/changes/read-change-data.ts'
 import { shareCases } from '../../src/changes/share-cases.ts'
 import { adSessionsQuery, choicesQuery, deniedQuery, signalsQuery } from '../../src/compliance/consent-queries.ts'
 import { candidatesQuery } from '../../src/compliance/scan-personal-data.ts'
@@ -28,8 +34,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/parameters.ts'
 import { samplesOf } from '../../src/evidence/event-samples.ts'
 import { seriesOf } from '../../src/evidence/evidence-series.ts'
-import type { Problem } from '../../src/evidence/issue-problem.ts'
-import { estimateDifferent } from '../../src/insights/distinct-values.ts'
+import type { IssueProblem } from '../../src/evidence/issue-problem.ts'
+import { estimateDistinct } from '../../src/insights/distinct-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
@@ -226,7 +232,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
           lastSeenAt: window.to - HOUR_MS,
         },
       )
-      const trouble: Problem = {
+      const trouble: IssueProblem = {
         issue,
         rule: one,
         occurrences: [],
@@ -335,7 +341,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       expect(crowded.length).toBeGreaterThan(0)
       const keys = keysOf(crowded)
       for (const shown of [true, false]) await listsAmong(both, scope, form, { keys, crowded, shown })
-      await estimateDifferent(both, scope, keys)
+      await estimateDistinct(both, scope, keys)
     }
   })
 
@@ -451,7 +457,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     const about = { orgId, domainId: domainIds[0] }
     for (const [n, lengthMs] of [5 * MINUTE_MS, 20 * HOUR_MS].entries()) {
       const around = { ...about, at: window.to - lengthMs - n * HOUR_MS, lengthMs }
-      const { tables, past } = await readAround(around, { version: null, youngAlerts: ['alr_1'] }, both)
+      const { tables, past } = await readChangeData(around, { version: null, youngAlerts: ['alr_1'] }, both)
       const cases = shareCases(tables)
       await past(cases.slice(0, 20))
     }
@@ -462,8 +468,10 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     await both.query(keysQuery(versioned, { keys: ['k', 'K', 'value', "it's"], events: [] }))
     await both.query(consentQuery(versioned, 'k'))
     await both.query(consentQuery({ ...reading, newVersions: [] }, 'consent.ad_storage'))
-    await both.query(pastQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
-    await both.query(pastQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }))
+    await both.query(earlierPeriodsQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
+    await both.query(
+      earlierPeriodsQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }),
+    )
     await both.query(volumesQuery({ ...versioned, at: window.to + DAY_MS }))
     await both.query(versionsSeenQuery(window))
     await both.query(librariesSeenQuery(window))

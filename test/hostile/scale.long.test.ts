@@ -6,7 +6,7 @@ import { createDomain } from '../../src/domains/store.ts'
 import { insightRoutes } from '../../src/insights/routes.ts'
 import { signalList } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
-import { CountsStand, MONDAY } from '../../src/signals/series-monitor.fixture.ts'
+import { CountsFixture, MONDAY } from '../../src/signals/series-monitor.fixture.ts'
 import { settingsOf } from '../../src/signals/signal-setting-store.ts'
 import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import type { Query } from '../../src/warehouse/query.ts'
@@ -134,7 +134,7 @@ describe('the list of signals', () => {
     const { orgId } = people
     const ids = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
-    const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
+    const stand = await CountsFixture.with(...ids.map((domainId) => ({ ...traffic, domainId })))
     const seriesMonitor = stand.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
     const parts = {
       db,
