@@ -67,20 +67,23 @@ describe('counts of rejected batches', () => {
   })
 
   test('are written when the disk is writable again, each once', async () => {
-    await using stand = new TestCollector()
-    rmSync(stand.spoolFolder, { recursive: true })
-    for (const token of [stand.shop.token, stand.blog.token]) await stand.send('{', { token })
+    await using fixture = new TestCollector()
+    rmSync(fixture.spoolFolder, { recursive: true })
+    for (const token of [fixture.shop.token, fixture.blog.token]) await fixture.send('{', { token })
     for (let round = 0; round < 2; round++) {
-      const recorded = stand.collector.recordRefusals()
-      await Promise.all([expect(recorded).rejects.toMatchObject({ code: 'unavailable' }), stand.send('{"nonsense":1}')])
+      const recorded = fixture.collector.recordRefusals()
+      await Promise.all([
+        expect(recorded).rejects.toMatchObject({ code: 'unavailable' }),
+        fixture.send('{"nonsense":1}'),
+      ])
     }
-    mkdirSync(stand.spoolFolder)
-    await stand.collector.recordRefusals()
-    await stand.collector.recordRefusals()
+    mkdirSync(fixture.spoolFolder)
+    await fixture.collector.recordRefusals()
+    await fixture.collector.recordRefusals()
     const reason = 'batch: is not one'
-    expect(stand.ledger().toSorted((a, b) => b.count - a.count)).toMatchObject([
-      { domainId: stand.shop.id, reason, count: 3 },
-      { domainId: stand.blog.id, reason, count: 1 },
+    expect(fixture.ledger().toSorted((a, b) => b.count - a.count)).toMatchObject([
+      { domainId: fixture.shop.id, reason, count: 3 },
+      { domainId: fixture.blog.id, reason, count: 1 },
     ])
   })
 })

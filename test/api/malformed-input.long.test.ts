@@ -13,7 +13,7 @@ import { acceptedCall, NOUNS, oneOf } from './valid-calls.ts'
  * its path contains a new kind of id.
  */
 
-const { world, routes, society } = await describedApi()
+const { world, routes, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
 // Hundreds of bodies contain a valid password, so hashing uses the cheapest parameters, as in
@@ -32,7 +32,7 @@ const withId = routes.filter(({ path }) => path.includes('{id}'))
 
 /** A caller that is used once, the path of one of the caller's resources, and a valid body. */
 interface Prey {
-  society: TestTenant
+  tenant: TestTenant
   owner: Person
   path: string
   body: Record<string, unknown> | undefined
@@ -43,14 +43,14 @@ interface Prey {
 let names = 0
 
 async function preyOf(route: Route): Promise<Prey> {
-  const home = society()
+  const home = tenant()
   const { owner } = home.people
-  const { ids, body } = await acceptedCall(route, { world, society: home }, society())
+  const { ids, body } = await acceptedCall(route, { world, tenant: home }, tenant())
   const renamed = typeof body?.name === 'string' ? { name: `Name ${++names}` } : {}
   const as = route.isPublic ? null : route.id === 'changePassword' ? owner.session : owner.key
   const path = pathOf(route, ids)
   return {
-    society: home,
+    tenant: home,
     owner,
     path,
     body: body && { ...body, ...renamed },
@@ -69,7 +69,7 @@ const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword',
 describe('requests without a credential', () => {
   let ids: Record<string, string>
   beforeAll(async () => {
-    ids = await oneOf(NOUNS, { world, society: society() })
+    ids = await oneOf(NOUNS, { world, tenant: tenant() })
   })
 
   test.each(named(routes.filter(({ isPublic }) => !isPublic)))(
@@ -194,9 +194,9 @@ describe('IDs', () => {
     let theirs: string[]
     let other: TestTenant
     beforeAll(async () => {
-      const one = society()
-      other = society()
-      const ids = await oneOf(['domains', 'projects', 'alerts', 'integrations', 'deliveries'], { world, society: one })
+      const one = tenant()
+      other = tenant()
+      const ids = await oneOf(['domains', 'projects', 'alerts', 'integrations', 'deliveries'], { world, tenant: one })
       theirs = [one.orgId, ...Object.values(one.people).map(({ userId }) => userId), ...Object.values(ids)]
     })
 
@@ -238,7 +238,7 @@ function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Ca
   const types = ['application/json', 'application/json; charset=latin1', 'text/plain', 'multipart/form-data']
   const headers = fc.record(
     {
-      'x-org-id': fc.constantFrom(prey.society.orgId, 'org_x', ''),
+      'x-org-id': fc.constantFrom(prey.tenant.orgId, 'org_x', ''),
       'content-type': fc.constantFrom(...types),
       'accept-encoding': fc.constantFrom('gzip', 'x'),
     },

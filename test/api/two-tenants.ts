@@ -38,7 +38,7 @@ export interface DescribedApi {
   world: TestApp
   routes: readonly Route[]
   passwordHash: string
-  society(): TestTenant
+  tenant(): TestTenant
 }
 
 /** A receiver that accepts every message, except on `gone.example.com`, which answers 410. */
@@ -56,8 +56,8 @@ export async function describedApi(transport: AppOptions['transport'] = receiver
   // Thousands of calls verify this hash, so it is created with the cheapest parameters.
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
   let made = 0
-  const society = () => tx(world.app.db, () => createTenant(world, passwordHash, ++made))
-  return { world, routes: await describedRoutes(world), passwordHash, society }
+  const tenant = () => tx(world.app.db, () => createTenant(world, passwordHash, ++made))
+  return { world, routes: await describedRoutes(world), passwordHash, tenant }
 }
 
 function createTenant({ app: { db, box }, clock }: TestApp, passwordHash: string, n: number): TestTenant {

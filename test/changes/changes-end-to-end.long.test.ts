@@ -43,8 +43,8 @@ const shown = (value: string | number | null) =>
   typeof value === 'number' ? Number(value.toPrecision(6)) : (value?.replace(/^\ufeff/, '') ?? null)
 
 async function expectRows(query: Query, expected: readonly Row[]): Promise<void> {
-  const { stand } = history
-  const rows = await stand.warehouse.query<Row>(query)
+  const { fixture } = history
+  const rows = await fixture.warehouse.query<Row>(query)
   expect(rows.length).toBeGreaterThan(0)
   expect(comparable(rows)).toEqual(comparable(expected))
 }
@@ -247,10 +247,10 @@ function volumeRows(reading: ReadOptions, all: readonly StoredEvent[]): Row[] {
 test('results equal plain counts of the events, before and after compaction', async () => {
   expect(history.events.length).toBeGreaterThanOrEqual(20_000)
   await compareAll()
-  const { stand, now } = history
-  await stand.flush()
-  await stand.compact(now + 2 * HOUR_MS)
-  await stand.compactCounts(now + 2 * HOUR_MS)
+  const { fixture, now } = history
+  await fixture.flush()
+  await fixture.compact(now + 2 * HOUR_MS)
+  await fixture.compactCounts(now + 2 * HOUR_MS)
   await compareAll()
 })
 

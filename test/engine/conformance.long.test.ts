@@ -91,13 +91,13 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   test('there are at least 20,000 events', () => {
-    expect(world.stand.events.length).toBeGreaterThanOrEqual(20_000)
-    expect(new Set(world.stand.levels())).toEqual(new Set(['compacted', 'fresh']))
-    expect(world.stand.spool.files().length).toBeGreaterThan(0)
+    expect(world.fixture.events.length).toBeGreaterThanOrEqual(20_000)
+    expect(new Set(world.fixture.levels())).toEqual(new Set(['compacted', 'fresh']))
+    expect(world.fixture.spool.files().length).toBeGreaterThan(0)
   })
 
   test('whole events are equal', async () => {
-    const ours = world.stand.events.filter(({ orgId }) => orgId === world.orgId)
+    const ours = world.fixture.events.filter(({ orgId }) => orgId === world.orgId)
     for (let at = 0; at < ours.length; at += 5000) await findEvents(world.orgId, ours.slice(at, at + 5000), world.both)
   })
 
@@ -200,14 +200,14 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 
   test('samples of past sessions may differ between engines, but have about the same size', async () => {
-    const { both, alert, window, stand } = world
+    const { both, alert, window, fixture } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
     const sampled = (oneIn: number) => journey.historyQuery(any, windows, { regions: [], oneIn }, membersOf).query
     const sessions = (rows: readonly object[]) =>
       (rows as { sessions: number }[]).reduce((sum, row) => sum + row.sessions, 0)
     const whole = sessions(await both.query(sampled(1)))
-    for (const engine of [stand.warehouse, both.clickhouse]) {
+    for (const engine of [fixture.warehouse, both.clickhouse]) {
       const share = sessions(await engine.query<object>(sampled(3))) / whole
       expect(share).toBeGreaterThan(0.5)
       expect(share).toBeLessThan(1.5)
@@ -215,7 +215,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 
   test('evidence is equal', async () => {
-    const { both, alert, window, orgId, domainIds, stand } = world
+    const { both, alert, window, orgId, domainIds, fixture } = world
     const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
     const rules = sample(aRule, 30)
     for (const [n, { read: rule }] of rules.entries()) {
@@ -239,7 +239,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         followed: null,
         privacy: PLAIN_PRIVACY,
         domainSince: 0,
-        now: stand.clock.now(),
+        now: fixture.clock.now(),
         retainedFrom: 0,
       }
       both.confirm = one.filters?.every(isExact) === false ? compileFilters(one.filters, []) : null
