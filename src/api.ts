@@ -4,7 +4,7 @@ import type { ActiveRules } from './alerts/active-rules.ts'
 import type { Channel } from './alerts/alert.ts'
 import { alertRoutes } from './alerts/alert-routes.ts'
 import { previewRoutes } from './alerts/preview-routes.ts'
-import type { Audits } from './audits/audit-runs.ts'
+import type { AuditRuns } from './audits/audit-runs.ts'
 import { auditRoutes } from './audits/routes.ts'
 import { addressCheck } from './browser/address-check.ts'
 import type { Browsers } from './browser/browsers.ts'
@@ -35,7 +35,7 @@ import { answerErrors } from './http/error-responses.ts'
 import { healthRoutes } from './http/health.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { performer } from './http/perform-call.ts'
-import type { Questions } from './http/query-limiter.ts'
+import type { QueryLimiter } from './http/query-limiter.ts'
 import { RateLimit, rateLimited } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
@@ -62,7 +62,7 @@ import { openIssuesOf } from './issues/list-issues.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
 import { labelRoutes } from './labels/routes.ts'
-import { keptMetrics, metricsOf } from './metrics.ts'
+import { cachedMetrics, metricsOf } from './metrics.ts'
 import { orderRoutes } from './orders/routes.ts'
 import { lastOrdersOf } from './orders/store.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
@@ -70,7 +70,7 @@ import { authRoutes, resetRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
 import type { SetupToken } from './org/first-setup.ts'
 import { memberRoutes } from './org/member-routes.ts'
-import { companySignIn, type OidcParts, oidcRoutes } from './org/oidc-routes.ts'
+import { companySignIn, type OidcRouteDeps, oidcRoutes } from './org/oidc-routes.ts'
 import { organizationRoutes } from './org/org-routes.ts'
 import { orgRoutes } from './org/routes.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
@@ -98,7 +98,7 @@ export interface LastRuns {
   evaluationAt: Instant | null
 }
 
-export interface ApiParts {
+export interface ApiDeps {
   db: Db
   box: SecretBox
   clock: Clock
@@ -121,11 +121,11 @@ export interface ApiParts {
   seriesMonitor: SeriesMonitor
   spool: Spool
   warehouse: Warehouse
-  questions: Questions
+  questions: QueryLimiter
   browsers: Browsers
   flowRuns: FlowRuns
   runFiles: RunFiles
-  audits: Audits
+  audits: AuditRuns
   streams: Streams
   /** Token for creating the first owner; null when the data folder has an owner. */
   setupToken: SetupToken | null
@@ -139,7 +139,7 @@ export interface Api {
   handle(request: Request): Promise<Response>
 }
 
-export function openApi(parts: ApiParts): Api {
+export function openApi(parts: ApiDeps): Api {
   const limits = signInLimits(parts.clock, parts.config.rateSigninPerMinute)
   const oidc = companyParts(parts, limits)
   const routes = [...watchingRoutes(parts), ...peopleRoutes(parts, oidc, limits)]
@@ -170,7 +170,7 @@ function openedAtFirst(open: () => Promise<Answer>): Answer {
 }
 
 /** Returns the routes for properties, their events, and their issues. */
-function watchingRoutes(parts: ApiParts): Route[] {
+function watchingRoutes(parts: ApiDeps): Route[] {
   const { db, box, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
   const allInsights = [...insights, issueEvidence(box)]
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
@@ -190,7 +190,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       failingMerges: () => warehouse.failingMerges,
       storageFault: () => diskFault(config.data, parts.gaps.refusing),
       now: () => clock.now(),
-      metrics: keptMetrics(clock, () => metricsOf(parts)),
+      metrics: cachedMetrics(clock, () => metricsOf(parts)),
     }),
     ...domainRoutes({
       db,
@@ -250,7 +250,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
 }
 
 /** Returns the routes for flow tests, their runs, and audits. */
-function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Route[] {
+function flowRoutes(parts: ApiDeps, privacyOf: (orgId: string) => Privacy): Route[] {
   const { db, clock, config, guard, enqueue, browsers, flowRuns, runFiles } = parts
   const checkAddress = addressCheck(config.outboundAllow)
   return [
@@ -291,7 +291,7 @@ function channelCheck(db: Db, guard: AddressGuard) {
 }
 
 /** Returns the routes for sign-in, organizations, members and keys. */
-function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
+function peopleRoutes(parts: ApiDeps, oidc: OidcRouteDeps, limits: SignInLimits): Route[] {
   const { rules, domains, mailConfigured } = parts
   const { audit, company } = oidc
   const mail = mailConfigured ? plainMail(parts) : null
@@ -314,7 +314,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
 }
 
 /** Returns the dependencies of single sign-on (OpenID Connect). */
-function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, limits: SignInLimits): OidcParts {
+function companyParts({ db, box, clock, config, publicUrl, warn }: ApiDeps, limits: SignInLimits): OidcRouteDeps {
   const settings = oidcSettings(config)
   return {
     db,

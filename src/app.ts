@@ -1,8 +1,8 @@
 import { type LastRuns, openApi } from './api.ts'
-import { type AppOptions, type Base, baseOf } from './app/base-deps.ts'
+import { type AppOptions, type BaseDeps, baseDepsOf } from './app/base-deps.ts'
 import { type Browsing, openBrowsing } from './app/open-browsing.ts'
-import { type Collecting, openCollecting } from './app/open-collector.ts'
-import { openWatching, type Watching } from './app/open-monitoring.ts'
+import { type CollectorComponents, openCollector } from './app/open-collector.ts'
+import { type MonitoringComponents, openMonitoring } from './app/open-monitoring.ts'
 import { maskedNames } from './changes/change.ts'
 import { changesOfIssue, noteChange } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy-settings.ts'
@@ -18,10 +18,10 @@ import { WokenAlerts } from './evaluation/evaluate.ts'
 import { messageHistoryFetcher } from './evidence/message-context.ts'
 import { planRuns } from './flows/plan-runs.ts'
 import { RunFiles } from './flows/run-files.ts'
-import { Questions } from './http/query-limiter.ts'
+import { QueryLimiter } from './http/query-limiter.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
-import type { LateBatches } from './ingest/judging-queue.ts'
+import type { JudgingQueue } from './ingest/judging-queue.ts'
 import { Dispatcher } from './integrations/delivery/dispatcher.ts'
 import { MessageEnricher } from './integrations/delivery/message-enricher.ts'
 import { type NotifierDeps, notifier } from './integrations/delivery/notifier.ts'
@@ -57,7 +57,7 @@ export interface App {
   routes: readonly Route[]
   collector: Collector
   /** Batches that have not been validated against the rules yet. */
-  late: LateBatches
+  late: JudgingQueue
   db: Db
   box: SecretBox
   /** The jobs to schedule. Tests run them by name. */
@@ -81,7 +81,7 @@ export interface App {
 }
 
 export async function openApp(options: AppOptions): Promise<App> {
-  const base = baseOf(options)
+  const base = baseDepsOf(options)
   const { config, clock, log, publicUrl } = base
   const stores = await openAllStores(config.data, clock, {
     ...base,
@@ -91,12 +91,12 @@ export async function openApp(options: AppOptions): Promise<App> {
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const stopping = new AbortController()
 
-  const watching = openWatching(base, stores)
+  const watching = openMonitoring(base, stores)
   const runFiles = new RunFiles(folderPaths(config.data).runs, config.runRetentionDays)
   const diskBudget = diskBudgetOf(base, stores, runFiles)
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
-  const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
+  const collecting = openCollector(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
   const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
   const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf, runFiles })
   const historyAsker = historyAskerOf(base, stores, watching)
@@ -180,7 +180,11 @@ function changesOfIn(db: Db): NonNullable<NotifierDeps['changesOf']> {
   return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
 
-function diskBudgetOf({ config, clock, log, notifyOperator }: Base, stores: Stores, runFiles: RunFiles): DiskBudget {
+function diskBudgetOf(
+  { config, clock, log, notifyOperator }: BaseDeps,
+  stores: Stores,
+  runFiles: RunFiles,
+): DiskBudget {
   const { db, warehouse } = stores
   return new DiskBudget({
     ...{ db, warehouse, runFiles, clock, notifyOperator },
@@ -191,7 +195,7 @@ function diskBudgetOf({ config, clock, log, notifyOperator }: Base, stores: Stor
 /** Opens the dispatcher. Deliveries interrupted by a kill are sent again. */
 function openDispatcher(
   { jitter }: AppOptions,
-  base: Base,
+  base: BaseDeps,
   { db, box }: Stores,
   { historyAsker, stopping }: { historyAsker: MessageEnricher; stopping: AbortSignal },
 ): Dispatcher {
@@ -216,7 +220,11 @@ function openDispatcher(
 }
 
 /** Returns an enricher that adds data from the event history to messages. */
-function historyAskerOf({ clock, config, report }: Base, stores: Stores, { seriesMonitor }: Watching): MessageEnricher {
+function historyAskerOf(
+  { clock, config, report }: BaseDeps,
+  stores: Stores,
+  { seriesMonitor }: MonitoringComponents,
+): MessageEnricher {
   const { db, warehouse, spool } = stores
   const watermark = () => spool.watermark()
   const ask = messageHistoryFetcher({
@@ -231,7 +239,12 @@ function historyAskerOf({ clock, config, report }: Base, stores: Stores, { serie
 }
 
 /** Opens the streams that notify callers of changes once they are committed. */
-function streamsOf({ clock }: Base, { db }: Stores, { gaps }: Watching, { counts }: Collecting): Streams {
+function streamsOf(
+  { clock }: BaseDeps,
+  { db }: Stores,
+  { gaps }: MonitoringComponents,
+  { counts }: CollectorComponents,
+): Streams {
   return new Streams({
     clock,
     isInForce: (principal) => isInForce({ db, clock }, principal),
@@ -241,17 +254,21 @@ function streamsOf({ clock }: Base, { db }: Stores, { gaps }: Watching, { counts
 
 const isToSend = ({ kind, values }: RowChange) => kind === 'delivery' && values.status === 'pending'
 
-function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCaller }: Base['config']): Questions {
-  return new Questions({
+function questionsOf({
+  questionsAtOnce,
+  questionsPerOrganization,
+  questionsPerCaller,
+}: BaseDeps['config']): QueryLimiter {
+  return new QueryLimiter({
     atOnce: questionsAtOnce,
     perOrganization: questionsPerOrganization,
     perCaller: questionsPerCaller,
   })
 }
 
-interface EvaluationNeeds {
+interface EvaluationDeps {
   stores: Stores
-  watching: Watching
+  watching: MonitoringComponents
   woken: WokenAlerts
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
@@ -259,8 +276,8 @@ interface EvaluationNeeds {
 }
 
 function evaluationParts(
-  { clock }: Base,
-  { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationNeeds,
+  { clock }: BaseDeps,
+  { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationDeps,
 ): Pick<JobDeps, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
   const { db, spool, warehouse } = stores
   const { gaps, seriesMonitor, serverOutage } = watching
@@ -273,18 +290,18 @@ function evaluationParts(
   }
 }
 
-interface MaintenanceNeeds {
+interface MaintenanceDeps {
   stores: Stores
-  watching: Watching
-  collecting: Collecting
+  watching: MonitoringComponents
+  collecting: CollectorComponents
   browsing: Browsing
   dispatcher: Dispatcher
   stopping: AbortSignal
 }
 
 function maintenanceParts(
-  { clock, config, transport, publicUrl }: Base,
-  { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceNeeds,
+  { clock, config, transport, publicUrl }: BaseDeps,
+  { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceDeps,
 ): Pick<JobDeps, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
   const { db, warehouse, spool } = stores
   const { clockWatch, gaps, seriesMonitor, serverOutage } = watching

@@ -1,6 +1,6 @@
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { Metric } from './http/health.ts'
-import type { Questions } from './http/query-limiter.ts'
+import type { QueryLimiter } from './http/query-limiter.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
@@ -10,7 +10,7 @@ import type { Warehouse } from './warehouse/warehouse.ts'
 const KEPT_MS = 5 * SECOND_MS
 
 /** Returns `measure`, with its result cached for 5 s. */
-export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
+export function cachedMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
   let kept: { at: Instant; metrics: Metric[] } | null = null
   return () => {
     const now = clock.now()
@@ -19,12 +19,12 @@ export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric
   }
 }
 
-export interface MetricParts {
+export interface MetricDeps {
   db: Db
   spool: Pick<Spool, 'segments'>
   gaps: { refusing: boolean }
   serverOutage: { suspected: boolean }
-  questions: Pick<Questions, 'load'>
+  questions: Pick<QueryLimiter, 'load'>
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
 }
 
@@ -32,7 +32,7 @@ export interface MetricParts {
  * Returns the metrics for operators. Counters are stored with the data that they count, so they survive restarts and
  * never decrease.
  */
-export function metricsOf(parts: MetricParts): Metric[] {
+export function metricsOf(parts: MetricDeps): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
@@ -113,7 +113,7 @@ export function metricsOf(parts: MetricParts): Metric[] {
   ]
 }
 
-function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions' | 'warehouse'>): Metric[] {
+function questionMetrics({ questions, warehouse }: Pick<MetricDeps, 'questions' | 'warehouse'>): Metric[] {
   const { running, waiting } = questions.load
   return [
     {
@@ -137,7 +137,7 @@ function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions'
   ]
 }
 
-function gapMetrics(db: Db, { refusing }: MetricParts['gaps']): Metric[] {
+function gapMetrics(db: Db, { refusing }: MetricDeps['gaps']): Metric[] {
   const { count, totalMs } = gapTotals(db)
   return [
     {

@@ -26,7 +26,7 @@ export interface AppOptions {
 }
 
 /** Dependencies that every part of the program needs. They are available before any file is opened. */
-export interface Base {
+export interface BaseDeps {
   config: Config
   clock: Clock
   log: Log
@@ -40,7 +40,7 @@ export interface Base {
   publicUrl: string
 }
 
-export function baseOf({ config, clock, log, transport: given }: AppOptions): Base {
+export function baseDepsOf({ config, clock, log, transport: given }: AppOptions): BaseDeps {
   const guard = addressGuard(config.outboundAllow)
   const transport = given ?? outboundTransport(config, guard)
   return {
@@ -60,7 +60,11 @@ function outboundTransport(config: Config, guard: AddressGuard): Transport {
   })
 }
 
-function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport): Base['notifyOperator'] {
+function operatorOf(
+  { operatorMail, smtpUrl }: Config,
+  { warn }: Log,
+  transport: Transport,
+): BaseDeps['notifyOperator'] {
   const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
   return ({ subject, text }) => {
     warn(`${subject}. ${text}`)

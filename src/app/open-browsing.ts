@@ -1,5 +1,5 @@
 import { findAlert } from '../alerts/alert-store.ts'
-import { Audits } from '../audits/audit-runs.ts'
+import { AuditRuns } from '../audits/audit-runs.ts'
 import { Browsers } from '../browser/browsers.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
@@ -11,27 +11,27 @@ import type { Rules } from '../flows/rule-findings.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { membersOf } from '../labels/store.ts'
-import type { Base } from './base-deps.ts'
-import type { Collecting } from './open-collector.ts'
+import type { BaseDeps } from './base-deps.ts'
+import type { CollectorComponents } from './open-collector.ts'
 
 /** The components that run flow tests and audits in browsers. */
 export interface Browsing {
   browsers: Browsers
   runFiles: RunFiles
   flowRuns: FlowRuns
-  audits: Audits
+  audits: AuditRuns
 }
 
 interface Needs {
   stores: Stores
-  collecting: Pick<Collecting, 'judgeEvents'>
+  collecting: Pick<CollectorComponents, 'judgeEvents'>
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
   runFiles: RunFiles
 }
 
 /** Opens the browsers, flow tests and audits. Runs interrupted by a stop or kill are marked as failed. */
-export function openBrowsing({ config, clock, report }: Base, needs: Needs): Browsing {
+export function openBrowsing({ config, clock, report }: BaseDeps, needs: Needs): Browsing {
   const { stores, collecting, enqueue, privacyOf, runFiles } = needs
   const { db, box } = stores
   const paths = folderPaths(config.data)
@@ -49,7 +49,7 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
     privacy: privacyOf(orgId),
   })
   const flowRuns = new FlowRuns({ db, box, clock, browsers, files: runFiles, rulesOf, privacyOf, enqueue, report })
-  const audits = new Audits({ db, clock, browsers, enqueue, privacyOf, report })
+  const audits = new AuditRuns({ db, clock, browsers, enqueue, privacyOf, report })
   return { browsers, runFiles, flowRuns, audits }
 }
 

@@ -1,5 +1,5 @@
 import { ActiveRules } from '../alerts/active-rules.ts'
-import { LateJudge } from '../alerts/judge-process.ts'
+import { JudgeProcess } from '../alerts/judge-process.ts'
 import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
@@ -14,14 +14,14 @@ import type { WokenAlerts } from '../evaluation/evaluate.ts'
 import { RateLimit } from '../http/rate-limit.ts'
 import { Collector } from '../ingest/collector.ts'
 import { IngestRates } from '../ingest/ingest-rates.ts'
-import { LateBatches, type Verdicts } from '../ingest/judging-queue.ts'
+import { JudgingQueue, type Verdicts } from '../ingest/judging-queue.ts'
 import { LiveBuffer } from '../ingest/live-buffer.ts'
 import { SeenBatches } from '../ingest/seen-batches.ts'
 import type { GapDetector } from '../signals/gap-detector.ts'
-import type { Base } from './base-deps.ts'
+import type { BaseDeps } from './base-deps.ts'
 
 /** The components that receive events and validate them on arrival. */
-export interface Collecting {
+export interface CollectorComponents {
   collector: Collector
   domains: DomainDirectory
   rules: ActiveRules
@@ -30,7 +30,7 @@ export interface Collecting {
   /** Counts of stored events. */
   counts: IngestRates
   /** Batches that have not been validated against the rules yet. */
-  late: LateBatches
+  late: JudgingQueue
   /**
    * Returns, for each event, the ids of the active alerts whose rules it violates; null for an event whose evaluation
    * timed out.
@@ -49,7 +49,10 @@ interface Needs {
 }
 
 /** Opens the collector and starts validating late batches left over from an earlier run. */
-export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, privacyOf }: Needs): Collecting {
+export function openCollector(
+  base: BaseDeps,
+  { stores, gaps, woken, isOverBudget, privacyOf }: Needs,
+): CollectorComponents {
   const { config, clock, report } = base
   const { db, spool } = stores
   const domains = domainDirectory({ db, clock })
@@ -57,10 +60,10 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
-  const lateJudge = new LateJudge(rules)
+  const lateJudge = new JudgeProcess(rules)
   rules.onChange((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
   rules.refresh()
-  const late = new LateBatches({
+  const late = new JudgingQueue({
     folder: stores.late,
     judgeHere: rules.judgeAll,
     judge: (orgId, events) => lateJudge.judge(orgId, events),
@@ -89,7 +92,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
 }
 
 /** Returns the scripts that browsers load. Each domain's script sends events to that domain's collection endpoint. */
-function scriptFilesOf({ clock, config, publicUrl }: Base, { db }: Stores, domains: DomainDirectory): ScriptFiles {
+function scriptFilesOf({ clock, config, publicUrl }: BaseDeps, { db }: Stores, domains: DomainDirectory): ScriptFiles {
   const addresses = { collectUrl: config.collectUrl || publicUrl, publicUrl }
   const legacyHost = new URL(publicUrl).host
   return new ScriptFiles({

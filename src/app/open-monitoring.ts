@@ -7,17 +7,17 @@ import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { ServerOutageDetector, serverOutageNotice } from '../signals/server-outage.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import { forSignals } from '../warehouse/warehouse.ts'
-import type { Base } from './base-deps.ts'
+import type { BaseDeps } from './base-deps.ts'
 
 /** The components that monitor event counts and detect gaps in collection. */
-export interface Watching {
+export interface MonitoringComponents {
   clockWatch: ClockWatch
   gaps: GapDetector
   seriesMonitor: SeriesMonitor
   serverOutage: ServerOutageDetector
 }
 
-export function openWatching({ clock, report, notifyOperator }: Base, stores: Stores): Watching {
+export function openMonitoring({ clock, report, notifyOperator }: BaseDeps, stores: Stores): MonitoringComponents {
   const { db, spool, warehouse } = stores
   const clockWatch = new ClockWatch({
     ...{ db, clock, spool, warehouse },

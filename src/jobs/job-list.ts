@@ -1,8 +1,8 @@
-import type { Audits } from '../audits/audit-runs.ts'
-import { type NoticeParts, noticeReleases } from '../changes/detect-releases.ts'
-import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge-changes.ts'
+import type { AuditRuns } from '../audits/audit-runs.ts'
+import { type DetectReleasesDeps, detectReleases } from '../changes/detect-releases.ts'
+import { type JudgeChangesDeps, judgeChanges } from '../changes/judge-changes.ts'
 import { type ConsentCheckDeps, checkConsent } from '../compliance/consent-check.ts'
-import { type ScanDeps, scan } from '../compliance/scan-personal-data.ts'
+import { type ScanDeps, scanPersonalData } from '../compliance/scan-personal-data.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Emitter } from '../core/emitter.ts'
 import type { DigestSender } from '../digest/sender.ts'
@@ -49,10 +49,10 @@ export interface JobDeps {
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Poller, 'start'>
   listeners: Pick<Listeners, 'start'>
-  audits: Pick<Audits, 'start'>
+  audits: Pick<AuditRuns, 'start'>
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsDeps
-  changes: ChangeParts & NoticeParts
+  changes: JudgeChangesDeps & DetectReleasesDeps
   /** Queues flow tests that are due, and starts tests that are queued. */
   flows: { plan(): void; start(): void }
 }
@@ -92,7 +92,11 @@ export function jobsOf(parts: JobDeps): Job[] {
       run: async () => unmuteDue(parts.evaluating.db, clock.now(), parts.evaluating.enqueue),
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => monitorSeries(parts.series, stopping) },
-    { name: 'scan for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
+    {
+      name: 'scan for personal data',
+      pattern: '3-59/10 * * * * *',
+      run: (stopping) => scanPersonalData(parts.scanning, stopping),
+    },
     { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
@@ -114,7 +118,7 @@ export function jobsOf(parts: JobDeps): Job[] {
       pattern: '*/5 * * * * *',
       async run(stopping) {
         // A new server has no history, so there is no need to start the query engine.
-        if (hasDomains(parts.changes.db)) await noticeReleases(parts.changes, stopping)
+        if (hasDomains(parts.changes.db)) await detectReleases(parts.changes, stopping)
       },
     },
     { name: 'evaluate changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
