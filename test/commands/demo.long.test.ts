@@ -79,7 +79,7 @@ test('the demo starts with history: resolved, known and new issues, and the stat
   expect(kinds).toEqual(expect.arrayContaining(['opened', 'acknowledged', 'resolved', 'note']))
   const known = issueOf('Video without a title')
   expect([known.status, known.severity]).toEqual(['muted', 'low'])
-  expect(known.notes).toContain('not ours')
+  expect(known.notes).toContain('third party')
   expect(daysAgo(known)).toBeGreaterThan(9)
   const lost = issueOf('Cart without a currency')
   expect([lost.status, lost.severity]).toEqual(['acknowledged', 'medium'])
