@@ -1,3 +1,4 @@
+import { PROVIDER_SETTINGS } from './integrations/providers/index.ts'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -13,7 +14,7 @@ import { DAY_MS } from './core/clock.ts'
 import { ROLES } from './http/principal.ts'
 
 const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
-  readConfig(flags, env)
+  readConfig(flags, env, PROVIDER_SETTINGS)
 
 test('the defaults apply without settings', () => {
   expect(read()).toEqual({
@@ -53,13 +54,15 @@ test('the defaults apply without settings', () => {
     flowConcurrency: 1,
     region: 'local',
     runRetentionDays: 30,
-    OFFICE_CHAT_LOGIN_URL: 'https://login.microsoftonline.com',
-    OFFICE_CHAT_OPENID_URL: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
-    OFFICE_CHAT_ISSUER: 'https://api.botframework.com',
-    TAG_MANAGER_URL: 'https://tagmanager.googleapis.com/tagmanager/v2',
-    TAG_MANAGER_TOKEN_URL: 'https://oauth2.googleapis.com/token',
-    TAG_MANAGER_CALLS_PER_MINUTE: '15',
-    TEAM_CHAT_URL: 'https://slack.com/api',
+    providers: {
+      OFFICE_CHAT_LOGIN_URL: 'https://login.microsoftonline.com',
+      OFFICE_CHAT_OPENID_URL: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
+      OFFICE_CHAT_ISSUER: 'https://api.botframework.com',
+      TAG_MANAGER_URL: 'https://tagmanager.googleapis.com/tagmanager/v2',
+      TAG_MANAGER_TOKEN_URL: 'https://oauth2.googleapis.com/token',
+      TAG_MANAGER_CALLS_PER_MINUTE: '15',
+      TEAM_CHAT_URL: 'https://slack.com/api',
+    },
   } as unknown as Config)
 })
 
@@ -160,7 +163,7 @@ describe('setting values', () => {
   })
 
   test('always produce a configuration or an error that names the setting', () => {
-    const names = describeConfig({}, {}).map(({ name }) => name)
+    const names = describeConfig({}, {}, PROVIDER_SETTINGS).map(({ name }) => name)
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, value) => {
         try {
@@ -255,7 +258,7 @@ describe('single sign-on configuration', () => {
 
 describe('the settings shown to an operator', () => {
   test('include every setting once, with its description', () => {
-    const settings = describeConfig({}, {})
+    const settings = describeConfig({}, {}, PROVIDER_SETTINGS)
     expect(new Set(settings.map(({ name }) => name)).size).toBe(Object.keys(read()).length)
     for (const { name, meaning, value, default: fallback } of settings) {
       expect(name).toMatch(/^TAGWARDEN_[A-Z_]+$/)
@@ -268,6 +271,7 @@ describe('the settings shown to an operator', () => {
     const settings = describeConfig(
       { data: '/srv/flag' },
       { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_DISK_BUDGET: '20GB' },
+      PROVIDER_SETTINGS,
     )
     expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DATA', value: '/srv/flag' }))
     expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DISK_BUDGET', value: '20GB' }))
@@ -279,12 +283,12 @@ describe('the settings shown to an operator', () => {
       TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',
       TAGWARDEN_OIDC_CLIENT_SECRET: 'hunter2',
     }
-    const shown = describeConfig({}, secrets)
+    const shown = describeConfig({}, secrets, PROVIDER_SETTINGS)
     expect(JSON.stringify(shown)).not.toContain('hunter2')
     for (const name of Object.keys(secrets)) {
       expect(shown).toContainEqual(expect.objectContaining({ name, value: '(secret)' }))
     }
-    expect(describeConfig({}, {})).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_SMTP_URL', value: '' }))
+    expect(describeConfig({}, {}, PROVIDER_SETTINGS)).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_SMTP_URL', value: '' }))
   })
 })
 

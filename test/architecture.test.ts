@@ -26,14 +26,14 @@ const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-re
 const CONNECTING = [
   // Listens for connections from the browser.
   'src/browser/guard-proxy.ts: node:net',
-  'src/integrations/transport/address-guard.ts: node:dns/promises',
+  'src/transport/address-guard.ts: node:dns/promises',
   // Reads the list of trusted certificate authorities.
-  'src/integrations/transport/authorities.ts: node:tls',
-  'src/integrations/transport/connection.ts: node:net',
-  'src/integrations/transport/connection.ts: node:tls',
+  'src/transport/authorities.ts: node:tls',
+  'src/transport/connection.ts: node:net',
+  'src/transport/connection.ts: node:tls',
   // Uses a connection opened by its caller.
-  'src/integrations/transport/http-request.ts: node:http',
-  'src/integrations/transport/mail-transport.ts: nodemailer',
+  'src/transport/http-request.ts: node:http',
+  'src/transport/mail-transport.ts: nodemailer',
 ]
 
 const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()

@@ -1,3 +1,4 @@
+import { PROVIDER_SETTINGS } from '../src/integrations/providers/index.ts'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,7 +100,7 @@ export async function testApp(
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
-    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
+    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {}, PROVIDER_SETTINGS)
     return openApp({ config, clock, log, jitter: () => 0, ...options })
   }
   let app = await open()

@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import { type AddressGuard, addressGuard } from '../integrations/transport/address-guard.ts'
-import { httpTransport } from '../integrations/transport/http-transport.ts'
-import { mailTransport } from '../integrations/transport/mail-transport.ts'
-import { plainMail } from '../integrations/transport/plain-mail.ts'
-import { type Transport, transport as transportOf } from '../integrations/transport/transport.ts'
-import { webSockets } from '../integrations/transport/web-socket.ts'
+import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { mailTransport } from '../transport/mail-transport.ts'
+import { plainMail } from '../transport/plain-mail.ts'
+import { type Transport, transport as transportOf } from '../transport/transport.ts'
+import { webSockets } from '../transport/web-socket.ts'
 import { localUrlOf } from './local-url.ts'
 
 /** Log for bugs and for problems that need an operator. */

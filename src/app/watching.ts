@@ -1,6 +1,6 @@
 import { domainsWithAutoAlert } from '../alerts/auto-alert.ts'
 import type { Stores } from '../data-folder/open-folder.ts'
-import { ClockWatch, clockNotice } from '../jobs/clock-watch.ts'
+import { ClockWatch, clockNotice } from '../data-folder/clock-watch.ts'
 import { gapNotice } from '../signals/gap.ts'
 import { GapDetector } from '../signals/gap-detector.ts'
 import { SeriesMonitor } from '../signals/series-monitor.ts'

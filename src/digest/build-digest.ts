@@ -1,5 +1,4 @@
-import { timeText } from '../core/text.ts'
-import { oneLine } from '../integrations/message/one-line.ts'
+import { timeText, oneLine } from '../core/text.ts'
 import type { DigestDocument, Lead, Tone } from './document.ts'
 import { type DigestFacts, durationText, hasData } from './facts.ts'
 import { countOf } from './format.ts'

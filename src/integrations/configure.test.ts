@@ -4,7 +4,7 @@ import { Closed, parser, Text, Type } from '../core/schema.ts'
 import { createIntegration } from './configure.ts'
 import { outboxFixture } from './delivery/outbox.fixture.ts'
 import { provider } from './providers/provider.ts'
-import { addressGuard } from './transport/address-guard.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 
 interface Settings {
   url: string

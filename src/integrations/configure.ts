@@ -27,7 +27,7 @@ import {
   updateIntegration,
 } from './store.ts'
 import { configuredProvider } from './targets.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 
 export interface ConfigureDeps {
   db: Db

@@ -4,7 +4,7 @@ import { groupFixture } from './delivery/group.fixture.ts'
 import type { IntegrationStatus } from './integration.ts'
 import type { Outcome } from './outcome.ts'
 import { findIntegration, insertIntegration, updateIntegrationStatus } from './store.ts'
-import { receiver } from './transport/receiver.fixture.ts'
+import { receiver } from '../transport/receiver.fixture.ts'
 
 function setUp(url: string) {
   const world = groupFixture()

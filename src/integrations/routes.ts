@@ -23,7 +23,7 @@ import {
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 
 interface IntegrationRoutesDeps {
   db: Db

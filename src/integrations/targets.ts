@@ -2,7 +2,7 @@ import type { Channel } from '../alerts/alert.ts'
 import { AppError, atField } from '../core/error.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 
 /** Parsed target of a channel. */
 export interface Target {

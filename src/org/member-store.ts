@@ -7,7 +7,7 @@ import { type Db, tx } from '../store/database.ts'
 import { revokeKeysOf } from './key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess, type Slice } from './store.ts'
-import { checkEmail } from './user.ts'
+import { checkEmail } from '../core/email-address.ts'
 
 /** Identifies a member within one organization; members of other organizations are not found. */
 export interface MemberKey {

@@ -18,7 +18,7 @@ import {
   openIdProvider,
   type ProviderBehaviour,
 } from './oidc.fixture.ts'
-import type { OidcSettings } from './oidc.ts'
+import type { OidcSettings } from '../config.ts'
 import { companySignIn, type OidcParts, oidcRoutes } from './oidc-routes.ts'
 import { signInLimits } from './sign-in.ts'
 

@@ -14,7 +14,8 @@ import {
   type OrganizationPatch,
   type PiiPattern,
 } from './org.ts'
-import { checkEmail, hashPassword, type User } from './user.ts'
+import { hashPassword, type User } from './user.ts'
+import { checkEmail } from '../core/email-address.ts'
 
 /** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
 export interface Slice {

@@ -3,7 +3,7 @@ import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import type { RunEvent, RunFinding, StepResult } from '../flows/run.ts'
-import { oneLine } from '../integrations/message/one-line.ts'
+import { oneLine } from '../core/text.ts'
 
 /** Fields of every shared run. */
 interface Base {

@@ -5,12 +5,12 @@ import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Dispatcher } from '../../src/integrations/delivery/dispatcher.ts'
 import { notifier } from '../../src/integrations/delivery/notifier.ts'
 import { outboxFixture } from '../../src/integrations/delivery/outbox.fixture.ts'
-import { addressGuard } from '../../src/integrations/transport/address-guard.ts'
-import { httpTransport } from '../../src/integrations/transport/http-transport.ts'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
-import type { HttpOutbound } from '../../src/integrations/transport/transport.ts'
+import { addressGuard } from '../../src/transport/address-guard.ts'
+import { httpTransport } from '../../src/transport/http-transport.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
+import type { HttpOutbound } from '../../src/transport/transport.ts'
 import { applyChanges } from '../../src/issues/store.ts'
-import { deliver } from '../../src/jobs/deliver.ts'
+import { deliver } from '../../src/integrations/delivery/deliver.ts'
 
 /*
  * Hanging receivers of one organization. Limits for each organization: eight concurrent attempts, at most seven of them

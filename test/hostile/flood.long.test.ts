@@ -7,9 +7,9 @@ import { Text } from '../../src/core/schema.ts'
 import { groupFixture, roomAt } from '../../src/integrations/delivery/group.fixture.ts'
 import { provider } from '../../src/integrations/providers/provider.ts'
 import { roomServer } from '../../src/integrations/providers/room/room.fixture.ts'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { addHistory } from '../../src/issues/store.ts'
-import { deliver as deliverJob } from '../../src/jobs/deliver.ts'
+import { deliver as deliverJob } from '../../src/integrations/delivery/deliver.ts'
 import type { Db } from '../../src/store/database.ts'
 
 /*

@@ -8,7 +8,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { IntegrationStatus } from '../integration.ts'
-import { oneLine } from '../message/one-line.ts'
+import { oneLine } from '../../core/text.ts'
 import { type AttemptResult, CallFailed, type Outcome, Unusable } from '../outcome.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import type {
@@ -30,7 +30,7 @@ import {
 } from '../store.ts'
 
 import { parseTarget } from '../targets.ts'
-import type { Outbound, Reply, Transport } from '../transport/transport.ts'
+import type { Outbound, Reply, Transport } from '../../transport/transport.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
 

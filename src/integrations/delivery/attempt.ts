@@ -9,7 +9,7 @@ import { type AttemptResult, type Outcome, outcomeOfError, Unusable } from '../o
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 import { findProvider } from '../targets.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { Transport } from '../../transport/transport.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 import { LiveDeliveryContext, LiveGroupContext } from './delivery-context.ts'
 import { type DeliveryHead, lockKeyOf } from './grouping.ts'

@@ -7,7 +7,7 @@ import type { Db } from '../../store/database.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import { insertIntegration } from '../store.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { Transport } from '../../transport/transport.ts'
 import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
 import { recoverInterrupted } from './queues.ts'
 

@@ -5,7 +5,7 @@ import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
 import type { IntegrationStatus, ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import { findIntegration, insertIntegration } from '../store.ts'
-import { type Received, receiver } from '../transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { groupFixture } from './group.fixture.ts'
 import { claimNext, laneOf } from './queues.ts'
 

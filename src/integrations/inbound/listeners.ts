@@ -7,7 +7,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import type { Listener, Provider } from '../providers/provider.ts'
 import type { InboundContext, ListeningContext } from '../providers/provider-context.ts'
 import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
-import type { WebSocketLine } from '../transport/transport.ts'
+import type { WebSocketLine } from '../../transport/transport.ts'
 
 /** Maximum number of open connections per organization and in total. The oldest integrations take precedence. */
 const MAX_CONNECTIONS = { org: 8, all: 256 }

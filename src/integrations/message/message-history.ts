@@ -7,7 +7,7 @@ import {
   NO_HISTORY,
   sizeOf,
 } from './message.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine } from '../../core/text.ts'
 
 /** Maximum number of points in a message's series. */
 export const MAX_POINTS = 100

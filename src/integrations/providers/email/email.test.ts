@@ -5,7 +5,7 @@ import { SECOND_MS } from '../../../core/clock.ts'
 import { groupFixture } from '../../delivery/group.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { mail } from '../../delivery/outbox.fixture.ts'
-import { mailbox, smtpRefusal } from '../../transport/receiver.fixture.ts'
+import { mailbox, smtpRefusal } from '../../../transport/receiver.fixture.ts'
 
 interface Became {
   status: string

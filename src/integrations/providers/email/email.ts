@@ -6,7 +6,7 @@ import { groupText, summarizeGroup } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
-import type { MailOutbound } from '../../transport/transport.ts'
+import type { MailOutbound } from '../../../transport/transport.ts'
 import { type Addresses, provider } from '../provider.ts'
 import { sendOutbound } from '../send-outbound.ts'
 

@@ -9,9 +9,9 @@ import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { StatusSync } from '../../status/status-sync.ts'
-import { addressGuard } from '../../transport/address-guard.ts'
-import { httpTransport } from '../../transport/http-transport.ts'
-import { type HttpOutbound, transport } from '../../transport/transport.ts'
+import { addressGuard } from '../../../transport/address-guard.ts'
+import { httpTransport } from '../../../transport/http-transport.ts'
+import { type HttpOutbound, transport } from '../../../transport/transport.ts'
 import { BOT, CHANNEL, teamsServer } from './teams-server.fixture.ts'
 
 export type Server = Awaited<ReturnType<typeof teamsServer>>

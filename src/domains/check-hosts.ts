@@ -1,6 +1,6 @@
 import { type Clock, MINUTE_MS } from '../core/clock.ts'
-import { type CollectHost, hostsToCheck, noteHostCheck } from '../domains/routing-store.ts'
-import type { Transport } from '../integrations/transport/transport.ts'
+import { type CollectHost, hostsToCheck, noteHostCheck } from './routing-store.ts'
+import type { Transport } from '../transport/transport.ts'
 import type { Db } from '../store/database.ts'
 
 export interface CheckHostsDeps {

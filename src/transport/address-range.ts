@@ -1,4 +1,4 @@
-import { type Address, contains, parseCidr } from '../../core/ip-address.ts'
+import { type Address, contains, parseCidr } from '../core/ip-address.ts'
 
 /**
  * Kind of address. `private`: private networks. `forbidden`: the machine itself, link-local addresses, cloud metadata

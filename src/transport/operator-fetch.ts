@@ -1,4 +1,4 @@
-import { AppError } from '../../core/error.ts'
+import { AppError } from '../core/error.ts'
 import { addressGuard } from './address-guard.ts'
 import { connector } from './connection.ts'
 import { headersOf, sendRequest } from './http-request.ts'

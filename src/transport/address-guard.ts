@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { AppError } from '../../core/error.ts'
+import { AppError } from '../core/error.ts'
 import {
   type Address,
   type Cidr,
@@ -9,7 +9,7 @@ import {
   parseCidr,
   unmapped,
   unmappedBlock,
-} from '../../core/ip-address.ts'
+} from '../core/ip-address.ts'
 import { destinations, judge } from './address-range.ts'
 
 /** Resolves a host name to its IPv4 and IPv6 addresses in order of preference. Throws if it has no addresses. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../core/error.ts'
+import { AppError } from '../core/error.ts'
 
 /** Frame types. Source: RFC 6455, section 5.2. */
 export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const

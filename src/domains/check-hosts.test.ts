@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { MINUTE_MS } from '../core/clock.ts'
-import { setRouting } from '../domains/routing-store.ts'
-import { createDomain, findDomain } from '../domains/store.ts'
-import type { Outbound, Reply } from '../integrations/transport/transport.ts'
+import { setRouting } from './routing-store.ts'
+import { createDomain, findDomain } from './store.ts'
+import type { Outbound, Reply } from '../transport/transport.ts'
 import { checkHosts } from './check-hosts.ts'
 
 function setUp() {

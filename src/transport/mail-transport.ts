@@ -1,5 +1,5 @@
-import { SECOND_MS } from '../../core/clock.ts'
-import { oneLine } from '../message/one-line.ts'
+import { SECOND_MS } from '../core/clock.ts'
+import { oneLine } from '../core/text.ts'
 import { trustedWith } from './authorities.ts'
 import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 

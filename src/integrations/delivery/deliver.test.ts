@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { Dispatcher } from '../integrations/delivery/dispatcher.ts'
-import { hook, outboxFixture } from '../integrations/delivery/outbox.fixture.ts'
-import type { Outbound } from '../integrations/transport/transport.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { hook, outboxFixture } from './outbox.fixture.ts'
+import type { Outbound } from '../../transport/transport.ts'
 import { deliver } from './deliver.ts'
 
 function setUp() {

@@ -1,6 +1,6 @@
-import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
-import { type NotifierDeps, notifyHeldOpening } from '../integrations/delivery/notifier.ts'
-import { releaseThrottled } from '../integrations/delivery/outbox.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { type NotifierDeps, notifyHeldOpening } from './notifier.ts'
+import { releaseThrottled } from './outbox.ts'
 
 /** Queues messages that are no longer held back by a throttle, and starts sending pending messages. */
 export function deliver(parts: NotifierDeps, dispatcher: Dispatcher): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Address, parseAddress } from '../../core/ip-address.ts'
+import { type Address, parseAddress } from '../core/ip-address.ts'
 import { destinations, judge, type Tier } from './address-range.ts'
 
 function address(text: string): Address {

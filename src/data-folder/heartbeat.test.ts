@@ -3,7 +3,7 @@ import { TEST_START } from '../../test/fixtures.ts'
 import { until } from '../../test/run-program.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { mailbox } from '../integrations/transport/receiver.fixture.ts'
+import { mailbox } from '../transport/receiver.fixture.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 

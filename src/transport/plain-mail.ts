@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { escapeHtml } from '../message/mail-theme.ts'
+import { escapeHtml } from '../core/text.ts'
 import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.ts'
 
 interface PlainMailDeps {

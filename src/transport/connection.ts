@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, createSecureContext } from 'node:tls'
-import { AppError } from '../../core/error.ts'
+import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from './address-guard.ts'
 import { trustedWith } from './authorities.ts'
 
