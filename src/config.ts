@@ -351,7 +351,12 @@ const PREFIX = 'TAGWARDEN_'
 type Flags = Partial<Record<string, string>>
 
 /** Returns the unparsed string of a setting: the flag, else the environment variable, else the default. */
-function rawOf(key: string, { name, default: fallback }: OperatorSetting | Setting<unknown>, flags: Flags, env: NodeJS.ProcessEnv): string {
+function rawOf(
+  key: string,
+  { name, default: fallback }: OperatorSetting | Setting<unknown>,
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+): string {
   return flags[key] ?? env[PREFIX + name] ?? fallback
 }
 
@@ -368,7 +373,10 @@ export function readConfig(
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
   if (stranger) throw new SettingError(`${stranger}: there is no such setting; see tagwarden config`)
   const own = Object.fromEntries(
-    Object.entries(SETTINGS).map(([key, entry]) => [key, entry.read(rawOf(key, entry, flags, env), PREFIX + entry.name)]),
+    Object.entries(SETTINGS).map(([key, entry]) => [
+      key,
+      entry.read(rawOf(key, entry, flags, env), PREFIX + entry.name),
+    ]),
   ) as OwnConfig
   const providers = Object.fromEntries(ofProviders.map((one) => [one.name, providerSetting(one, flags, env)]))
   const config = { ...own, providers }

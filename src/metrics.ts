@@ -1,13 +1,48 @@
+import type { Room } from './base.ts'
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
-import type { Metric } from './http/health.ts'
+import type { DataFolderRoom } from './data-folder/room.ts'
+import type { EvaluationRoom } from './evaluation/room.ts'
+import type { HistoryBase } from './history-base.ts'
+import { healthRoutes, type Metric } from './http/health.ts'
 import type { Questions } from './http/questions.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
+import type { SignalsRoom } from './signals/room.ts'
+import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
+import { diskFault } from './store/disk-space.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** Cache time: the metrics are public, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
+
+interface Needs {
+  signals: SignalsRoom
+  evaluation: Pick<EvaluationRoom, 'lastEvaluationAt'>
+  dataFolder: Pick<DataFolderRoom, 'lastFlushAt'>
+  questions: Pick<Questions, 'load'>
+}
+
+/** Opens health, readiness and metrics. */
+export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, questions }: Needs): Room {
+  const { db, clock, config, spool, warehouse } = base
+  const { gaps, serverOutage } = signals
+  return {
+    routes: healthRoutes({
+      lastFlushAt: dataFolder.lastFlushAt,
+      lastEvaluationAt: evaluation.lastEvaluationAt,
+      clockPutBack() {
+        const step = activeClockStep(db, clock.now())
+        return step && { at: step.at, latestAt: step.latestAt }
+      },
+      damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
+      failingMerges: () => warehouse.failingMerges,
+      storageFault: () => diskFault(config.data, gaps.refusing),
+      now: () => clock.now(),
+      metrics: keptMetrics(clock, () => metricsOf({ db, spool, gaps, serverOutage, questions, warehouse })),
+    }),
+  }
+}
 
 /** Returns `measure`, with its result cached for 5 s. */
 export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {

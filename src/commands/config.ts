@@ -1,5 +1,5 @@
-import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
 import { describeConfig } from '../config.ts'
+import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
 import type { Command } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './settings.ts'
 

@@ -3,9 +3,9 @@ import { TEST_START } from '../../test/fixtures.ts'
 import { until } from '../../test/run-program.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { mailbox } from '../transport/receiver.fixture.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
+import { mailbox } from '../transport/receiver.fixture.ts'
 
 const OPERATOR = 'ops@company.example'
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { MINUTE_MS } from '../core/clock.ts'
-import { setRouting } from './routing-store.ts'
-import { createDomain, findDomain } from './store.ts'
 import type { Outbound, Reply } from '../transport/transport.ts'
 import { checkHosts } from './check-hosts.ts'
+import { setRouting } from './routing-store.ts'
+import { createDomain, findDomain } from './store.ts'
 
 function setUp() {
   const [db, clock, stopping] = [memoryDb(), testClock(), new AbortController()]

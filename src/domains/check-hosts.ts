@@ -1,7 +1,7 @@
 import { type Clock, MINUTE_MS } from '../core/clock.ts'
-import { type CollectHost, hostsToCheck, noteHostCheck } from './routing-store.ts'
-import type { Transport } from '../transport/transport.ts'
 import type { Db } from '../store/database.ts'
+import type { Transport } from '../transport/transport.ts'
+import { type CollectHost, hostsToCheck, noteHostCheck } from './routing-store.ts'
 
 export interface CheckHostsDeps {
   db: Db

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { JWTPayload } from 'jose'
 import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fixtures.ts'
+import type { OidcSettings } from '../config.ts'
 import { answerErrors } from '../http/errors.ts'
 import { noteAddress } from '../http/origin.ts'
 import { performer } from '../http/perform.ts'
@@ -18,7 +19,6 @@ import {
   openIdProvider,
   type ProviderBehaviour,
 } from './oidc.fixture.ts'
-import type { OidcSettings } from '../config.ts'
 import { companySignIn, type OidcParts, oidcRoutes } from './oidc-routes.ts'
 import { signInLimits } from './sign-in.ts'
 

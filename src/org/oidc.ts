@@ -1,4 +1,3 @@
-import type { OidcSettings } from '../config.ts'
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -23,6 +22,7 @@ import {
   randomState,
   type ServerMetadata,
 } from 'openid-client'
+import type { OidcSettings } from '../config.ts'
 import { type Clock, HOUR_MS, type Instant, SECOND_MS, systemClock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { groupsFromGraph, type ProviderRequest, UnknownGroups } from './oidc-groups.ts'

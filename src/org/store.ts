@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -15,7 +16,6 @@ import {
   type PiiPattern,
 } from './org.ts'
 import { hashPassword, type User } from './user.ts'
-import { checkEmail } from '../core/email-address.ts'
 
 /** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
 export interface Slice {

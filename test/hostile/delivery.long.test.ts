@@ -2,15 +2,15 @@ import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { deliver } from '../../src/integrations/delivery/deliver.ts'
 import { Dispatcher } from '../../src/integrations/delivery/dispatcher.ts'
 import { notifier } from '../../src/integrations/delivery/notifier.ts'
 import { outboxFixture } from '../../src/integrations/delivery/outbox.fixture.ts'
+import { applyChanges } from '../../src/issues/store.ts'
 import { addressGuard } from '../../src/transport/address-guard.ts'
 import { httpTransport } from '../../src/transport/http-transport.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import type { HttpOutbound } from '../../src/transport/transport.ts'
-import { applyChanges } from '../../src/issues/store.ts'
-import { deliver } from '../../src/integrations/delivery/deliver.ts'
 
 /*
  * Hanging receivers of one organization. Limits for each organization: eight concurrent attempts, at most seven of them

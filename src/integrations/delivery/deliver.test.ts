@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { Dispatcher } from './dispatcher.ts'
-import { hook, outboxFixture } from './outbox.fixture.ts'
 import type { Outbound } from '../../transport/transport.ts'
 import { deliver } from './deliver.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { hook, outboxFixture } from './outbox.fixture.ts'
 
 function setUp() {
   const world = outboxFixture()

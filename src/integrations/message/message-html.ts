@@ -1,4 +1,4 @@
-import { numberText, escapeHtml } from '../../core/text.ts'
+import { escapeHtml, numberText } from '../../core/text.ts'
 import { hasChart } from './chart.ts'
 import { chartMax, chartSpan, chartTitle } from './chart-text.ts'
 import { buttonOf, heading, LABEL, pill, toneOf, WRAP } from './mail-elements.ts'

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/event.ts'
-import { amountText, namesMissingIn, numberText, timeText, oneLine } from '../../core/text.ts'
+import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/kinds.ts'
 import { hasChart } from './chart.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'

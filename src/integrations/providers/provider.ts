@@ -1,13 +1,13 @@
-import type { OperatorSetting } from '../../config.ts'
 import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
+import type { OperatorSetting } from '../../config.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { TObject, TSchema, TString } from '../../core/schema.ts'
 import type { OwnCredential, Route } from '../../http/route.ts'
+import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
 import type { Outcome } from '../outcome.ts'
-import type { AddressGuard } from '../../transport/address-guard.ts'
 import type {
   DeliveryContext,
   GroupContext,

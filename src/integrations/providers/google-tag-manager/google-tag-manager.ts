@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { oneLine } from '../../../core/text.ts'
-import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { originOf } from '../../../transport/address-guard.ts'
+import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { provider } from '../provider.ts'
 import type { AccessTokens, IntegrationContext } from '../provider-context.ts'
 import { saveWatch, watchedContainers, watchOf } from './deployment-records.ts'

@@ -1,8 +1,8 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../../core/text.ts'
-import { CallFailed } from '../../outcome.ts'
 import type { HttpMethod } from '../../../transport/transport.ts'
+import { CallFailed } from '../../outcome.ts'
 import type {
   CallAnswer,
   DeliveryContext,
