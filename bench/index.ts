@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import { benches } from './list.ts'
+import { IS_TINY } from './tools/bench-size.ts'
 import { lineOf } from './tools/budget.ts'
-import { IS_TINY } from './tools/size.ts'
 
 /**
  * `npm run bench [-- NAME…]`: measures the executable. Figures are ratios within one run, with their budgets. With
@@ -20,7 +20,8 @@ for (const [name, bench] of Object.entries(benches)) {
   console.log(`\n## ${name}\n`)
   const startedAt = performance.now()
   const budgets = await bench()
-  if (budgets.some(({ value }) => Number.isNaN(value))) throw new Error(`${name} has a figure that is none`)
+  if (budgets.some(({ value }) => Number.isNaN(value)))
+    throw new Error(`${name} returned a figure that is not a number`)
   console.log(['', '| figure | measured | budget | |', '|---|---|---|---|', ...budgets.map(lineOf)].join('\n'))
   console.log(`\n${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
   missed += budgets.filter(({ kept }) => !kept).length

@@ -11,7 +11,7 @@ import { openChanges } from './changes/room.ts'
 import { changesOfIssue, noteChange, noteSetting } from './changes/store.ts'
 import { checkCustomPatterns } from './compliance/custom-patterns.ts'
 import { openCompliance } from './compliance/room.ts'
-import { compileMask } from './conditions/mask.ts'
+import { compileMask } from './conditions/mask-personal.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { folderPaths } from './data-folder/folder-paths.ts'
 import { type DataFolderRoom, openDataFolder } from './data-folder/room.ts'
@@ -22,17 +22,17 @@ import { openEvidence } from './evidence/room.ts'
 import { openFlows } from './flows/room.ts'
 import { RunFiles } from './flows/run-files.ts'
 import { openForms } from './forms/room.ts'
-import { Questions } from './http/questions.ts'
+import { Questions } from './http/query-limiter.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
-import type { LateBatches } from './ingest/late-batches.ts'
+import type { LateBatches } from './ingest/judging-queue.ts'
 import { openIngest } from './ingest/room.ts'
 import { openInsights } from './insights/room.ts'
 import { notifier } from './integrations/delivery/notifier.ts'
 import { openIntegrations } from './integrations/room.ts'
 import { channelCheck } from './integrations/targets.ts'
 import type { IssueRecord } from './issues/issue.ts'
-import { openIssuesOf } from './issues/list.ts'
+import { openIssuesOf } from './issues/list-issues.ts'
 import { openIssues } from './issues/room.ts'
 import { resolveAll } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
@@ -47,7 +47,7 @@ import { sharesOf } from './shares/store.ts'
 import { openSignals } from './signals/room.ts'
 import type { Db } from './store/database.ts'
 import { openStream } from './stream/room.ts'
-import { useOf } from './warehouse/disk-share.ts'
+import { useOf } from './warehouse/plan-disk-deletions.ts'
 
 export type { AppOptions } from './app/open-base.ts'
 export type { Log } from './base.ts'
@@ -174,7 +174,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     db,
     box,
     jobs: rooms.flatMap((room) => room.jobs ?? []),
-    warm: () => warehouse.warm().catch((error: unknown) => report(error, 'the engine of the history')),
+    warm: () => warehouse.warm().catch((error: unknown) => report(error, 'warming up the warehouse')),
     abort() {
       base.stop()
       warehouse.interrupt()

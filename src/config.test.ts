@@ -69,7 +69,7 @@ test('the defaults apply without settings', () => {
 })
 
 test('a flag overrides the environment, which overrides the default', () => {
-  const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'no matter' }
+  const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'irrelevant' }
   expect(read(env, { data: '/srv/flag' })).toMatchObject({ data: '/srv/flag', retentionDays: 30, logLevel: 'info' })
   expect(read(env)).toMatchObject({ data: '/srv/env' })
 })
@@ -78,7 +78,7 @@ test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAG
   'the unknown variable %s aborts startup with an error that names it',
   (name) => {
     expect(() => read({ TAGWARDEN_DATA: '/srv', [name]: '1' })).toThrow(
-      new SettingError(`${name}: there is no such setting; see tagwarden config`),
+      new SettingError(`${name}: unknown setting; see tagwarden config`),
     )
   },
 )
@@ -224,7 +224,7 @@ describe('single sign-on configuration', () => {
 
   test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('fails without OIDC_%s, naming it in the error', (name) => {
     expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
-      new SettingError(`TAGWARDEN_OIDC_${name}: must be set where TAGWARDEN_OIDC_ISSUER is`),
+      new SettingError(`TAGWARDEN_OIDC_${name}: must be set when TAGWARDEN_OIDC_ISSUER is set`),
     )
   })
 
@@ -250,7 +250,7 @@ describe('single sign-on configuration', () => {
         const parts = ['a=viewer', 'b c=member', 'd/e=owner'].toSpliced(place, 0, `x=${word}`)
         expect(() => read({ TAGWARDEN_OIDC_ROLES: parts.join() })).toThrow(
           new SettingError(
-            `TAGWARDEN_OIDC_ROLES: must be GROUP=ROLE,… with the roles viewer, member, admin, owner, not "x=${word}"`,
+            `TAGWARDEN_OIDC_ROLES: must be GROUP=ROLE,… where ROLE is one of viewer, member, admin, owner, not "x=${word}"`,
           ),
         )
       }),

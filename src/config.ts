@@ -68,7 +68,7 @@ function webAddress(value: string, name: string): string {
   if (value === '') return value
   const url = URL.parse(value)
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return value.replace(/\/+$/, '')
-  throw new SettingError(`${name}: must be an http or https address, not "${value}"`)
+  throw new SettingError(`${name}: must be an http or https URL, not "${value}"`)
 }
 
 /** For URLs that may contain a password: error messages do not repeat the value. */
@@ -77,7 +77,7 @@ function secretAddress(form: string, ...protocols: string[]) {
     if (value === '') return value
     const url = URL.parse(value)
     if (url && url.hostname !== '' && protocols.includes(url.protocol)) return value
-    throw new SettingError(`${name}: must be ${form}; what it is now may be secret`)
+    throw new SettingError(`${name}: must be ${form}; the current value is not shown because it may contain a secret`)
   }
 }
 
@@ -98,7 +98,7 @@ function issuer(value: string, name: string): string {
   const url = URL.parse(value)
   const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
   if (url && secure && !/[?#@\s]/.test(value)) return value
-  throw new SettingError(`${name}: must be an https address without query and password`)
+  throw new SettingError(`${name}: must be an https URL without a query or password`)
 }
 
 /** Parses `group=role,…`. The group is everything before the last `=`, so a group name may contain `=`. */
@@ -109,7 +109,9 @@ function groupRoles(value: string, name: string): GroupRole[] {
     const group = part.slice(0, Math.max(0, at)).trim()
     const role = ROLES.find((one) => one === part.slice(at + 1).trim())
     if (group !== '' && role) return { group, role }
-    throw new SettingError(`${name}: must be GROUP=ROLE,… with the roles ${ROLES.join(', ')}, not "${part.trim()}"`)
+    throw new SettingError(
+      `${name}: must be GROUP=ROLE,… where ROLE is one of ${ROLES.join(', ')}, not "${part.trim()}"`,
+    )
   })
 }
 
@@ -118,7 +120,7 @@ function blocks(value: string, name: string): Cidr[] {
   return entries.filter(Boolean).map((entry) => {
     const block = parseCidr(entry)
     if (block) return block
-    throw new SettingError(`${name}: must be addresses or CIDRs, comma-separated; "${entry}" is none`)
+    throw new SettingError(`${name}: must be IP addresses or CIDR blocks, comma-separated; "${entry}" is neither`)
   })
 }
 
@@ -155,7 +157,7 @@ function mailAddress(value: string, name: string): string {
 
 function regionName(value: string, name: string): string {
   if (/^[\w .-]{1,60}$/.test(value)) return value
-  throw new SettingError(`${name}: must be 1 to 60 letters, digits, blanks, dots or dashes, not "${value}"`)
+  throw new SettingError(`${name}: must be 1 to 60 letters, digits, spaces, dots or hyphens, not "${value}"`)
 }
 
 function oneOf(...words: string[]) {
@@ -167,20 +169,25 @@ function oneOf(...words: string[]) {
 
 /** All server settings except those of integration providers. */
 const SETTINGS = {
-  data: setting('DATA', './data', 'Folder of everything that is kept', text),
+  data: setting('DATA', './data', 'Data folder', text),
   listen: setting('LISTEN', '127.0.0.1:8787', 'HOST:PORT of the server', address),
-  collectListen: setting('COLLECT_LISTEN', '', 'HOST:PORT of the collector alone; empty: same as the server', address),
-  publicUrl: setting('PUBLIC_URL', '', 'Address under which people reach the server; empty: from LISTEN', webAddress),
+  collectListen: setting(
+    'COLLECT_LISTEN',
+    '',
+    'HOST:PORT of a separate listener for the collector. Empty: same as the server',
+    address,
+  ),
+  publicUrl: setting('PUBLIC_URL', '', 'Public URL of the server. Empty: derived from LISTEN', webAddress),
   collectUrl: setting(
     'COLLECT_URL',
     '',
-    'Address under which browsers reach the collector; empty: PUBLIC_URL',
+    'Public URL of the collector, used by browsers. Empty: PUBLIC_URL',
     webAddress,
   ),
   endpointLock: setting(
     'ENDPOINT_LOCK',
     'off',
-    'on: nobody may change the address that domains send their events to',
+    'on: the URL to which a domain sends its events cannot be changed',
     oneOf('on', 'off'),
   ),
   smtpUrl: {
@@ -192,17 +199,17 @@ const SETTINGS = {
     ),
     secret: true,
   },
-  mailFrom: setting('MAIL_FROM', 'Tagwarden <tagwarden@localhost>', 'Sender of e-mail', text),
+  mailFrom: setting('MAIL_FROM', 'Tagwarden <tagwarden@localhost>', 'Sender of e-mails', text),
   operatorMail: setting(
     'OPERATOR_MAIL',
     '',
-    'E-mail address notified when this server could not collect. Empty: only the log. Requires SMTP_URL',
+    'E-mail address notified when this server could not collect events. Empty: only the log. Requires SMTP_URL',
     mailAddress,
   ),
   outboundAllow: setting(
     'OUTBOUND_ALLOW',
     '',
-    'Hosts or CIDRs that webhooks and the like may reach although they are private or loopback, comma-separated',
+    'Private or loopback hosts or CIDRs that outbound requests, such as webhooks, can reach, comma-separated',
     (value) =>
       value
         .split(',')
@@ -227,104 +234,109 @@ const SETTINGS = {
   trustedProxies: setting(
     'TRUSTED_PROXIES',
     '',
-    'Addresses or CIDRs of proxies whose X-Forwarded-For says where a request comes from, comma-separated',
+    'Addresses or CIDRs of proxies whose X-Forwarded-For header is trusted, comma-separated',
     blocks,
   ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '4000',
-    'Requests at once, past which more are answered 503, and connections, past which idle ones are closed',
+    'Maximum concurrent requests (others get 503) and maximum connections (idle ones are closed)',
     whole(1, 1_000_000),
   ),
   requestTimeoutS: setting(
     'REQUEST_TIMEOUT_S',
     '60',
-    'Seconds after which a request that is not answered yet is answered 503',
+    'Seconds after which an unanswered request gets 503',
     // The connection is closed 15 s later; Bun allows at most 255 s.
     whole(1, 240),
   ),
-  rateKeyPerMinute: setting('RATE_KEY_PER_MINUTE', '600', 'Requests a minute for one API key', whole(1, 10_000_000)),
+  rateKeyPerMinute: setting(
+    'RATE_KEY_PER_MINUTE',
+    '600',
+    'Maximum requests per minute for each API key',
+    whole(1, 10_000_000),
+  ),
   rateCollectPerSecond: setting(
     'RATE_COLLECT_PER_SECOND',
     '5000',
-    'Requests a second for one property token',
+    'Maximum requests per second for each property token',
     whole(1, 10_000_000),
   ),
   rateSigninPerMinute: setting(
     'RATE_SIGNIN_PER_MINUTE',
     '60',
-    'Sign-ins a minute from one address',
+    'Maximum sign-ins per minute from each IP address',
     whole(1, 1_000_000),
   ),
   queryTimeoutS: setting(
     'QUERY_TIMEOUT_S',
     '20',
-    'Seconds after which a query of the event history that somebody waits for is ended, and answered 503',
+    "Seconds after which a caller's query of the event history is cancelled with 503",
     whole(1, 3600),
   ),
   questionsAtOnce: setting(
     'QUESTIONS_AT_ONCE',
     '4',
-    'Questions to the event history (search, preview, charts, …) that are answered at once; others wait. Insights, which look at much, are two more',
+    'Maximum concurrent queries of the event history (search, preview, charts, …); others wait. Two more can run for insights, which read more data',
     whole(1, 1000),
   ),
   questionsPerOrganization: setting(
     'QUESTIONS_PER_ORGANIZATION',
     '3',
-    'Of those, how many of one organization',
+    'Maximum of these for each organization',
     whole(1, 1000),
   ),
   questionsPerCaller: setting(
     'QUESTIONS_PER_CALLER',
     '2',
-    "Of those, how many of one API key, or of one user's sessions",
+    'Maximum of these for each user, including all API keys and sessions',
     whole(1, 1000),
   ),
-  retentionDays: setting('RETENTION_DAYS', '90', 'Days that events are kept', whole(1, 36_500)),
+  retentionDays: setting('RETENTION_DAYS', '90', 'Days for which events are stored', whole(1, 36_500)),
   diskBudget: setting(
     'DISK_BUDGET',
     '',
     'Maximum disk space for collected data, such as 20GB, shared fairly by organizations. Empty: no limit',
     size,
   ),
-  logLevel: setting(
-    'LOG_LEVEL',
-    'info',
-    'Least severe log lines that are written',
-    oneOf('debug', 'info', 'warn', 'error'),
-  ),
+  logLevel: setting('LOG_LEVEL', 'info', 'Minimum severity of log lines', oneOf('debug', 'info', 'warn', 'error')),
   oidcIssuer: setting(
     'OIDC_ISSUER',
     '',
-    "Address of the company's OpenID Connect provider, through which people sign in; empty: off",
+    "URL of the company's OpenID Connect provider for sign-in. Empty: off",
     issuer,
   ),
-  oidcClientId: setting('OIDC_CLIENT_ID', '', 'Client id of this server at the provider', text),
+  oidcClientId: setting('OIDC_CLIENT_ID', '', 'Client ID of this server at the provider', text),
   oidcClientSecret: {
-    ...setting('OIDC_CLIENT_SECRET', '', 'Secret that the provider gave this server; empty: a public client', text),
+    ...setting('OIDC_CLIENT_SECRET', '', 'Client secret of this server at the provider. Empty: a public client', text),
     secret: true,
   },
-  oidcName: setting('OIDC_NAME', 'your company', 'Display name of the provider: Sign in with …', text),
-  oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', 'groups', "Claim that lists a person's groups", text),
+  oidcName: setting('OIDC_NAME', 'your company', 'Display name of the provider in "Sign in with …"', text),
+  oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', 'groups', "Claim that lists a user's groups", text),
   oidcRoles: setting(
     'OIDC_ROLES',
     '',
-    'Roles of groups, GROUP=ROLE, comma-separated; the highest counts, and who has none stays out',
+    'Roles by group, GROUP=ROLE, comma-separated. The highest role applies; users without one cannot sign in',
     groupRoles,
   ),
-  oidcOrg: setting('OIDC_ORG', '', 'Id of the organization that people join; empty: the only one there is', text),
+  oidcOrg: setting('OIDC_ORG', '', 'ID of the organization that users join. Empty: the only organization', text),
   chromium: setting(
     'CHROMIUM',
     '',
-    'Chromium executable, for flow tests and audits; empty: looked for in the usual places',
+    'Chromium executable for flow tests and audits. Empty: searched for in the usual locations',
     text,
   ),
-  flowConcurrency: setting('FLOW_CONCURRENCY', '1', 'Browsers of flow tests and audits at once', whole(1, 64)),
-  region: setting('REGION', 'local', 'Location of this server, shown with runs', regionName),
+  flowConcurrency: setting(
+    'FLOW_CONCURRENCY',
+    '1',
+    'Maximum concurrent browsers for flow tests and audits',
+    whole(1, 64),
+  ),
+  region: setting('REGION', 'local', 'Location of this server, shown with each run', regionName),
   runRetentionDays: setting(
     'RUN_RETENTION_DAYS',
     '30',
-    'Days that screenshots and HARs of runs are kept; the rest of a run is kept 400 days',
+    'Days for which screenshots and HARs of runs are stored; other data of a run is stored for 400 days',
     whole(1, 36_500),
   ),
 } satisfies Record<string, Setting<unknown>>
@@ -371,7 +383,7 @@ export function readConfig(
 ): Config {
   const known = new Set([...Object.values(SETTINGS), ...ofProviders].map(({ name }) => PREFIX + name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
-  if (stranger) throw new SettingError(`${stranger}: there is no such setting; see tagwarden config`)
+  if (stranger) throw new SettingError(`${stranger}: unknown setting; see tagwarden config`)
   const own = Object.fromEntries(
     Object.entries(SETTINGS).map(([key, entry]) => [
       key,
@@ -402,7 +414,8 @@ export function oidcSettings(config: OwnConfig): OidcSettings | null {
   const missing = (['oidcClientId', 'oidcRoles', 'oidcName', 'oidcGroupsClaim'] as const).find(
     (name) => config[name].length === 0,
   )
-  if (missing) throw new SettingError(`${PREFIX}${SETTINGS[missing].name}: must be set where ${PREFIX}OIDC_ISSUER is`)
+  if (missing)
+    throw new SettingError(`${PREFIX}${SETTINGS[missing].name}: must be set when ${PREFIX}OIDC_ISSUER is set`)
   return {
     issuer: oidcIssuer,
     clientId: oidcClientId,

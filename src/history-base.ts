@@ -1,5 +1,5 @@
 import type { Base } from './base.ts'
-import type { Privacy } from './conditions/privacy.ts'
+import type { Privacy } from './conditions/privacy-settings.ts'
 import type { Instant } from './core/clock.ts'
 import type { Spool } from './ingest/spool.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'

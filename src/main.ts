@@ -8,7 +8,9 @@ async function overview(): Promise<string> {
   const all = await Promise.all(Object.values(commands).map((load) => load()))
   const listed = all.filter(({ isInternal }) => !isInternal)
   const lines = listed.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
-  return ['usage: tagwarden COMMAND [options]', '', ...lines, '', 'tagwarden COMMAND --help says more.'].join('\n')
+  return ['usage: tagwarden COMMAND [options]', '', ...lines, '', 'Run "tagwarden COMMAND --help" for details.'].join(
+    '\n',
+  )
 }
 
 async function main(args: string[]): Promise<number> {
@@ -22,7 +24,7 @@ async function main(args: string[]): Promise<number> {
   }
   const found = Object.entries(commands).find(([name]) => name === args.slice(0, name.split(' ').length).join(' '))
   const command = await found?.[1]()
-  if (!command) throw new UsageError(`there is no command "${args[0]}"; see tagwarden --help`)
+  if (!command) throw new UsageError(`unknown command "${args[0]}"; see tagwarden --help`)
   const rest = args.slice(command.name.split(' ').length)
   if (rest.includes('--help')) {
     console.log(helpOf(command))

@@ -4,7 +4,7 @@ import type { DataFolderRoom } from './data-folder/room.ts'
 import type { EvaluationRoom } from './evaluation/room.ts'
 import type { HistoryBase } from './history-base.ts'
 import { healthRoutes, type Metric } from './http/health.ts'
-import type { Questions } from './http/questions.ts'
+import type { Questions } from './http/query-limiter.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { SignalsRoom } from './signals/room.ts'
@@ -85,32 +85,32 @@ export function metricsOf(parts: MetricParts): Metric[] {
     {
       name: 'tagwarden_items_rejected_total',
       type: 'counter',
-      help: 'Items that the collector refused or changed.',
+      help: 'Items that the collector rejected or changed.',
       value: total('itemsRejected'),
     },
     {
       name: 'tagwarden_spool_segments',
       type: 'gauge',
-      help: 'Sealed spool segments that wait for the warehouse.',
+      help: 'Sealed spool segments waiting to be loaded into the warehouse.',
       value: spool.segments().length,
     },
     { name: 'tagwarden_event_files', type: 'gauge', help: 'Parquet files of events.', value: files.length },
     {
       name: 'tagwarden_event_bytes',
       type: 'gauge',
-      help: 'Bytes of Parquet files of events.',
+      help: 'Size of the Parquet files of events in bytes.',
       value: files.reduce((sum, file) => sum + file.bytes, 0),
     },
     {
       name: 'tagwarden_damaged_files',
       type: 'gauge',
-      help: 'Files of the history that are left out of every answer because they are damaged.',
+      help: 'Files of the event history that are excluded from results because they are damaged.',
       value: stored.filter(({ isDamaged }) => isDamaged).length,
     },
     {
       name: 'tagwarden_failing_merges',
       type: 'gauge',
-      help: 'Merges of event files that failed and are tried again later.',
+      help: 'Failed merges of event files that will be retried.',
       value: warehouse.failingMerges,
     },
     {
@@ -122,19 +122,19 @@ export function metricsOf(parts: MetricParts): Metric[] {
     {
       name: 'tagwarden_deliveries_waiting',
       type: 'gauge',
-      help: 'Notifications not yet delivered.',
+      help: 'Notifications waiting for delivery.',
       value: one(`SELECT count(*) FROM delivery WHERE status IN ('pending', 'sending')`),
     },
     {
       name: 'tagwarden_deliveries_failed_total',
       type: 'counter',
-      help: 'Notifications given up.',
+      help: 'Notifications that could not be delivered.',
       value: total('deliveriesFailed'),
     },
     {
       name: 'tagwarden_resident_memory_bytes',
       type: 'gauge',
-      help: 'Resident memory of the process.',
+      help: 'Resident memory of the process in bytes.',
       value: memory,
     },
     ...gapMetrics(db, gaps),
@@ -142,7 +142,7 @@ export function metricsOf(parts: MetricParts): Metric[] {
     {
       name: 'tagwarden_pipeline_suspected',
       type: 'gauge',
-      help: '1 while the traffic of all domains has fallen at once, which is hardly their doing.',
+      help: '1 while the traffic of all domains has dropped at once, which suggests a problem with this server.',
       value: serverOutage.suspected ? 1 : 0,
     },
   ]
@@ -154,19 +154,19 @@ function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions'
     {
       name: 'tagwarden_questions_running',
       type: 'gauge',
-      help: "Callers' questions to the event history that are being answered.",
+      help: 'Queries of the event history by callers that are running.',
       value: running,
     },
     {
       name: 'tagwarden_questions_waiting',
       type: 'gauge',
-      help: "Callers' questions to the event history that wait for their turn.",
+      help: 'Queries of the event history by callers that are waiting in the queue.',
       value: waiting,
     },
     {
       name: 'tagwarden_queries_running',
       type: 'gauge',
-      help: 'Queries of questions and jobs that the warehouse is at work on.',
+      help: 'Queries running in the warehouse, by callers and jobs.',
       value: warehouse.runningQueries,
     },
   ]
@@ -178,19 +178,19 @@ function gapMetrics(db: Db, { refusing }: MetricParts['gaps']): Metric[] {
     {
       name: 'tagwarden_collector_refusing',
       type: 'gauge',
-      help: '1 while the collector can not store what comes in.',
+      help: '1 while the collector cannot store incoming events.',
       value: refusing ? 1 : 0,
     },
     {
       name: 'tagwarden_collect_gaps',
       type: 'gauge',
-      help: 'Times of the last 400 days in which nothing could be collected.',
+      help: 'Periods in the last 400 days in which nothing could be collected.',
       value: count,
     },
     {
       name: 'tagwarden_collect_gap_seconds',
       type: 'gauge',
-      help: 'How long those times were together.',
+      help: 'Total length of these periods in seconds.',
       value: totalMs / SECOND_MS,
     },
   ]

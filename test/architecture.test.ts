@@ -77,7 +77,7 @@ const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
 function faultOf(room: string, { target, typeOnly }: Import): string | null {
   if (!target.startsWith('src/')) return null
   const other = roomOf(target)
-  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} may import types only`
+  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} can import only types`
   // The bundle of a browser page, imported as a string.
   if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
   return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`
@@ -216,7 +216,7 @@ describe('the program', () => {
   }
   const reached = new Set<string>()
   /** Modules loaded by all commands. The demo is represented only by this module. */
-  const loaded = new Set(['src/commands/demo/run.ts'])
+  const loaded = new Set(['src/commands/demo/run-demo.ts'])
   follow('src/main.ts', loaded, true)
   const build = list('*.ts').map(read).join()
   for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
@@ -276,7 +276,7 @@ describe('the program', () => {
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
-    expect(users).toEqual(['src/commands/demo/run.ts', 'src/commands/import-har.ts'])
+    expect(users).toEqual(['src/commands/demo/run-demo.ts', 'src/commands/import-har.ts'])
   })
 
   test('starts every process with a restricted environment', () => {

@@ -16,8 +16,7 @@ const anchorsByAddress = new Map(pages.map(({ path, anchors }) => [`/${path}`, a
 /** Returns the problem of a link to a URL of the server; null when the link works. */
 function problemOf(link: string, ownAnchors: ReadonlySet<string> = new Set()): string | null {
   if (/^https:\/\/\S+$/.test(link) || link === '/openapi.json' || link === '/docs') return null
-  if (link.startsWith('/assets/'))
-    return pictures.has(link.slice('/assets/'.length)) ? null : `${link}: no such picture`
+  if (link.startsWith('/assets/')) return pictures.has(link.slice('/assets/'.length)) ? null : `${link}: no such image`
   const [address = '', anchor] = link.split('#')
   const anchors = address === '' ? ownAnchors : anchorsByAddress.get(address)
   if (!anchors) return `${link}: no such document`

@@ -2,14 +2,14 @@ import { Elysia } from 'elysia'
 import fc from 'fast-check'
 import { type Clock, DAY_MS, type Instant } from '../src/core/clock.ts'
 import { type SecretBox, secretBox, secretHash } from '../src/core/secret-box.ts'
-import { answerErrors } from '../src/http/errors.ts'
-import { noteAddress } from '../src/http/origin.ts'
-import { type Audit, performer } from '../src/http/perform.ts'
+import { answerErrors } from '../src/http/error-responses.ts'
+import { type Audit, performer } from '../src/http/perform-call.ts'
 import type { Role } from '../src/http/principal.ts'
+import { noteAddress } from '../src/http/request-origin.ts'
 import type { Route } from '../src/http/route.ts'
 import { type Authenticate, router } from '../src/http/router.ts'
+import { createKey, revokeKey } from '../src/org/api-key-store.ts'
 import { authenticator } from '../src/org/authenticate.ts'
-import { createKey, revokeKey } from '../src/org/key-store.ts'
 import { addMember, createOrg, createUser } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
 
@@ -190,7 +190,7 @@ export function client(
     const response = await app.handle(request)
     const answer: Answer = { status: response.status, headers: response.headers, body: await response.json() }
     const bug = bugs.pop()
-    if (bug !== undefined) throw new Error(`${method} ${path} failed with a bug`, { cause: bug })
+    if (bug !== undefined) throw new Error(`${method} ${path} caused an internal error`, { cause: bug })
     if (answer.status >= 400) checkErrorBody(`${method} ${path}`, answer)
     return answer
   }
@@ -208,5 +208,5 @@ export const anyJson = fc.jsonValue()
 
 function checkErrorBody(route: string, { status, body }: Answer): void {
   const fits = Object.keys(body).join() === 'error' && typeof body.error === 'string' && body.error !== ''
-  if (!fits) throw new Error(`${route} answered ${status} with ${JSON.stringify(body)} instead of {"error"}`)
+  if (!fits) throw new Error(`${route} returned ${status} with ${JSON.stringify(body)} instead of {"error"}`)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { alertTypes } from '../src/alerts/types/index.ts'
 import { describeConfig } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
-import { rolesDocument } from '../src/http/roles.ts'
+import { rolesDocument } from '../src/http/roles-document.ts'
 import type { Route } from '../src/http/route.ts'
 import { testApp } from './test-app.ts'
 

@@ -52,7 +52,7 @@ export const HABITS: readonly Habit[] = [
   { name: '“the most that”', pattern: /\bthe (?:most|least) (?:that|which)\b/i, instead: '“maximum”' },
   { name: '“whoever”', pattern: /\bwhoever\b|\bwhosoever\b/i, instead: '“the person who”, “anyone who”' },
   { name: '“goes on”', pattern: /\bgo(?:es)? on\b/i, instead: '“continues”' },
-  { name: '“is no X”', pattern: /\bis no (?:longer )?(?:a|an|number|text|list|file|event)\b/i, instead: '“is not a”' },
+  { name: '“is no X”', pattern: /\bis no (?:a|an|number|text|list|file|event)\b/i, instead: '“is not a”' },
   {
     name: 'a clause as subject',
     // Questions may begin like this.
@@ -157,7 +157,7 @@ function isProse(text: string): boolean {
   return text.split(/\s+/).length >= 4 && !/[{}<>=\\|]|\b[A-Z]{4,}\b|--|\(\?|;\s*\S+:/.test(text)
 }
 
-/** Returns paragraphs, list items and headings. Code, tables, pictures and URLs are omitted. */
+/** Returns paragraphs, list items and headings. Code, tables, images and URLs are omitted. */
 export function paragraphsOfDocument(source: string): Paragraph[] {
   const found: Paragraph[] = []
   let open: { line: number; lines: string[] } | null = null

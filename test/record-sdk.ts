@@ -6,13 +6,13 @@ import { until } from './run-program.ts'
 
 const USAGE = `usage: ./run test/record-sdk.ts FOLDER SNIPPET OUT.har [PREFIX=FILE …]
 
-Runs a vendor's public SDK in Chromium on a page of https://shop.example and writes the requests that it makes as HAR.
-Nothing leaves this machine: every request is answered here.
+Runs a vendor's public SDK in Chromium on a page of https://shop.example and writes its requests to a HAR file.
+No request leaves this machine: all responses are local.
 
-FOLDER       where the SDK was installed (npm install --prefix FOLDER PACKAGE)
-SNIPPET      what the page does with it: a module (.js, .ts), bundled with its imports from FOLDER,
-             or a page (.html), which finds FOLDER/node_modules under /node_modules/
-PREFIX=FILE  answers requests whose address begins with PREFIX with the file; all others get an empty answer`
+FOLDER       folder in which the SDK is installed (npm install --prefix FOLDER PACKAGE)
+SNIPPET      code that uses the SDK: a module (.js, .ts), bundled with its imports from FOLDER,
+             or a page (.html), to which FOLDER/node_modules is served under /node_modules/
+PREFIX=FILE  file returned for requests whose URL starts with PREFIX; all other responses are empty`
 
 const PAGE = 'https://shop.example/checkout?utm_source=news'
 /** The recording ends after this period without a request. Most SDKs send batched events within 5 s. */
@@ -71,7 +71,7 @@ export async function recordSdk({ folder, snippet, answers = new Map(), quietMs 
     const given = [...answers].find(([prefix]) => asked.request.url.startsWith(prefix))
     return given?.[1] ?? emptyAnswer(asked.resourceType)
   })
-  const quiet = () => until('the SDK to be done', () => performance.now() - askedAt > quietMs, LONGEST_MS)
+  const quiet = () => until('the SDK to finish', () => performance.now() - askedAt > quietMs, LONGEST_MS)
   await page.goto(PAGE)
   await quiet()
   // Many SDKs send the remaining events when the page is closed.
@@ -208,5 +208,5 @@ if (import.meta.main) {
   })
   const har = await recordSdk({ folder, snippet, answers: new Map(answers) })
   await Bun.write(out, `${JSON.stringify(har)}\n`)
-  console.log(`${har.log.entries.length} requests; what is read of them: ./run src/main.ts decode --har ${out}`)
+  console.log(`${har.log.entries.length} requests; to decode them: ./run src/main.ts decode --har ${out}`)
 }

@@ -104,7 +104,7 @@ export async function startServer(data: string, around: Surroundings = {}): Prom
       const listening = /listening on (http:\S+?),?\s/.exec(printed)
       if (listening?.[1]) found(listening[1])
     })
-    void ended.then(() => failed(new Error(`the server did not come up: ${printed}${log}`)))
+    void ended.then(() => failed(new Error(`the server did not start: ${printed}${log}`)))
   })
   const readyMs = performance.now() - startedAt
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {

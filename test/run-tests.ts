@@ -7,14 +7,14 @@ import { temporaryFolder } from './run-program.ts'
 
 const USAGE = `usage: ./run test/run-tests.ts [COMMAND]
 
-Without a command: types, style and all tests but the long ones.
+Without a command: types, style and all tests except the long ones.
 
-  all            types, style and all tests, also the long ones (*.long.test.ts)
-  all --rest     only what a run without a command leaves out
+  all            types, style and all tests, including the long ones (*.long.test.ts)
+  all --rest     only the tests that a run without a command omits
   check          types and style
-  room ROOM …    the tests of src/ROOM and test/ROOM, without the long ones
-  watch [PATH …] runs tests again when a file changes
-  binary         the tests of the executable dist/tagwarden, after npm run build`
+  room ROOM …    the tests in src/ROOM and test/ROOM, except the long ones
+  watch [PATH …] reruns tests when a file changes
+  binary         the tests of the executable dist/tagwarden; requires npm run build`
 
 /** Result of a step of a run. */
 interface Step {
@@ -207,7 +207,7 @@ const unescapeXml = (text: string) => text.replace(/&(\w+);/g, (entity, name) =>
 const check = () => [
   () => timed('client', () => generateClient().then(() => ({ passed: 1, failed: 0, skipped: [] }))),
   () => tool('types', TSC, '-p', '.', '--singleThreaded'),
-  () => tool('types of the pages', TSC, '-p', 'src/web', '--singleThreaded'),
+  () => tool('types of the web pages', TSC, '-p', 'src/web', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
   () => tool('unused exports and packages', 'node_modules/knip/bin/knip.js', '--no-progress'),
 ]
@@ -222,7 +222,8 @@ function room(...rooms: string[]): Promise<Step> {
     .filter((path) => existsSync(join(ROOT, path)))
   const files = rooms.map((name) => `src/${name}.test.ts`).filter((path) => existsSync(join(ROOT, path)))
   const paths = [...folders.map((folder) => `./${folder}/`), ...files.map((file) => `./${file}`)]
-  if (paths.length === 0) throw new Error(`no room ${rooms.join(', ')}: give the name of a folder in src or test`)
+  if (paths.length === 0)
+    throw new Error(`no such folder: ${rooms.join(', ')}; specify the name of a folder in src or test`)
   return tests(`tests of ${rooms.join(', ')}`, { flags: [...PARALLEL, ...ignoring(LONG_TESTS)], paths })
 }
 
@@ -254,7 +255,7 @@ for (const step of steps) results.push(await step())
 console.log()
 for (const { title, passed, failed, skipped, seconds, slowest = [], flaky = [] } of results) {
   for (const [file, time] of slowest) console.log(`slowest: ${file} ${time.toFixed(0)} s`)
-  for (const file of flaky) console.log(`flaky, failed in parallel and passed alone: ${file}`)
+  for (const file of flaky) console.log(`flaky (failed in parallel, passed alone): ${file}`)
   for (const name of skipped) console.log(`skipped: ${name}`)
   console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped.length} skipped, ${seconds.toFixed(0)} s`)
 }

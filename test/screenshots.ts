@@ -36,7 +36,7 @@ await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
 await (isForReadme ? takeForReadme(screen.page) : takePages(screen.page))
-for (const line of new Set(screen.errors)) console.log(`trouble: ${line}`)
+for (const line of new Set(screen.errors)) console.log(`page error: ${line}`)
 
 async function isWalked(): Promise<boolean> {
   const { audits } = (await demo.get('/v1/audits')) ?? { audits: [] }

@@ -19,18 +19,18 @@ type JobName =
   | 'check files'
   | 'evaluate'
   | 'evaluate series'
-  | 'look for personal data'
+  | 'scan for personal data'
   | 'automatic alerts'
   | 'check consent'
   | 'deliver'
   | 'sync statuses'
   | 'listen'
   | 'send digests'
-  | 'carry out audits'
+  | 'run audits'
   | 'retain'
   | 'disk budget'
-  | 'notice releases'
-  | 'judge changes'
+  | 'detect releases'
+  | 'evaluate changes'
   | 'refresh domains'
   | 'run flow tests'
   | 'unmute issues'
@@ -111,13 +111,13 @@ export async function testApp(
   })
 
   const unlessBug = <T>(result: T, where: string): T => {
-    if (bugs.length > 0) throw new Error(`${where} failed with a bug`, { cause: bugs.pop() })
+    if (bugs.length > 0) throw new Error(`${where} caused an internal error`, { cause: bugs.pop() })
     return result
   }
   const run = async (...names: readonly JobName[]) => {
     for (const name of names) {
       const job = app.jobs.find((one) => one.name === name)
-      if (!job) throw new Error(`there is no job ${name}`)
+      if (!job) throw new Error(`no such job: ${name}`)
       await job.run()
       await app.idle()
       unlessBug(null, name)
@@ -201,7 +201,7 @@ export async function answerOf(response: Response): Promise<Answer> {
 
 async function firstData(response: Response): Promise<unknown> {
   const stream = readEventStream(response)
-  const { data } = await until('the first event', () => stream.events[0] ?? null)
+  const { data } = await until('the first stream event', () => stream.events[0] ?? null)
   await stream.leave()
   return data
 }

@@ -1,9 +1,9 @@
 import type { Browser } from 'puppeteer-core'
 import { type CaptureSite, captureSite, SITE_HOSTS } from '../../test/browser/capture-site.ts'
 import { startBrowser } from '../../test/browser/chromium.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 
 const REQUESTS = sized(200, 20)
 /** Number of loads of each page. The pages alternate. */
@@ -96,13 +96,13 @@ export async function benchCollector(): Promise<Budget[]> {
       number[],
       number[],
     ]
-    console.log(`  ${part}: without the script ${spreadOf(without)}; with it ${spreadOf(withScript)}`)
+    console.log(`  ${part}: without the script ${spreadOf(without)}; with the script ${spreadOf(withScript)}`)
     // The minimum, because other work on the machine only increases the time.
     return (Math.min(...withScript) - Math.min(...without)) / REQUESTS
   }
   return [
-    budget('browser script with its configuration, as sent with gzip, bytes', bytes, 'at most', 10_000),
-    budget('main thread for each captured request, over the whole page, ms', costOf('whole'), 'at most', 0.1),
-    budget('the same from the load of the page on, ms', costOf('fromLoad'), 'at most', 0.1),
+    budget('browser script with configuration, gzipped, bytes', bytes, 'at most', 10_000),
+    budget('main thread time per captured request, whole page, ms', costOf('whole'), 'at most', 0.1),
+    budget('main thread time per captured request, after page load, ms', costOf('fromLoad'), 'at most', 0.1),
   ]
 }

@@ -1,7 +1,7 @@
-import { sized } from '../tools/size.ts'
+import { sized } from '../tools/bench-size.ts'
 
 /**
- * A site for flow tests and audits. Its pages have text, a style sheet, pictures and tags from two vendors. `stop`
+ * A site for flow tests and audits. Its pages have text, a style sheet, images and tags from two vendors. `stop`
  * shuts the site down.
  */
 export interface RunsSite {

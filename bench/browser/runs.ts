@@ -3,9 +3,9 @@ import { MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
 import { installedChromium } from '../../test/browser/installed-chromium.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, load, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 
 const ROUNDS = sized(5, 1)
@@ -82,7 +82,7 @@ async function flowTests(call: Call, chromium: string, origin: string): Promise<
   console.log(`  flow tests ${ours.map(Math.round).join(' ')} ms, bare ${bare.map(Math.round).join(' ')} ms`)
   return [
     budget(
-      `flow test of ${STEPS} steps without its waiting for tags / bare puppeteer`,
+      `flow test of ${STEPS} steps, excluding the wait for tags / bare Puppeteer`,
       median(ours) / median(bare),
       'at most',
       1.5,
@@ -152,11 +152,14 @@ async function audits(call: Call, chromium: string, origin: string): Promise<Bud
       call,
       `/v1/audits/${id}`,
     )
-    if (audit.summary.pagesTotal !== SITE_PAGES) throw new Error(`${audit.summary.pagesTotal} pages were audited`)
+    if (audit.summary.pagesTotal !== SITE_PAGES)
+      throw new Error(`unexpected number of audited pages: ${audit.summary.pagesTotal}`)
     ours.push(audit.durationMs)
   }
   console.log(`  audits ${ours.map(Math.round).join(' ')} ms, bare ${bare.map(Math.round).join(' ')} ms`)
-  return [budget(`audit of ${SITE_PAGES} pages / bare loading`, median(ours) / median(bare), 'at most', 1.3)]
+  return [
+    budget(`audit of ${SITE_PAGES} pages / loading them without an audit`, median(ours) / median(bare), 'at most', 1.3),
+  ]
 }
 
 async function loadBare(browser: Browser, origin: string): Promise<void> {
@@ -195,8 +198,8 @@ async function besideTwo(
     `  collector ${alone.map(Math.round).join(' ')} requests/s, with two browsers ${beside.map(Math.round).join(' ')}`,
   )
   return [
-    budget('collector with two browsers / alone', median(beside) / median(alone), 'at least', 0.5),
-    budget('an issue opens with two browsers, ms', openedMs, 'at most', 5 * SECOND_MS),
+    budget('collector throughput with two browsers / alone', median(beside) / median(alone), 'at least', 0.5),
+    budget('time until an issue opens, with two browsers, ms', openedMs, 'at most', 5 * SECOND_MS),
   ]
 }
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readBody } from '../../src/decoders/body.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
+import { readBody } from '../../src/decoders/request-body.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
 
 /** Recordings of real pages stored outside the project, or the project's own recordings if those are missing. */
 const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))
@@ -52,12 +52,12 @@ export async function benchDecode(): Promise<Budget[]> {
   const known = hits.filter(({ url, method, ...sent }) => decodeHit({ url, method, body: readBody(sent).text }).vendor)
   const own = rateOf(known)
   const all = rateOf(hits)
-  console.log(`  ${hits.length} requests, ${known.length} of known vendors`)
-  console.log(`  each of them ${spreadOf(timesOf(hits))}`)
+  console.log(`  ${hits.length} requests, ${known.length} from known vendors`)
+  console.log(`  per request ${spreadOf(timesOf(hits))}`)
   return [
-    budget('requests decoded a second, one core', all, 'at least', 60_000),
-    budget('those of known vendors alone', own, 'at least', 60_000),
-    budget('lines answered by `tagwarden decode` / requests decoded', (await commandRate(hits)) / all, 'at least', 0.5),
+    budget('requests decoded per second, one core', all, 'at least', 60_000),
+    budget('requests from known vendors decoded per second, one core', own, 'at least', 60_000),
+    budget('lines decoded by `tagwarden decode` / requests decoded', (await commandRate(hits)) / all, 'at least', 0.5),
     budget('imported by `tagwarden import har` / requests decoded', (await importRate(hits)) / all, 'at least', 0.25),
   ]
 }
@@ -74,7 +74,7 @@ async function commandRate(hits: readonly Captured[]): Promise<number> {
     const child = Bun.spawn(tagwarden('decode'), { stdin: Bun.file(lines), stdout: 'pipe' })
     let answers = 0
     for await (const part of child.stdout) for (const byte of part) if (byte === LINE_FEED) answers++
-    if (answers !== copies * hits.length) throw new Error(`${copies * hits.length} lines had ${answers} answers`)
+    if (answers !== copies * hits.length) throw new Error(`${answers} results for ${copies * hits.length} lines`)
     return (answers * 1000) / (performance.now() - startedAt)
   } finally {
     rmSync(folder, { recursive: true })
@@ -103,7 +103,7 @@ async function importRate(hits: readonly Captured[]): Promise<number> {
     const usOf = (ms: number) => ((ms * 1000) / (copies * hits.length)).toFixed(1)
     const ownMs = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000
     console.log(
-      `  import har: µs a request of the command ${usOf(ownMs)}, of the server ${usOf(server.cpuMs() - cpuMs)}`,
+      `  import har: µs per request in the command ${usOf(ownMs)}, in the server ${usOf(server.cpuMs() - cpuMs)}`,
     )
     return (accepted + rejected) / seconds
   } finally {

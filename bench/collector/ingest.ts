@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Load } from '../tools/batch.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { type Client, client, load, type Measured, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 
 const CONNECTIONS = 32
 const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 20), 0.4)
@@ -21,7 +21,7 @@ const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RAT
 /** Measures durable ingest with all background jobs running, compared with a minimal server. */
 export async function benchIngest(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
-  const bare = await start([process.execPath, join(import.meta.dir, 'bare.ts')])
+  const bare = await start([process.execPath, join(import.meta.dir, 'minimal-server.ts')])
   const args = tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0')
   const first = await start(args, NO_LIMITS)
   try {
@@ -51,28 +51,28 @@ export async function benchIngest(): Promise<Budget[]> {
     const bareRate = (rateOf(bareBefore) + rateOf(bareAfter)) / 2
     console.log(
       `  bare ${Math.round(bareRate)} requests/s, tagwarden ${Math.round(rateOf(own))} requests/s ` +
-        `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} us of CPU a request), failures ${own.failures}, ` +
-        `segments behind at most ${seen.segments}, event files ${seen.files}`,
+        `(p50 ${own.p50Ms} ms, p90 ${own.p90Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} µs of CPU per request), failures ${own.failures}, ` +
+        `maximum backlog ${seen.segments} segments, event files ${seen.files}`,
     )
     console.log(
-      `  by a client on plain sockets: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
+      `  with a plain-socket client: bare ${Math.round(rateOf(sockets.bare))} requests/s, tagwarden ` +
         `${Math.round(rateOf(sockets.own))} requests/s, ratio ${(rateOf(sockets.own) / rateOf(sockets.bare)).toFixed(2)}`,
     )
     return [
       budget('events acknowledged durably / bare server', rateOf(own) / bareRate, 'at least', 0.3),
-      budget('requests refused or failed', own.failures, 'at most', 0),
+      budget('rejected or failed requests', own.failures, 'at most', 0),
       budget(
-        'events in usage / acknowledged',
+        'events in usage / events acknowledged',
         total.totalEvents / ((own.requests + sockets.own.requests) * EVENTS_PER_REQUEST + seen.probes),
         'is',
         1,
       ),
-      budget('visible in GET /v1/events after the 202, worst, ms', seen.visibleMs, 'at most', 1000),
-      budget('in Parquet after the load ended, ms', drainedMs, 'at most', 10_000),
-      budget('resident memory under load, the most, MB', peakMb, 'at most', 500),
+      budget('time from the 202 until visible in GET /v1/events, maximum, ms', seen.visibleMs, 'at most', 1000),
+      budget('time from the end of the load until all events are in Parquet, ms', drainedMs, 'at most', 10_000),
+      budget('peak resident memory under load, MB', peakMb, 'at most', 500),
       budget('resident memory idle, MB', idleMb, 'at most', 200),
       budget('resident memory idle, 10 s after the load, MB', settledMb, 'at most', 200),
-      budget('ready after a second start, ms', second.readyMs, 'at most', 500),
+      budget('time until ready at the second start, ms', second.readyMs, 'at most', 500),
     ]
   } finally {
     await Promise.all([bare.stop(), first.stop()])

@@ -1,9 +1,9 @@
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
-import { quantile } from '../tools/spread.ts'
+import { quantile } from '../tools/percentiles.ts'
 
 /**
  * Number of batches of ten events per round: the maximum that arrives between two scans, in ten seconds at full load.
@@ -57,7 +57,7 @@ interface Stand {
 async function ingest({ app, token }: Stand, batches: readonly object[]): Promise<void> {
   for (const batch of batches) {
     const { status } = await app.collect(token, batch)
-    if (status !== 202) throw new Error(`a batch was answered ${status}`)
+    if (status !== 202) throw new Error(`a batch was rejected with status ${status}`)
   }
   app.clock.advance(MINUTE_MS)
   await app.run('flush')
@@ -70,9 +70,14 @@ async function ingest({ app, token }: Stand, batches: readonly object[]): Promis
  */
 export async function benchScan(): Promise<Budget[]> {
   return [
-    budget('look for personal data / ingest, repeating values, %', await scanShare(false), 'at most', 5),
-    budget('look for personal data / ingest, all values different, %', await scanShare(true), 'at most', 5),
-    budget(`ingest with ${LABELS} rules by label / by vendor and event, more, %`, await labelShare(), 'at most', 5),
+    budget('personal data scan / ingest, repeating values, %', await scanShare(false), 'at most', 5),
+    budget('personal data scan / ingest, all values different, %', await scanShare(true), 'at most', 5),
+    budget(
+      `extra CPU time of ingest with ${LABELS} rules by label vs. by vendor and event, %`,
+      await labelShare(),
+      'at most',
+      5,
+    ),
   ]
 }
 
@@ -84,9 +89,9 @@ async function scanShare(areDifferent: boolean): Promise<number> {
   for (let turn = 0; turn <= TURNS; turn++) {
     const batches = batchesOf(areDifferent)
     const own = await cpuOf(() => ingest({ app, token }, batches))
-    const look = await cpuOf(() => app.run('look for personal data'))
+    const look = await cpuOf(() => app.run('scan for personal data'))
     console.log(
-      `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, look ${look.toFixed(0)} ms`,
+      `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, scan ${look.toFixed(0)} ms`,
     )
     // The first round is excluded, because engines start and code is compiled.
     if (turn > 0 || TURNS === 1) shares.push((100 * look) / (own + look))

@@ -31,10 +31,10 @@ for (let round = first; round < first + rounds; round++) {
     )
     accused += items.length > 0 ? 1 : 0
     if (items.length > 0)
-      wrong.push(`${seed} accused: ${release?.name}; ${items.map((i) => `${i.kind} ${i.detail}`).join(' ')}`)
+      wrong.push(`${seed} false alarm: ${release?.name}; ${items.map((i) => `${i.kind} ${i.detail}`).join(' ')}`)
   }
 }
 console.log(wrong.join('\n'))
 console.log(
-  `named ${named}, regressed ${found} of ${20 * rounds} harmful; accused ${accused} of ${50 * rounds} harmless`,
+  `${20 * rounds} harmful releases: ${found} detected, ${named} with the right finding; ${50 * rounds} harmless releases: ${accused} false alarms`,
 )

@@ -1,8 +1,8 @@
 import { HOUR_MS } from '../../src/core/clock.ts'
 import { DetectorSet } from '../../src/detector/detector.ts'
 import { madeSeries, type Random, randomOf } from '../../src/detector/series.fixture.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 import { nabSeries } from './nab.ts'
 
 const SENSITIVITIES = [2, 3, 4, 5, 6, 7, 8]
@@ -151,7 +151,7 @@ export async function benchFaults(): Promise<Budget[]> {
   const all = enough.reduce(sumOf, emptyTally(ENOUGH))
   HORIZONS.forEach((hours, which) => {
     console.log(
-      `  found within ${hours} h, %: ${FAULTS.map(({ name }) => name).join(' ')}; false alarms a signal-week\n`,
+      `  found within ${hours} h, %: ${FAULTS.map(({ name }) => name).join(' ')}; false alarms per signal-week\n`,
     )
     console.log(`| base | starts | weeks | ${SENSITIVITIES.map((k) => `k=${k}`).join(' | ')} |`)
     console.log(`|---|---|---|${'---|'.repeat(SENSITIVITIES.length)}`)
@@ -161,8 +161,8 @@ export async function benchFaults(): Promise<Budget[]> {
   const at = SENSITIVITIES.indexOf(JUDGED_AT)
   const zero = enough.map((tally) => share(tally.found[0]?.[0], at, tally.starts))
   return [
-    budget(`k=${JUDGED_AT}: drops to zero found within 3 h, %, worst base`, Math.min(...zero), 'at least', 95),
-    budget(`k=${JUDGED_AT}: false alarms a signal-week`, (all.falseAlarms[at] ?? 0) / all.weeks, 'at most', 0.05),
+    budget(`k=${JUDGED_AT}: drops to zero found within 3 h, worst base, %`, Math.min(...zero), 'at least', 95),
+    budget(`k=${JUDGED_AT}: false alarms per signal-week`, (all.falseAlarms[at] ?? 0) / all.weeks, 'at most', 0.05),
   ]
 }
 

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { DetectorSet } from '../../src/detector/detector.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 
 /** Series and labels of the benchmark, stored outside the project. */
 const FOLDER = join(import.meta.dir, '../../../shared/data/nab')
@@ -132,7 +132,7 @@ function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms:
 export async function benchNab(): Promise<Budget[]> {
   const series = nabSeries()
   if (!series) {
-    console.log('  skipped: the series of the Numenta Anomaly Benchmark are not available')
+    console.log('  skipped: the Numenta Anomaly Benchmark series are not available')
     return []
   }
   const judged = series.map((one) => ({ one, ...judge(one) }))
@@ -161,7 +161,7 @@ export async function benchNab(): Promise<Budget[]> {
     .reduce((a, b) => (b.value > a.value ? b : a))
   console.log(`  best threshold at sensitivity ${JUDGED_AT}: ${best.threshold.toFixed(3)} → ${best.value.toFixed(1)}`)
   console.log(
-    `  µs a row, ${SENSITIVITIES.length} sensitivities: ${judged.map(({ microseconds }) => microseconds.toFixed(1)).join(', ')}`,
+    `  µs per row, ${SENSITIVITIES.length} sensitivities: ${judged.map(({ microseconds }) => microseconds.toFixed(1)).join(', ')}`,
   )
   return [budget(`standard profile at sensitivity ${JUDGED_AT}`, normalised(byProfile[0] ?? []), 'at least', 70)]
 }

@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { randomOf } from '../../src/detector/series.fixture.ts'
 import { fallsIn, plain, type Site, shop, verdictsOn, visitsOf } from '../../src/signals/visits.fixture.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
 
 const DAYS = 49
 const LEARNED = 7
@@ -11,10 +11,10 @@ const OUTAGES = [3.3, 10.3, 16.3]
 const SEEDS = sized(Number(process.env.SEEDS ?? 10), 1)
 
 const SITES: readonly [string, (visits: number) => Site][] = [
-  ['one event a visit', plain],
+  ['one event per visit', plain],
   ['shop', shop],
   [
-    'eight events a page',
+    'eight events per page',
     (visits) => ({ ...shop(visits), events: { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1 } }),
   ],
   ['eight long pages', (visits) => ({ ...shop(visits), pages: 8, minutesPerPage: 3 })],
@@ -27,7 +27,7 @@ const SITES: readonly [string, (visits: number) => Site][] = [
 export async function benchSilence(): Promise<Budget[]> {
   let worst = 0
   console.log(
-    '| site | visits a day | false falls a month | in the first week | outage found after, minutes | half found within 24 h |',
+    '| site | visits per day | false drops per month | in the first week | outage detected after, min | halving detected within 24 h |',
   )
   console.log('|---|---|---|---|---|---|')
   for (const [name, siteOf] of SITES) {
@@ -47,7 +47,7 @@ export async function benchSilence(): Promise<Budget[]> {
       console.log(`| ${cells.join(' | ')} |`)
     }
   }
-  return [budget('false falls of the whole traffic a domain and month, worst site', worst, 'at most', 1 / 3)]
+  return [budget('false drops of all traffic per domain and month, worst site', worst, 'at most', 1 / 3)]
 }
 
 function measure(site: Site, salt: number): { monthly: number; early: number; minutes: number[]; halves: number } {

@@ -6,12 +6,12 @@ import { createAlert } from '../../src/alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { createOrg, createOwner } from '../../src/org/store.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { client, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { quantile, spreadOf } from '../tools/spread.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 
 /** Number of rounds. Each is measured without and then with the neighbour. */
@@ -70,7 +70,7 @@ export async function benchNeighbours(): Promise<Budget[]> {
   try {
     await prepareVictim(server.url, victim, hooks.url)
     const accepted = await prepareHostile(server.url, hostile, hanging.port)
-    console.log(`  of ${HOSTILE_RULES} expensive rules ${accepted} were accepted`)
+    console.log(`  ${accepted} of ${HOSTILE_RULES} expensive rules were accepted`)
     const order = join(folder, 'hostile.json')
     writeFileSync(order, JSON.stringify({ url: server.url, token: hostile.token, readOnlyKey } satisfies Hostile))
     const fared = { alone: nothingYet(), beside: nothingYet() }
@@ -85,7 +85,7 @@ export async function benchNeighbours(): Promise<Budget[]> {
       const all = isBeside ? fared.beside : fared.alone
       for (const part of ['batches', 'hooks', 'queries'] as const) all[part].push(...one[part])
       all.lost += one.lost
-      console.log(`  ${isBeside ? 'beside' : 'alone '} ${textOf(one)}`)
+      console.log(`  ${isBeside ? 'with neighbour' : 'alone'} ${textOf(one)}`)
     }
     return budgetsOf(fared.alone, fared.beside)
   } finally {
@@ -102,10 +102,10 @@ function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   const ratio = (part: 'batches' | 'hooks' | 'queries', share: number) =>
     quantile(beside[part], share) / quantile(alone[part], share)
   return [
-    budget('p99 of the collector, with a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
-    budget('violation to webhook, median, the same', ratio('hooks', 0.5), 'at most', 2),
-    budget('query, median, the same', ratio('queries', 0.5), 'at most', 3),
-    budget('batches refused and violations not told of', alone.lost + beside.lost, 'is', 0),
+    budget('collector p99, with a hostile neighbour / alone', ratio('batches', 0.99), 'at most', 2),
+    budget('violation to webhook, median, with a hostile neighbour / alone', ratio('hooks', 0.5), 'at most', 2),
+    budget('query, median, with a hostile neighbour / alone', ratio('queries', 0.5), 'at most', 3),
+    budget('rejected batches and unreported violations', alone.lost + beside.lost, 'is', 0),
   ]
 }
 
@@ -127,7 +127,7 @@ function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: 
     return { orgId, key, readOnly, domainId, token }
   })
   const [victim, hostile] = sides
-  if (!victim || !hostile) throw new Error('there are two sides')
+  if (!victim || !hostile) throw new Error('expected two organizations')
   const ids = Array.from({ length: HOSTILE_DOMAINS }, (_, n) =>
     createDomain(db, clock, hostile.orgId, { name: `Shop ${n}` }),
   )
@@ -175,13 +175,13 @@ async function prepareHostile(url: string, { key }: Side, port: number): Promise
       )
     }
   } catch (error) {
-    console.log(`  the rule after that: ${String(error).slice(0, 160)}`)
+    console.log(`  the next rule was rejected: ${String(error).slice(0, 160)}`)
   }
   return accepted
 }
 
 function startNeighbour(order: string) {
-  return Bun.spawn([process.execPath, join(import.meta.dir, 'neighbour.ts'), order], {
+  return Bun.spawn([process.execPath, join(import.meta.dir, 'hostile-neighbour.ts'), order], {
     stdout: 'inherit',
     stderr: 'inherit',
   })

@@ -7,12 +7,12 @@ import { createAutoAlert } from '../../src/alerts/auto-alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { openStores } from '../../src/data-folder/open-folder.ts'
 import { createDomain, findDomain } from '../../src/domains/store.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { createOrg, createOwner } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
-import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 
 /** Size of an installation. */
 export interface Size {
@@ -47,8 +47,7 @@ export const SIGNALS = [
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
 /**
- * Returns an alert. Most of ten alerts validate events, and three count them. One alert in a hundred is a journey. Few
- * alerts fire.
+ * Returns an alert. Of ten alerts, seven validate events and three count them. One alert in a hundred is a journey. Few alerts fire.
  */
 export function oneMinuteAlert(n: number, domainId: string): AlertInput {
   const shared = { name: `Alert ${n}`, domainId, period: '1m', channels } as const

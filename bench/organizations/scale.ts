@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3/linux-x64'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, type Measured, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
 import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
 import type { ScaleLoad } from './scale-load.ts'
 
@@ -45,7 +45,7 @@ interface Figures {
 /** Measures how the number of domains and alerts affects the time for evaluation, lists and a stop. */
 export async function benchScale(): Promise<Budget[]> {
   const lines = [
-    '| domains | one-minute alerts | evaluation late, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
+    '| domains | one-minute alerts | evaluation delay, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
   ]
   lines.push('|---|---|---|---|---|---|---|')
   let last: Figures | null = null
@@ -59,17 +59,17 @@ export async function benchScale(): Promise<Budget[]> {
     const cells = [size.domains, size.alerts, last.lateMs, last.listMs, last.load.pauseMs, last.stopMs, last.peakMb]
     lines.push(`| ${cells.map((cell) => Math.round(cell).toLocaleString('en-US')).join(' | ')} |`)
     console.log(
-      `  ${lines.at(-1)} batches ${last.load.taken} (${last.load.failed} not), p99 ${last.load.p99Ms.toFixed(0)} ms`,
+      `  ${lines.at(-1)} ${last.load.taken} batches accepted, ${last.load.failed} rejected, p99 ${last.load.p99Ms.toFixed(0)} ms`,
     )
   }
   console.log(`\n${lines.join('\n')}`)
   if (!last) return []
   return [
-    budget('2,000 domains, 10,000 one-minute alerts: evaluation late, ms', last.lateMs, 'at most', 5000),
-    budget('list of signals, slowest, ms', last.listMs, 'at most', 1000),
+    budget('2,000 domains, 10,000 one-minute alerts: evaluation delay, ms', last.lateMs, 'at most', 5000),
+    budget('slowest list of signals, ms', last.listMs, 'at most', 1000),
     budget('longest pause of the event loop, ms', last.load.pauseMs, 'at most', 100),
     budget('stop under load, ms', last.stopMs, 'at most', 3000),
-    budget('batches not taken', last.load.failed, 'is', 0),
+    budget('rejected batches', last.load.failed, 'is', 0),
   ]
 }
 
@@ -103,7 +103,7 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
     const stopAt = performance.now()
     await server.stop()
     const stopMs = performance.now() - stopAt
-    console.log(`  late ${late.map(Math.round)}, lists ${lists.map(Math.round)}`)
+    console.log(`  delays ${late.map(Math.round)}, lists ${lists.map(Math.round)}`)
     return { lateMs: Math.max(...late), listMs: Math.max(...lists), stopMs, load, peakMb }
   } finally {
     db.close()

@@ -1,7 +1,7 @@
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
+import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { sized } from '../tools/size.ts'
-import { spreadOf } from '../tools/spread.ts'
 
 const USERS = sized(20, 2)
 /** Number of attempts per account: the maximum allowed by the rate limit for one account. */
@@ -58,7 +58,7 @@ async function refusedAfterMs(url: string, email: string): Promise<number> {
     body,
   })
   await response.text()
-  if (response.status !== 401) throw new Error(`a wrong sign-in was answered with ${response.status}`)
+  if (response.status !== 401) throw new Error(`unexpected status of a failed sign-in: ${response.status}`)
   return performance.now() - startedAt
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROGRAM } from '../../test/run-program.ts'
 import type { Load } from './batch.ts'
-import { IS_TINY } from './size.ts'
+import { IS_TINY } from './bench-size.ts'
 
 /** A measured process. */
 export interface Measured {
@@ -37,7 +37,7 @@ export async function start(
   }
   const readyMs = performance.now() - started
   const url = /https?:\/\/\S+/.exec(text)?.[0]?.replace(/,$/, '')
-  if (!url) throw new Error(`${command.join(' ')} did not come up: ${text}`)
+  if (!url) throw new Error(`${command.join(' ')} did not start: ${text}`)
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
   const memoryMb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(stat('status'))?.[1]) / 1024
   return {

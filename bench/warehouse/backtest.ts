@@ -6,14 +6,14 @@ import { readAlertInput } from '../../src/alerts/alert-input.ts'
 import { alertFrom } from '../../src/alerts/alert-store.ts'
 import { type AlertBacktest, backtest } from '../../src/alerts/backtest.ts'
 import type { HistoryDeps } from '../../src/alerts/judge-history.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { openDatabase } from '../../src/store/database.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
-import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
+import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
-import { sized } from '../tools/size.ts'
-import { medianMs } from '../tools/spread.ts'
-import { badPurchases, fillMonth, MONTH_END, MONTH_EVENTS } from './month.ts'
+import { medianMs } from '../tools/percentiles.ts'
+import { badPurchases, fillMonth, MONTH_END, MONTH_EVENTS } from './generated-month.ts'
 
 const DAYS = sized(30, 1)
 const RUNS = sized(3, 1)
@@ -46,13 +46,13 @@ const RULES: Record<string, object> = {
   },
   anomaly: { alertType: 'volume_anomaly', volume: { vendor: 'Google Analytics 4', event: 'purchase' } },
   'anomaly of every signal': { alertType: 'volume_anomaly', volume: { vendor: '*' } },
-  'volume by 15 minutes': { alertType: 'volume_threshold', period: '15m', volume: { op: 'lte', count: 0 } },
+  'volume in 15-minute windows': { alertType: 'volume_threshold', period: '15m', volume: { op: 'lte', count: 0 } },
   'volume with a filter': {
     alertType: 'volume_threshold',
     volume: { op: 'lte', count: 0 },
     filters: [{ parameter: 'value', op: 'gt', values: ['500'] }],
   },
-  'change of volume': { alertType: 'tag_volume_change', volume: { direction: 'decrease', percent: 40 } },
+  'volume change': { alertType: 'tag_volume_change', volume: { direction: 'decrease', percent: 40 } },
   'validation of every event': {
     alertType: 'data_validation',
     conditions: any(
@@ -123,18 +123,13 @@ export async function benchBacktest(): Promise<Budget[]> {
     }
     const of = (name: string) => figures.get(name) ?? { ms: Number.POSITIVE_INFINITY, matched: 0 }
     return [
-      budget('30 days, 10 M events, by the hour: volume, ms', of('volume').ms, 'at most', 1000),
-      budget('the same: validation, ms', of('validation').ms, 'at most', 3000),
-      budget('the same: journey, ms', of('journey').ms, 'at most', 5000),
-      budget('the same: anomaly, at five sensitivities, ms', of('anomaly').ms, 'at most', 1000),
-      budget('windows without a purchase found', of('volume').matched, 'is', WITHOUT_PURCHASE * 24 * DAYS),
-      budget('purchases without an id found', of('validation').matched, 'is', badPurchases().events),
-      budget(
-        'sessions with a purchase that Meta was not told of found',
-        of('journey').matched,
-        'is',
-        badPurchases().ended,
-      ),
+      budget('30 days, 10 M events, hourly: volume, ms', of('volume').ms, 'at most', 1000),
+      budget('30 days, 10 M events, hourly: validation, ms', of('validation').ms, 'at most', 3000),
+      budget('30 days, 10 M events, hourly: journey, ms', of('journey').ms, 'at most', 5000),
+      budget('30 days, 10 M events, hourly: anomaly, at five sensitivities, ms', of('anomaly').ms, 'at most', 1000),
+      budget('windows found without a purchase', of('volume').matched, 'is', WITHOUT_PURCHASE * 24 * DAYS),
+      budget('purchases found without an ID', of('validation').matched, 'is', badPurchases().events),
+      budget('sessions found with a purchase not reported to Meta', of('journey').matched, 'is', badPurchases().ended),
     ]
   } finally {
     warehouse.close()

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { DAY_MS, type Instant } from '../../src/core/clock.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
 
 /** Options for generating past events. */
 export interface PastEvents {

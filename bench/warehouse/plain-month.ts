@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
-import { quoteText } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
 const SESSION_GAP_MS = 30 * MINUTE_MS
@@ -29,7 +29,7 @@ export async function openPlainMonth(source: string, path: string): Promise<Plai
     knows: (insight) => insight in QUESTIONS,
     async ask(insight, hours) {
       const question = QUESTIONS[insight]
-      if (!question) throw new Error(`${insight} is not known`)
+      if (!question) throw new Error(`unknown insight: ${insight}`)
       const from = systemClock.now() - hours * HOUR_MS
       for (const sql of question(`(FROM read_parquet(${quoteText(path)}) WHERE receivedAt >= ${from})`)) {
         await connection.runAndReadAll(sql)

@@ -33,10 +33,10 @@ describe('active rules', () => {
   })
 
   test.each<[string, (world: ReturnType<typeof setUp>, id: string) => void]>([
-    ['switched off', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false)],
+    ['disabled', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false)],
     ['deleted', ({ db, orgId }, id) => deleteAlert(db, { orgId, id }, () => {})],
     [
-      'changed to mean something else',
+      'changed so that it no longer matches',
       ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, { ...validationInput, vendors: ['other'] }),
     ],
   ])('exclude an alert that was %s', (_how, change) => {

@@ -1,6 +1,6 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
-import { resolveLabels } from '../conditions/label.ts'
-import type { Meter } from '../conditions/meter.ts'
+import type { Meter } from '../conditions/evaluation-time-limit.ts'
+import { resolveLabels } from '../conditions/label-conditions.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'

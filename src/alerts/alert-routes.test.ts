@@ -40,7 +40,7 @@ function setUp() {
       openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
       lateShareOf: () => null,
       deleted(alert, by) {
-        if (!db.inTransaction) throw new Error('issues are settled in the transaction that deletes their alert')
+        if (!db.inTransaction) throw new Error('issues must be updated in the transaction that deletes their alert')
         calls.deleted.push([alert.id, by])
       },
     }),
@@ -185,11 +185,11 @@ describe('an alert', () => {
       () => ({ channels: [{ type: 'webhook', target: 'int_gone' }] }),
       'channels[0].target: no such integration in',
     ],
-    ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
+    ['period', () => ({ period: '5w' }), 'period: must be a whole number'],
     ['an unknown field', () => ({ colour: 'red' }), 'colour: there is no such field'],
     ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert requires vendor'],
     [
-      'the shape of volume',
+      'the fields of volume',
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),
       'volume.count: must be at least 0',
     ],
@@ -242,8 +242,8 @@ describe("the start of an alert's evaluation", () => {
   })
 
   test.each([
-    ['its window under way', validationInput],
-    ['the next whole one', volumeInput],
+    ['its current window', validationInput],
+    ['the next whole window', volumeInput],
   ] as const)('is set when the alert is saved, with %s', async (_, input) => {
     const { call, cast, clock, cursors } = setUp()
     clock.advance(at)
@@ -251,22 +251,22 @@ describe("the start of an alert's evaluation", () => {
     expect(cursors()).toEqual({ [body.id]: begun(clock.now(), input.alertType) })
   })
 
-  const changes: [string, Partial<AlertInput>, 'anew' | 'goes on'][] = [
-    ['the same', {}, 'goes on'],
-    ['name', { name: 'Other' }, 'goes on'],
-    ['severity', { severity: 'high' }, 'goes on'],
-    ['channels', { channels: [{ type: 'email', target: 'a@example.com' }] }, 'goes on'],
-    ['run windows', { runWindows: { hours: [9, 17] } }, 'goes on'],
-    ['throttle', { throttle: { count: 1, per: 1, unit: 'hours' } }, 'goes on'],
-    ['impact', { impactValue: 5 }, 'goes on'],
-    ['switched off', { enabled: false }, 'goes on'],
-    ['period', { period: '2h' }, 'anew'],
-    ['time zone', { timezone: 'Asia/Kolkata' }, 'anew'],
-    ['vendors', { vendors: ['ga4'] }, 'anew'],
-    ['filters', { filters: [{ parameter: '$event', op: 'not_blank' }] }, 'anew'],
-    ['conditions', { conditions: { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] } }, 'anew'],
-    ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'anew'],
-    ['type', { ...volumeInput }, 'anew'],
+  const changes: [string, Partial<AlertInput>, 'reset' | 'unchanged'][] = [
+    ['nothing', {}, 'unchanged'],
+    ['name', { name: 'Other' }, 'unchanged'],
+    ['severity', { severity: 'high' }, 'unchanged'],
+    ['channels', { channels: [{ type: 'email', target: 'a@example.com' }] }, 'unchanged'],
+    ['run windows', { runWindows: { hours: [9, 17] } }, 'unchanged'],
+    ['throttle', { throttle: { count: 1, per: 1, unit: 'hours' } }, 'unchanged'],
+    ['impact', { impactValue: 5 }, 'unchanged'],
+    ['disabled', { enabled: false }, 'unchanged'],
+    ['period', { period: '2h' }, 'reset'],
+    ['time zone', { timezone: 'Asia/Kolkata' }, 'reset'],
+    ['vendors', { vendors: ['ga4'] }, 'reset'],
+    ['filters', { filters: [{ parameter: '$event', op: 'not_blank' }] }, 'reset'],
+    ['conditions', { conditions: { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] } }, 'reset'],
+    ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'reset'],
+    ['type', { ...volumeInput }, 'reset'],
   ]
   test.each(changes)('is reset to the current time or unchanged after a change: %s', async (_, values, expected) => {
     const { call, cast, clock, create, db } = setUp()
@@ -278,7 +278,7 @@ describe("the start of an alert's evaluation", () => {
     const base = values.alertType ? {} : validationInput
     const answer = await call('PUT', `/v1/alerts/${id}`, { as: cast.bob.key, body: { ...base, ...values } })
     expect(answer.status).toBe(200)
-    if (expected === 'goes on') expect(cursor()).toEqual(before)
+    if (expected === 'unchanged') expect(cursor()).toEqual(before)
     else expect(cursor().evaluatedThrough).toBe(clock.now())
   })
 
@@ -399,9 +399,9 @@ describe('bulk creation of alerts', () => {
 
   test.each<[string, unknown]>([
     ['nothing', {}],
-    ['no list', { alerts: {} }],
-    ['a bare list', []],
-    ['more than that', { alerts: [validationInput], more: 1 }],
+    ['an object instead of a list', { alerts: {} }],
+    ['a list instead of an object', []],
+    ['an unknown field', { alerts: [validationInput], more: 1 }],
   ])('returns 400 for an invalid body: %s', async (_, body) => {
     const { call, cast } = setUp()
     expect((await call('POST', '/v1/alerts/bulk', { as: cast.bob.key, body })).status).toBe(400)

@@ -27,7 +27,7 @@ import { ALERT_KINDS } from './types/index.ts'
 
 const tag = 'Alerts'
 const ListQuery = Closed({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the id' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the exact id' })),
   enabled: Type.Optional(Type.Boolean()),
   alertType: Type.Optional(SeveralOf(ALERT_KINDS)),
   domainId: Type.Optional(
@@ -41,7 +41,7 @@ const AlertList = Closed(
     alerts: Type.Array(AlertSchema),
     nextCursor: Nullable(Type.String()),
     openIssues: Type.Record(Type.String(), Int(), {
-      description: 'Number of open issues of each listed alert, by alert id',
+      description: 'Number of open issues for each listed alert, keyed by alert id',
       examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
     }),
   },
@@ -55,7 +55,7 @@ const AlertBulkResultSchema = Closed(
   {
     created: Int(),
     failed: Int(),
-    errors: Type.Array(Closed({ index: Int({ description: 'Index in `alerts`' }), error: Type.String() })),
+    errors: Type.Array(Closed({ index: Int({ description: 'Index of the alert in `alerts`' }), error: Type.String() })),
   },
   {
     $id: 'AlertBulkResult',
@@ -245,7 +245,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts',
       access: 'edit',
       tag,
-      summary: 'Create an alert; it evaluates events received from now on',
+      summary: 'Create an alert that evaluates events received from now on',
       refusals: ['conflict'],
       tool: true,
       dryRunShows: BACKTEST,
@@ -261,8 +261,8 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}',
       access: 'edit',
       tag,
-      summary: 'Replace an alert; omitted fields get their defaults',
-      description: 'A changed scope, rule, period or time zone applies to events received from now on.',
+      summary: 'Replace an alert; omitted fields are reset to their defaults',
+      description: 'Changes to the scope, rule, period or time zone apply only to events received from now on.',
       tool: true,
       dryRunShows: BACKTEST,
       params: ById,
@@ -278,7 +278,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}',
       access: 'edit',
       tag,
-      summary: 'Delete an alert; its unresolved issues are resolved and kept',
+      summary: 'Delete an alert; its unresolved issues are resolved but not deleted',
       tool: true,
       params: ById,
       answer: OkSchema,
@@ -293,7 +293,7 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/{id}/enabled',
       access: 'edit',
       tag,
-      summary: 'Enable or disable an alert; once enabled, it evaluates events received from then on',
+      summary: 'Enable or disable an alert; an enabled alert evaluates events received from then on',
       tool: true,
       params: ById,
       body: AlertEnabledInputSchema,
@@ -307,8 +307,9 @@ function writingRoutes(box: SecretBox, actions: ReturnType<typeof alertActions>)
       path: '/v1/alerts/bulk',
       access: 'edit',
       tag,
-      summary: 'Create many alerts',
-      description: 'Each alert is created separately: a rejected one is listed in `errors`, the others are created.',
+      summary: 'Create several alerts',
+      description:
+        'Alerts are created independently: those that are rejected are listed in `errors`, and all others are created.',
       body: AlertBulkInputSchema,
       answer: AlertBulkResultSchema,
       asynchronous: true,

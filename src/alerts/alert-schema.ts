@@ -27,7 +27,7 @@ const examples = alertTypes.map(({ example }) => example)
 
 export const AlertInputSchema = Closed(inputFields, {
   $id: 'AlertInput',
-  description: 'Input for an alert; `docs/use/alerts.md` describes the rule language, with ten examples',
+  description: 'Configuration of an alert; `/docs/use/alerts` describes the rule language and has ten examples',
   examples,
 })
 
@@ -37,17 +37,20 @@ export const AlertSchema = Closed(
     channels: Type.Array(ChannelSchema, {
       maxItems: 10,
       description:
-        'Targets are masked for viewers and read-only keys. A masked target in a PUT keeps the stored target',
+        'Targets are masked for viewers and read-only keys. Sending a masked target in a PUT keeps the stored target',
       examples: [[{ type: 'email', target: 'owners' }]],
     }),
     id: Type.String({ description: 'Id of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
-    orgId: Type.String({ description: 'Id of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
+    orgId: Type.String({
+      description: 'Id of the organization that the alert belongs to',
+      examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'],
+    }),
     lateShare: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1,
         description:
-          'Only for a rule that is too expensive to evaluate on arrival: its share of the cost of all rules. Events that it applies to are evaluated by a separate process and appear some seconds later',
+          'Share of the total cost of all rules. Present only if the rule is too expensive to evaluate on arrival: a separate process then evaluates its events, which appear some seconds later',
         examples: [0.93],
       }),
     ),

@@ -39,7 +39,7 @@ test('an evaluation advances the cursor only from the position where it started'
 
 test.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
   [
-    'evaluated by another',
+    'evaluated elsewhere',
     ({ db, key, cursor, clock }) => {
       advanceAlert(db, key.id, cursor(), { evaluatedThrough: clock.now() + 1, windowStartAt: clock.now() })
     },
@@ -51,13 +51,13 @@ test.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
     },
   ],
   [
-    'switched off',
+    'disabled',
     ({ db, key, clock }) => {
       setEnabled(db, clock, key, false)
     },
   ],
   [
-    'switched off and on',
+    'disabled and enabled',
     ({ db, key, clock }) => {
       setEnabled(db, clock, key, false)
       setEnabled(db, clock, key, true)

@@ -6,8 +6,8 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type BatchRecord, linesOf } from '../ingest/segment-file.ts'
+import { DuckdbWarehouse } from '../warehouse/duckdb/duckdb-warehouse.ts'
 import { Manifest } from '../warehouse/duckdb/manifest.ts'
-import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
 import { measure, type WatchedDomain } from './types/alert-type.ts'
@@ -25,7 +25,7 @@ export const validationInput: AlertInput = {
 }
 
 export const volumeInput: AlertInput = {
-  name: 'Purchases arrive',
+  name: 'Purchase volume',
   alertType: 'volume_threshold',
   volume: { op: 'gte', count: 3 },
   period: '1h',

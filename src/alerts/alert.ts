@@ -14,12 +14,12 @@ export const ChannelSchema = Closed(
   {
     type: OneOf(CHANNEL_TYPES, {
       description:
-        '`email`: e-mail, `team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira, `webhook`: signed JSON by POST',
+        '`email`: e-mail, `team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira, `webhook`: signed JSON sent by POST',
       examples: ['email', 'webhook'],
     }),
     target: Text(1, 2000, {
       description:
-        "`email`: comma-separated e-mail addresses, or `owners` for the organization's owners. `team_chat`: the id of a Slack integration, or the URL of an incoming webhook. `office_chat`: the id of a Teams integration, or the URL of a workflow. `issue_tracker`: the id of a Jira integration, optionally followed by a colon and another project key (`int_…:OPS`). `webhook`: the id of a webhook integration, or an https URL. URLs are stored encrypted",
+        "`email`: comma-separated e-mail addresses, or `owners` for the organization's owners. `team_chat`: the id of a Slack integration, or the URL of an incoming webhook. `office_chat`: the id of a Teams integration, or the URL of a workflow. `issue_tracker`: the id of a Jira integration, optionally followed by a colon and the key of another project (`int_…:OPS`). `webhook`: the id of a webhook integration, or an https URL. URLs are stored encrypted",
       examples: ['ann@example.com, ben@example.com', 'owners', 'https://hooks.example.com/tags'],
     }),
   },
@@ -38,7 +38,7 @@ const RunWindowsSchema = Closed(
         minItems: 2,
         maxItems: 2,
         description:
-          'First hour, and the hour at which the range ends; may wrap midnight. Equal values mean the whole day',
+          'First hour, and the hour at which the range ends; can span midnight. Equal values mean the whole day',
         examples: [[8, 20]],
       }),
     ),
@@ -52,7 +52,7 @@ const RunWindowsSchema = Closed(
   },
   {
     description:
-      'When the alert may open issues and send notifications; always when omitted. Violations at other times are still counted',
+      'Times at which the alert opens issues and sends notifications; always if omitted. Violations at other times are still counted',
     examples: [{ hours: [8, 20], days: [1, 2, 3, 4, 5] }],
   },
 )
@@ -65,7 +65,7 @@ const ThrottleSchema = Closed(
   },
   {
     description:
-      'Maximum number of messages in a time span, regardless of the number of channels. Further messages wait, or are counted in the next one',
+      'Maximum number of messages in a time span, regardless of the number of channels. Excess messages are delayed or counted in the next one',
     examples: [{ count: 1, per: 4, unit: 'hours' }],
   },
 )
@@ -75,14 +75,14 @@ const DOMAIN_ID = 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta'
 const channels = Type.Array(ChannelSchema, {
   minItems: 1,
   maxItems: 10,
-  description: 'Where notifications are sent',
+  description: 'Channels that receive notifications',
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 
 /** The request fields common to all alert types. `AlertInputSchema` adds the type-specific fields. */
 export const sharedFields = {
   name: Text(1, 200, {
-    description: 'Title of every message about the alert; say what is wrong',
+    description: 'Name of the alert and title of its messages; should say what is wrong',
     examples: ['Purchase without transaction id'],
   }),
   domainId: Type.Optional(Type.String({ description: 'Domain that the alert watches', examples: [DOMAIN_ID] })),
@@ -90,7 +90,7 @@ export const sharedFields = {
     Type.Array(Type.String({ description: 'Id of a domain', examples: [DOMAIN_ID] }), {
       maxItems: 100,
       description:
-        'Domains that the alert watches, in addition to `domainId`. Without both: all domains of the organization',
+        'Domains that the alert watches in addition to `domainId`. If neither is given: all domains of the organization',
       examples: [[DOMAIN_ID]],
     }),
   ),
@@ -98,7 +98,7 @@ export const sharedFields = {
   severity: Type.Optional(
     OneOf(SEVERITIES, {
       default: 'low',
-      description: 'Severity of its issues; issues are sorted by it',
+      description: 'Severity of its issues, by which they are sorted',
       examples: ['high'],
     }),
   ),
@@ -106,12 +106,12 @@ export const sharedFields = {
     Type.Array(
       Type.String({
         maxLength: 200,
-        description: 'Name of a vendor, as listed in `docs/api/vendors.md`',
+        description: 'Vendor name, as listed in `/docs/api/vendors`',
         examples: ['Meta Pixel'],
       }),
       {
         maxItems: 100,
-        description: 'Only events of these vendors are evaluated. Empty: events of all vendors',
+        description: 'Vendors whose events are evaluated. Empty: all vendors',
         examples: [['Google Analytics 4', 'Meta Pixel']],
       },
     ),
@@ -128,7 +128,7 @@ export const sharedFields = {
     Type.Array(ConditionGroupSchema, {
       maxItems: 20,
       description:
-        'Further groups of conditions: an event breaks the rule when it matches `conditions` and every group',
+        'Additional groups of conditions. An event breaks the rule if it matches `conditions` and every group',
       examples: [[{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }]],
     }),
   ),
@@ -136,14 +136,14 @@ export const sharedFields = {
     minLength: 1,
     maxLength: 20,
     description:
-      'Length of the evaluated windows: a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily, weekly. Counts are evaluated when a window has ended; a violation is reported within seconds',
+      'Length of the evaluated windows: a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily or weekly. Counts are evaluated when a window ends; violations are reported within seconds',
     examples: ['1h', 'daily'],
   }),
   timezone: Type.Optional(
     Type.String({
       maxLength: 50,
       default: 'UTC',
-      description: 'Time zone of `runWindows`, and of the start of days and weeks: an IANA name or an offset',
+      description: 'Time zone for `runWindows` and for the start of days and weeks: an IANA name or a UTC offset',
       examples: ['Europe/Berlin'],
     }),
   ),
@@ -161,7 +161,7 @@ export const sharedFields = {
   enabled: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'When false, the alert is not evaluated and sends nothing',
+      description: 'If false, the alert is not evaluated and sends no notifications',
       examples: [true],
     }),
   ),

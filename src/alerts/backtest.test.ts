@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { Gap } from '../signals/gap.ts'
@@ -10,6 +10,7 @@ import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { readAlertInput } from './alert-input.ts'
 import { alertFrom } from './alert-store.ts'
+import { wholeWindows } from './alert-windows.ts'
 import { type AlertBacktest, backtest, backtestSeries } from './backtest.ts'
 import { causesNotification, type Finding, type Window } from './finding.ts'
 import { judgeOf } from './judge.fixture.ts'
@@ -18,7 +19,6 @@ import { parsePeriod } from './period.ts'
 import { preview } from './preview.ts'
 import { measure } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
-import { wholeWindows } from './windows.ts'
 
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
 const PERIODS = ['15m', '1h', '6h', '1d'] as const

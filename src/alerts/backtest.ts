@@ -4,13 +4,13 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import { type ChartPoint, pointFields, roundPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
+import { wholeWindows } from './alert-windows.ts'
 import { causesNotification, type Finding, type Window } from './finding.ts'
 import { chartHistory, type HistoryDeps, judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
 import { describeByType, kindsWith } from './types/type-descriptions.ts'
-import { wholeWindows } from './windows.ts'
 
 /** Maximum number of rows in a series. If there are more, the newest are returned. */
 const MAX_POINTS = 1000
@@ -25,11 +25,14 @@ export const AlertBacktestInputSchema = Closed(
       Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
         minItems: 1,
         maxItems: 13,
-        description: `Only for ${kindsWith(({ series }) => series !== undefined)}: further sensitivities to try`,
+        description: `Additional sensitivities to try. Only for ${kindsWith(({ series }) => series !== undefined)}`,
       }),
     ),
     series: Type.Optional(
-      Type.Boolean({ default: false, description: 'True: also return the evaluated series with its expected values' }),
+      Type.Boolean({
+        default: false,
+        description: 'If true, the evaluated series is also returned, with its expected values',
+      }),
     ),
   },
   {
@@ -53,10 +56,12 @@ export const AlertBacktestSchema = Closed(
       Closed({
         start: InstantSchema,
         matchCount: Int({ description: describeByType(({ unit }) => unit.meaning) }),
-        wouldFire: Type.Boolean({ description: 'Whether a notification would have been sent, given `runWindows`' }),
+        wouldFire: Type.Boolean({
+          description: 'Whether a notification would have been sent, taking `runWindows` into account',
+        }),
       }),
     ),
-    exact: Type.Boolean({ description: 'False when only part of the events was evaluated' }),
+    exact: Type.Boolean({ description: 'False if only some of the events were evaluated' }),
     from: Type.Number({ ...InstantSchema, description: 'Start of the first evaluated window' }),
     alternatives: Type.Optional(
       Type.Array(
@@ -71,7 +76,7 @@ export const AlertBacktestSchema = Closed(
       Nullable(
         Type.Array(Closed(pointFields), {
           maxItems: MAX_POINTS,
-          description: 'If requested: the evaluated rows, oldest first. Null unless the alert monitors a single series',
+          description: 'The evaluated rows, oldest first, if requested. Null unless the alert monitors a single series',
         }),
       ),
     ),

@@ -19,7 +19,7 @@ describe('a stored channel target', () => {
       'http://a:secret@x.example:8080/?sig=secret#secret',
       'http://x.example:8080',
     ],
-    ['a URL in capitals', 'HTTPS://X.example/secret', 'https://x.example'],
+    ['a URL with capital letters', 'HTTPS://X.example/secret', 'https://x.example'],
   ])('that is %s is sealed, and shows only its origin', (_what, target, origin) => {
     const stored = sealTarget(box, target)
     expect(stored).toStartWith(`sealed:${origin}/`)
@@ -104,9 +104,9 @@ describe('the channels in a request', () => {
   })
 
   test.each<[string, Channel]>([
-    ['of nobody', hook('https://hooks.slack.com/***AAAAAAAA')],
-    ['of another type', { ...maskChannel(sealedHook(SLACK)), type: 'team_chat' }],
-    ['that two addresses have, in another place', { type: 'email', target: 'a***@e***.com' }],
+    ['that matches no stored target', hook('https://hooks.slack.com/***AAAAAAAA')],
+    ['with another channel type', { ...maskChannel(sealedHook(SLACK)), type: 'team_chat' }],
+    ['that matches two stored targets at other positions', { type: 'email', target: 'a***@e***.com' }],
   ])('are rejected when they contain a masked target %s', (_what, channel) => {
     expect(() => accept([hook('int_01ke'), channel], stored)).toThrow(/^channels\[1\]\.target: is masked/)
   })

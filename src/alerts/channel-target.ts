@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'
@@ -32,7 +32,7 @@ export function unsealTarget(box: SecretBox, stored: string): string {
   try {
     return box.open(Buffer.from(new URL(unsealedPart(stored)).pathname.slice(1), 'base64url'))
   } catch {
-    throw new AppError('invalid', 'the stored URL can not be decrypted with the current master key; enter it again')
+    throw new AppError('invalid', 'the stored URL cannot be decrypted with the current master key; enter it again')
   }
 }
 

@@ -1,6 +1,6 @@
 import { conditionsOf } from '../conditions/condition.ts'
-import { compileMask } from '../conditions/mask.ts'
-import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy.ts'
+import { compileMask } from '../conditions/mask-personal.ts'
+import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'

@@ -23,11 +23,11 @@ const hour = { from: NOON, to: NOON + HOUR_MS, complete: true }
 
 describe('the reliability of a one-hour window', () => {
   test.each<[string, AlertInput, [number, number][], boolean]>([
-    ['with a threshold, whole', volumeInput, [], false],
-    ['with a threshold, of which 5 % are hidden', volumeInput, [[10, 13]], true],
-    ['with a threshold, of which less are', volumeInput, [[10, 12.9]], false],
+    ['with a threshold and no gaps', volumeInput, [], false],
+    ['with a threshold and a gap of 5 %', volumeInput, [[10, 13]], true],
+    ['with a threshold and a gap below 5 %', volumeInput, [[10, 12.9]], false],
     [
-      'with a threshold, of which 5 % are in pieces',
+      'with a threshold and several gaps of 5 % in total',
       volumeInput,
       [
         [-5, 1],
@@ -36,9 +36,9 @@ describe('the reliability of a one-hour window', () => {
       ],
       true,
     ],
-    ['with a threshold, when only the previous window has a gap', volumeInput, [[-30, 0]], false],
-    ['that is held against one which is not', change, [[-30, -20]], true],
-    ['that is held against one before which there is a gap', change, [[-90, -60]], false],
+    ['with a threshold and a gap in only the previous window', volumeInput, [[-30, 0]], false],
+    ['that is compared with an unreliable window', change, [[-30, -20]], true],
+    ['that is compared with a window after a gap', change, [[-90, -60]], false],
     ['of single events', validationInput, [[0, 60]], false],
   ])('is correct for a window %s', (_, input, gaps, expected) => {
     const alert = alertOf(input)
@@ -51,9 +51,9 @@ describe('the reliability of rows', () => {
   const day = { from: NOON, to: NOON + 24 * HOUR_MS, complete: true }
 
   test.each<[string, { stepMs: number } | undefined, typeof hour, [number, number][], boolean]>([
-    ['of an hour, which is one', hourly, hour, [[59, 60]], true],
+    ['in an hour with one row', hourly, hour, [[59, 60]], true],
     [
-      'of an hour, and a gap next to it',
+      'in an hour next to a gap',
       hourly,
       hour,
       [
@@ -62,10 +62,10 @@ describe('the reliability of rows', () => {
       ],
       false,
     ],
-    ['of a quarter of an hour, one of four', { stepMs: 15 * MINUTE_MS }, hour, [[59, 60]], true],
-    ['of a day, one of 24', hourly, day, [[10, 20]], false],
+    ['of 15 minutes, with one of four affected', { stepMs: 15 * MINUTE_MS }, hour, [[59, 60]], true],
+    ['in a day, with one of 24 affected', hourly, day, [[10, 20]], false],
     [
-      'of a day, one of 24, touched twice',
+      'in a day, with one of 24 affected by two gaps',
       hourly,
       day,
       [
@@ -74,9 +74,9 @@ describe('the reliability of rows', () => {
       ],
       false,
     ],
-    ['of a day, two of 24', hourly, day, [[55, 65]], true],
+    ['in a day, with two of 24 affected', hourly, day, [[55, 65]], true],
     [
-      'of a day, two of 24, far apart',
+      'in a day, with two of 24 affected, far apart',
       hourly,
       day,
       [
@@ -85,7 +85,7 @@ describe('the reliability of rows', () => {
       ],
       true,
     ],
-    ['of nothing', undefined, hour, [[0, 60]], false],
+    ['without a scope', undefined, hour, [[0, 60]], false],
   ])('is correct for rows %s', (_, scope, window, gaps, expected) => {
     expect(areRowsUnreliable(scope, window, gapsFrom(...gaps))).toBe(expected)
   })

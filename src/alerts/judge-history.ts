@@ -1,5 +1,5 @@
-import { resolveLabels } from '../conditions/label.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { resolveLabels } from '../conditions/label-conditions.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { type MembersOf, noMembers } from '../labels/label.ts'
 import { ALL_SIGNALS } from '../signals/series.ts'
@@ -9,13 +9,13 @@ import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type Alert, domainsOf } from './alert.ts'
+import { spanOf } from './alert-windows.ts'
 import type { Finding, Window } from './finding.ts'
 import { type GapsOf, isWindowUnreliable } from './gap-coverage.ts'
 import { isInRunWindow } from './run-window.ts'
 import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
 import { scopeTests } from './types/event-scope.ts'
 import { alertTypeOf } from './types/index.ts'
-import { spanOf } from './windows.ts'
 
 /**
  * Maximum number of events in scope that are read in full. Above it, events are sampled, so that the response takes
@@ -176,7 +176,7 @@ async function measureEachWindow(
 }
 
 const missingWindow = (): never => {
-  throw new Error('there are rows of more windows than were requested')
+  throw new Error('the query returned rows for a window that was not requested')
 }
 
 /**

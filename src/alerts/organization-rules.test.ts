@@ -34,7 +34,7 @@ describe('judging an event', () => {
     blankValue('meta', { vendors: ['meta'] }),
     blankValue('purchases', { filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }] }),
     blankValue('views', { filters: [{ parameter: '$event', op: 'equals', values: ['view'] }] }),
-    blankValue('switched off', { enabled: false }),
+    blankValue('disabled', { enabled: false }),
     blankValue('other organization', {}, 'org_b'),
     alertOf(volumeInput, 'volume'),
   ]
@@ -42,19 +42,23 @@ describe('judging an event', () => {
 
   test.each<[string, Parameters<typeof eventOf>[0], string[]]>([
     ['a purchase in the shop', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
-    ['the same again', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
-    ['one of a vendor that no rule names', { vendor: 'own' }, ['everywhere', 'shop', 'both', 'purchases']],
-    ['one of a vendor like an inherited name', { vendor: 'constructor' }, ['everywhere', 'shop', 'both', 'purchases']],
+    ['the same purchase again', {}, ['both', 'everywhere', 'ga4', 'purchases', 'shop']],
+    ['an event of a vendor that no rule names', { vendor: 'own' }, ['everywhere', 'shop', 'both', 'purchases']],
+    [
+      'an event of a vendor named like an inherited property',
+      { vendor: 'constructor' },
+      ['everywhere', 'shop', 'both', 'purchases'],
+    ],
     ['a view', { event: 'view' }, ['everywhere', 'shop', 'both', 'ga4', 'views']],
     [
-      'one in the blog',
+      'an event in the blog',
       { domainId: 'dom_blog', vendor: 'meta' },
       ['everywhere', 'blog', 'both', 'ga4', 'meta', 'purchases'],
     ],
-    ['one in a domain that no rule names', { domainId: 'dom_new' }, ['everywhere', 'ga4', 'purchases']],
-    ['one with a value', { params: { value: '12' } }, []],
-    ['one of another organization', { orgId: 'org_b' }, ['other organization']],
-    ['one of an organization without rules', { orgId: 'org_c' }, []],
+    ['an event in a domain that no rule names', { domainId: 'dom_new' }, ['everywhere', 'ga4', 'purchases']],
+    ['an event with a value', { params: { value: '12' } }, []],
+    ['an event of another organization', { orgId: 'org_b' }, ['other organization']],
+    ['an event of an organization without rules', { orgId: 'org_c' }, []],
   ])('applies the rules in scope to %s', (_, values, expected) => {
     expect(judge(eventOf(values))).toEqual(expected.toSorted())
   })

@@ -1,4 +1,4 @@
-import { type Meter, UNLIMITED } from '../conditions/meter.ts'
+import { type Meter, UNLIMITED } from '../conditions/evaluation-time-limit.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { RuleSet } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'

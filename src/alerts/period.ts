@@ -32,7 +32,7 @@ export function parsePeriod(text: string): Period {
   if (!(lengthMs <= LONGEST_MS)) {
     throw new AppError(
       'invalid',
-      'period: Expected a whole number followed by m, h, d or w, from 1m to 4w; or hourly, daily or weekly',
+      'period: must be a whole number followed by m, h, d or w, from 1m to 4w, or one of hourly, daily and weekly',
     )
   }
   return { count, unit: unit as Unit, lengthMs }
@@ -53,7 +53,7 @@ export function checkTimezone(timezone: string): void {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new AppError('invalid', `timezone: ${timezone} is not a known time zone; use one such as Europe/Berlin`)
+    throw new AppError('invalid', `timezone: ${timezone} is not a known time zone; use a name such as Europe/Berlin`)
   }
   if (timezones.size < MAX_TIMEZONES) timezones.add(timezone)
 }

@@ -1,6 +1,6 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -50,7 +50,7 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
       path: '/v1/alerts/preview',
       access: 'read',
       tag,
-      summary: 'Preview a rule on the last hours without saving it',
+      summary: 'Preview a rule on recent events without saving it',
       refusals: ['unavailable'],
       tool: true,
       question: true,
@@ -66,9 +66,9 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
       path: '/v1/alerts/backtest',
       access: 'read',
       tag,
-      summary: 'Backtest a rule on the last days without saving it',
+      summary: 'Backtest a rule on recent history without saving it',
       description:
-        "Evaluates the rule's windows that have ended, as the scheduler does. Counts by minute are retained longer than " +
+        "Evaluates the rule's completed windows in the same way as the scheduler. Per-minute counts are retained longer than " +
         'events, so a rule on single events covers only the events that are still stored.',
       refusals: ['unavailable'],
       tool: true,

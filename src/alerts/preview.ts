@@ -1,10 +1,11 @@
-import { resolveLabels } from '../conditions/label.ts'
+import { resolveLabels } from '../conditions/label-conditions.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { noMembers } from '../labels/label.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
+import { lastWindow, wholeWindows } from './alert-windows.ts'
 import type { EventPosition } from './find-events.ts'
 import type { Finding, Window } from './finding.ts'
 import { samplesQuery, withSamples } from './finding-samples.ts'
@@ -12,7 +13,6 @@ import { eventsInScope, type HistoryDeps, judgeHistory } from './judge-history.t
 import { parsePeriod } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 import { describeByType } from './types/type-descriptions.ts'
-import { lastWindow, wholeWindows } from './windows.ts'
 
 /** Maximum number of samples in the response. */
 const MAX_SAMPLES = 20
@@ -27,13 +27,13 @@ export const AlertPreviewInputSchema = Closed(
 
 export const AlertPreviewSchema = Closed(
   {
-    scanned: Int({ description: "Number of events of the rule's domains, vendors and event, weighted for sampling" }),
+    scanned: Int({ description: "Number of events with the rule's domains, vendors and event, weighted for sampling" }),
     matched: Int({ description: describeByType(({ unit }) => unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,
       description:
-        'Newest first, with personal data masked: violating events, or for volume types the windows that would have fired',
+        'Violating events or, for volume types, the windows that would have fired; newest first, with personal data masked',
     }),
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { OutOfTime } from '../conditions/meter.ts'
+import { OutOfTime } from '../conditions/evaluation-time-limit.ts'
 import { TimeSlices } from './time-slices.ts'
 
 /** Time slices with a manual stopwatch. */

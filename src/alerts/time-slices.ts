@@ -1,4 +1,4 @@
-import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/meter.ts'
+import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/evaluation-time-limit.ts'
 
 /**
  * Time limit for one batch while no other organization sends; exceeded at most by a factor of 2. The server answers no

@@ -38,7 +38,7 @@ function schemaOf(types: readonly Configured[]): TSchema {
     return `${needed.join(' and ')} for \`${kind}\``
   })
   return Type.Union(schemas, {
-    description: `${first?.about ?? 'By type'}: ${shapes.join(', ')}. Not allowed for other types`,
+    description: `${first?.about ?? 'Depends on the type'}: ${shapes.join(', ')}. Not allowed for other types`,
     examples: schemas.flatMap(({ examples = [] }) => examples),
   })
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../base.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import { privacyFrom } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'

@@ -1,9 +1,9 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { RunFinding } from '../issues/run-findings.ts'
 import type { AuditPage, AuditSummary } from './audit.ts'
-import { isFailed } from './expected-page.ts'
 import type { PageFault } from './judge-page.ts'
+import { isFailed } from './page-expectations.ts'
 
 /** Accumulates the summary and findings of an audit as its pages are visited. */
 export class AuditTally {

@@ -33,14 +33,14 @@ const settings = {
   domainId: Nullable(Type.String({ maxLength: 100, description: 'The audited domain' })),
   startUrls: Type.Array(address('A start page'), {
     maxItems: 50,
-    description: 'Start pages. Only pages of these hosts and ports are visited',
+    description: 'Start pages. Only pages on these hosts and ports are visited',
     examples: [['https://shop.example/']],
   }),
-  sitemap: Nullable(address('Address of a sitemap, a sitemap index or a list of addresses, instead of start pages')),
+  sitemap: Nullable(address('URL of a sitemap, a sitemap index or a list of URLs, instead of start pages')),
   maxPages: Int({ minimum: 1, maximum: 2000, default: 50, description: 'Maximum number of pages' }),
   maxDepth: Int({ minimum: 0, maximum: 10, default: 3, description: 'Maximum number of links from a start page' }),
-  include: patterns('Visit only pages whose address matches one of these; start pages are always visited'),
-  exclude: patterns('Skip pages whose address matches one of these'),
+  include: patterns('Visit only pages whose URL matches one of these patterns; start pages are always visited'),
+  exclude: patterns('Skip pages whose URL matches one of these patterns'),
   respectRobots: Type.Boolean({ default: true, description: 'Whether robots.txt is obeyed' }),
   delayMs: Int({
     minimum: 0,
@@ -52,15 +52,15 @@ const settings = {
     minimum: 0,
     maximum: 10_000,
     default: 1000,
-    description: 'Milliseconds of silence after which a page is done',
+    description: 'Milliseconds of silence after which a page is complete',
   }),
   expect: Type.Array(ExpectedPageSchema, {
     maxItems: 100,
-    description: 'Events that each page must send',
+    description: 'Events that each page must or must not send',
     examples: [[{ vendor: 'Google Analytics 4', event: 'page_view' }]],
   }),
   consent: consentSchema(['none', 'accept', 'deny', 'compare'], {
-    description: 'How consent banners are answered; `compare`: load each page without and with consent',
+    description: 'How to answer consent banners; `compare`: load each page without and with consent',
     examples: [{ mode: 'compare' }],
   }),
   device: DeviceSchema,
@@ -108,26 +108,26 @@ const PAGE = {
 
 const PageSchema = Closed(
   {
-    url: Type.String({ description: 'Final address, without parameters that do not change the page' }),
-    status: Nullable(Int({ description: 'Null: no answer' })),
-    depth: Int({ description: 'Links from a start page' }),
+    url: Type.String({ description: 'Final URL, without parameters that do not change the page' }),
+    status: Nullable(Int({ description: 'Null: no response' })),
+    depth: Int({ description: 'Number of links from a start page' }),
     title: Type.String(),
     loadMs: Int(),
     bytes: Int(),
     requests: Int(),
-    error: Nullable(Type.String({ description: 'Why it could not be loaded; null: it was loaded' })),
+    error: Nullable(Type.String({ description: 'Reason why the page could not be loaded; null: it was loaded' })),
     tags: Type.Array(
       Closed({ vendor: Type.String(), event: Type.String(), account: Nullable(Type.String()), count: Int() }),
       { description: 'Events that fired; with `compare`: after consent' },
     ),
-    missing: Type.Array(VendorEventSchema, { description: 'Expected events that did not fire as they should' }),
+    missing: Type.Array(VendorEventSchema, { description: 'Expected events that did not fire, or not as specified' }),
     duplicates: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
       description: 'Events sent more than once with the same data',
     }),
     beforeConsent: Type.Array(Closed({ vendor: Type.String(), event: Type.String() }), {
       description: 'With `compare`: events that fired without consent',
     }),
-    errors: Type.Array(Type.String(), { description: 'Errors of its scripts and its console' }),
+    errors: Type.Array(Type.String(), { description: "Errors from the page's scripts and console" }),
   },
   { $id: 'AuditPage', examples: [PAGE] },
 )
@@ -170,7 +170,7 @@ const auditFields = {
   finishedAt: Nullable(InstantSchema),
   durationMs: Nullable(Int()),
   region: Type.String(),
-  error: Nullable(Type.String({ description: 'Why it ended early; pages visited until then are kept' })),
+  error: Nullable(Type.String({ description: 'Reason why the audit ended early; pages visited until then are kept' })),
   summary: SummarySchema,
 }
 
@@ -190,7 +190,7 @@ export type Audit = Static<typeof AuditSchema>
 export const AuditDetailSchema = Closed(
   {
     ...auditFields,
-    pages: Type.Array(PageSchema, { description: 'The first 200' }),
+    pages: Type.Array(PageSchema, { description: 'The first 200 pages' }),
     differences: Nullable(DifferencesSchema),
   },
   { $id: 'AuditDetail', examples: [{ ...EXAMPLE, pages: [PAGE], differences: null }] },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AuditPage } from './audit.ts'
-import { type Crawled, differencesBetween } from './audits.ts'
+import { type Crawled, differencesBetween } from './audit-runs.ts'
 import { loaded } from './page.fixture.ts'
 
 const page = (path: string, events: readonly string[], fields: Partial<AuditPage> = {}): AuditPage => ({
@@ -22,7 +22,12 @@ test.each<[string, Crawled, Crawled, string[]]>([
   ['a page', crawled(full), crawled([page('/', ['a', 'b']), page('/y', [])]), ['page_new /y', 'page_gone /x']],
   ['a page that the other crawl may not have reached', crawled(full, false), crawled([page('/y', [])], false), []],
   ['a status', crawled(full), crawled([page('/', [], { status: 500 }), page('/x', ['a'])]), ['status /']],
-  ['no answer', crawled(full), crawled([page('/', [], { status: null, error: 'x' }), page('/x', ['a'])]), ['status /']],
+  [
+    'no response',
+    crawled(full),
+    crawled([page('/', [], { status: null, error: 'x' }), page('/x', ['a'])]),
+    ['status /'],
+  ],
 ])('two crawls that differ in %s have the expected differences', (_what, before, after, expected) => {
   expect(changes(before, after)).toEqual(expected)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import type { ExpectedPage } from './audit.ts'
 import { AuditTally } from './audit-summary.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
@@ -19,18 +19,23 @@ const BUY: ExpectedPage = { vendor: 'Shop', event: 'buy' }
 const BUY_WITH_ID: ExpectedPage = { ...BUY, data: [{ parameter: 'id', op: 'not_blank' }] }
 
 test.each<[string, ExpectedPage[], SeenPage, string[]]>([
-  ['what fired', [BUY], page('/', [event('buy')]), []],
-  ['what did not fire', [BUY], page('/', [event('view')]), ['missing']],
-  ['what did not fire often enough', [{ ...BUY, min: 2 }], page('/', [event('buy')]), ['missing']],
+  ['events that fired', [BUY], page('/', [event('buy')]), []],
+  ['events that did not fire', [BUY], page('/', [event('view')]), ['missing']],
+  ['events that did not fire often enough', [{ ...BUY, min: 2 }], page('/', [event('buy')]), ['missing']],
   ['wrong data', [BUY_WITH_ID], page('/', [event('buy')]), ['wrong_data']],
   ['right data', [BUY_WITH_ID], page('/', [event('buy', { id: '7' })]), []],
-  ['what must not fire', [{ ...BUY, max: 0 }], page('/', [event('buy')]), ['unexpected']],
-  ['too many', [{ ...BUY, max: 1 }], page('/', [event('buy', { id: '1' }), event('buy', { id: '2' })]), ['unexpected']],
-  ['the same twice', [], page('/', [event('buy', { id: '1' }), event('buy', { id: '1' })]), ['duplicate']],
+  ['events that must not fire', [{ ...BUY, max: 0 }], page('/', [event('buy')]), ['unexpected']],
+  [
+    'too many events',
+    [{ ...BUY, max: 1 }],
+    page('/', [event('buy', { id: '1' }), event('buy', { id: '2' })]),
+    ['unexpected'],
+  ],
+  ['a duplicate event', [], page('/', [event('buy', { id: '1' }), event('buy', { id: '1' })]), ['duplicate']],
   ['another path', [{ ...BUY, path: '^/thanks' }], page('/', []), []],
-  ['that path', [{ ...BUY, path: '^/thanks' }], page('/thanks/1', []), ['missing']],
+  ['the path of the page', [{ ...BUY, path: '^/thanks' }], page('/thanks/1', []), ['missing']],
   ['a page that failed', [BUY], page('/', [], { status: 404 }), []],
-  ['a page without an answer', [BUY], page('/', [], { status: null, error: 'x' }), []],
+  ['a page without a response', [BUY], page('/', [], { status: null, error: 'x' }), []],
 ])('a page has the expected findings: %s', (_what, expected, seen, kinds) => {
   expect(judged(expected, seen).faults.map(({ kind }) => String(kind))).toEqual(kinds)
 })

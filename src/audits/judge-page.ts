@@ -1,12 +1,12 @@
 import { joinWords } from '../conditions/condition-text.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from '../flows/duplicate-events.ts'
 import { conditionRequirement, deviationOf, eventName, expectedName, timesText } from '../flows/finding-text.ts'
 import type { CompiledExpectation, LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
-import { expectedOf } from './expected-page.ts'
+import { expectedOf } from './page-expectations.ts'
 
 /** A fault found on one page. The same fault on several pages becomes one finding. */
 export interface PageFault {

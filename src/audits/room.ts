@@ -4,7 +4,7 @@ import type { BrowserRoom } from '../browser/room.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { channelCheck } from '../integrations/targets.ts'
 import type { Enqueue } from '../issues/issue.ts'
-import { Audits } from './audits.ts'
+import { Audits } from './audit-runs.ts'
 import { auditRoutes } from './routes.ts'
 
 interface Needs {

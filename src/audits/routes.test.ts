@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import type { Channel } from '../alerts/alert.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
-import { createKey } from '../org/key-store.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
+import { createKey } from '../org/api-key-store.ts'
 import { auditRoutes } from './routes.ts'
 
 const CHANNELS: Channel[] = [

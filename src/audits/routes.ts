@@ -1,8 +1,8 @@
 import type { Channel } from '../alerts/alert.ts'
 import { acceptChannels, showChannels } from '../alerts/channel-target.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
@@ -14,8 +14,8 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Audit, AuditPage, Differences } from './audit.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
-import type { Audits } from './audits.ts'
-import { readAudit } from './input.ts'
+import { readAudit } from './audit-input.ts'
+import type { Audits } from './audit-runs.ts'
 import { cancelAudit, findAudit, listAudits, pagesAfter, queueAudit, type StoredAudit } from './store.ts'
 
 export interface AuditRouteDeps {
@@ -63,7 +63,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       path: '/v1/audits',
       access: 'read',
       tag,
-      summary: 'Audits, newest first',
+      summary: 'List audits, newest first',
       tool: true,
       query: ListQuery,
       answer: AuditListSchema,
@@ -81,7 +81,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       tag,
       summary: 'Queue an audit that crawls a site and reports which tags fire on each page',
       description:
-        'It starts as soon as a browser is free. The most recently created audit with a name decides whether and when the next ones ' +
+        'It starts as soon as a browser is available. The most recently created audit with a name determines whether and when the next ones ' +
         'with that name run automatically; one without `schedule` ends the series.',
       refusals: ['conflict', 'notFound', 'rateLimited'],
       tool: true,
@@ -122,7 +122,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       path: '/v1/audits/{id}/cancel',
       access: 'edit',
       tag,
-      summary: 'Cancel a queued or running audit; its pages so far are kept',
+      summary: 'Cancel a queued or running audit; pages visited so far are kept',
       refusals: ['conflict'],
       tool: true,
       params: ById,
@@ -139,7 +139,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       path: '/v1/audits/{id}/pages',
       access: 'read',
       tag,
-      summary: 'List pages of an audit, in the order of their visits',
+      summary: 'List the pages of an audit in the order in which they were visited',
       tool: true,
       params: ById,
       query: Closed(pagingFields),

@@ -197,7 +197,7 @@ export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void
 export function failInterruptedAudits(db: Db, now: Instant): void {
   prepared<[Instant]>(
     db,
-    `UPDATE audit SET status = 'failed', finishedAt = max(?, startedAt), error = 'the server stopped while it ran'
+    `UPDATE audit SET status = 'failed', finishedAt = max(?, startedAt), error = 'the server stopped during the run'
      WHERE status = 'running'`,
   ).run(now)
 }

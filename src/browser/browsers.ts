@@ -12,7 +12,7 @@ import { findChromium, howToGetChromium } from './chromium.ts'
 import { memoryOf, processesOf } from './process-memory.ts'
 
 /** Error of a run that failed because of an internal error. The details are in the log. */
-export const INTERNAL_FAULT = 'the server could not execute it; see its log for the reason'
+export const INTERNAL_FAULT = 'internal error; see the server log'
 
 /** Server options shared by all browsers. */
 export type ServerBrowsing = Pick<
@@ -143,7 +143,7 @@ export class Browsers {
           ended.reject(error)
         }
       },
-      onExit: (_, code, signal) => ended.resolve(`the process of the browser ended (${signal ?? `exit code ${code}`})`),
+      onExit: (_, code, signal) => ended.resolve(`the browser process ended (${signal ?? `exit code ${code}`})`),
     })
     let cause: string | null = null
     const stop = (why: string, graceMs: number) => {
@@ -189,7 +189,7 @@ export class Browsers {
   /** Calls `stop` with a reason when a browser exceeds a limit. Returns a function that stops the checks. */
   private watchUse(group: number, folder: string, stop: (why: string) => void): () => void {
     const { memoryBytes = MEMORY_BYTES, diskBytes = DISK_BYTES } = this.options
-    const sentence = (bytes: number, what: string) => `the browser took more than ${bytes / 2 ** 20} MiB of ${what}`
+    const sentence = (bytes: number, what: string) => `the browser used more than ${bytes / 2 ** 20} MiB of ${what}`
     let timer: Timer | null = null
     const look = async () => {
       if (memoryOf(group) > memoryBytes) return stop(sentence(memoryBytes, 'memory'))
@@ -204,7 +204,7 @@ export class Browsers {
   }
 }
 
-const STOPPED = 'it was stopped with the server'
+const STOPPED = 'it was stopped because the server shut down'
 
 /** A timer that runs from the start and can be stopped and restarted. */
 class StoppableTimer {

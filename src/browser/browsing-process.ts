@@ -1,6 +1,6 @@
 import { messageOf } from '../core/error.ts'
 import { createProcessGroup, lowerPriority } from '../core/process-priority.ts'
-import type { Slot, Task } from './task.ts'
+import type { Slot, Task } from './browser-task.ts'
 
 export type TaskName = 'walk' | 'crawl'
 
@@ -43,7 +43,7 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
     if (told.kind === 'entered') return entered()
     if (told.kind === 'stop') return stopping.abort(new Error('it was stopped'))
     const load = tasks[told.task]
-    if (!load) return tell({ kind: 'ended', error: `there is no task ${told.task}` })
+    if (!load) return tell({ kind: 'ended', error: `unknown task ${told.task}` })
     void load()
       .then((task) => task(told.plan, (message) => tell({ kind: 'message', message }), stopping.signal, place))
       .then(

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'puppeteer-core'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Traffic } from './traffic.ts'
 
 /**

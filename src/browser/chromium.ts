@@ -65,8 +65,8 @@ export const versionIn = (said: string): string | null => /\d+(?:\.\d+){3}/.exec
 /** Returns instructions for making Chromium available to `findChromium`, without a full stop. */
 export function howToGetChromium(setting: string): string {
   return setting === ''
-    ? 'there is no Chromium on this server: install it (package "chromium" or "chromium-headless-shell"), or set TAGWARDEN_CHROMIUM to its executable'
-    : `TAGWARDEN_CHROMIUM is ${setting}, which is not an executable file: set it to one, or leave it empty`
+    ? 'Chromium is not installed on this server: install the package "chromium" or "chromium-headless-shell", or set TAGWARDEN_CHROMIUM to its executable'
+    : `TAGWARDEN_CHROMIUM is ${setting}, which is not an executable file: set it to the executable of Chromium, or leave it empty`
 }
 
 /** False for root, because Chromium does not start with its sandbox as root. */

@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from './browsing.ts'
 import type { Consent } from './consent.ts'
-import { BUTTON_WORDS, KNOWN_BANNERS } from './consent-banner-known.ts'
+import { BUTTON_WORDS, KNOWN_BANNERS } from './known-consent-banners.ts'
 import { until } from './time-limit.ts'
 
 /** Time to wait for a banner, which may appear after the page has loaded. */

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from '../transport/address-guard.ts'
 import { type Connector, codeOf, connector } from '../transport/connection.ts'
-import { type Spoken, spokenIn } from './first-bytes.ts'
+import { type Spoken, spokenIn } from './detect-protocol.ts'
 import { RequestReader } from './request-reader.ts'
 
 /** An HTTP proxy on this machine that lets a browser reach only the addresses allowed by the guard. */
@@ -107,7 +107,7 @@ const placeOf = (url: URL) => `${url.hostname}:${url.port || (DEFAULT_PORTS[url.
 
 function faultFrom(error: unknown): string {
   if (error instanceof AppError) return error.message
-  if (error instanceof DOMException) return `not connected within ${CONNECT_MS / SECOND_MS} s`
+  if (error instanceof DOMException) return `no connection within ${CONNECT_MS / SECOND_MS} s`
   return `the connection failed: ${codeOf(error)}`
 }
 

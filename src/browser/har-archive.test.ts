@@ -51,7 +51,7 @@ describe('a HAR archive', () => {
       ],
     ],
     [
-      'made by macOS',
+      'created by macOS',
       [
         { name: 'x.har', content: harWith('a.dat') },
         { name: '__MACOSX/._x.har', content: 'x' },
@@ -79,12 +79,12 @@ describe('a HAR archive', () => {
     ]
     expect(await bodiesOf(files)).toEqual([
       'en=a',
-      'it is in the attachment "none.dat", which is not in the archive',
+      'stored in the attachment "none.dat", which is not in the archive',
       'H4sIAA==',
-      `its attachment "big.dat" is larger than ${MAX_ATTACHMENT_BYTES} bytes`,
-      'its attachment "secret.dat" is encrypted',
-      'it is missing from the recording',
-      'it is missing from the recording',
+      `the attachment "big.dat" is larger than ${MAX_ATTACHMENT_BYTES} bytes`,
+      'the attachment "secret.dat" is encrypted',
+      'missing from the recording',
+      'missing from the recording',
       'en=a',
     ])
   })
@@ -105,7 +105,7 @@ describe('a HAR archive', () => {
     ['without a HAR', [{ name: 'a.txt', content: 'x' }], 'contains no .har file'],
     ['without anything', [], 'contains no .har file'],
     [
-      'with two',
+      'with two HARs',
       [
         { name: 'a.har', content: '{}' },
         { name: 'b.har', content: '{}' },
@@ -114,11 +114,11 @@ describe('a HAR archive', () => {
     ],
     ['whose HAR is not JSON', [{ name: 'a.har', content: 'x' }], '"a.har" is not valid JSON'],
     [
-      'that leaves its folder',
+      'with a path that leaves the folder',
       [{ name: '../a.har', content: '{}' }],
       'is not a readable ZIP archive: invalid relative path',
     ],
-    ['that is absolute', [{ name: '/a.har', content: '{}' }], 'is not a readable ZIP archive: absolute path'],
+    ['with an absolute path', [{ name: '/a.har', content: '{}' }], 'is not a readable ZIP archive: absolute path'],
     ['whose HAR is encrypted', [{ name: 'a.har', content: '{}', isEncrypted: true }], '"a.har" is encrypted'],
     [
       'whose HAR is too large',
@@ -136,7 +136,7 @@ describe('a HAR archive', () => {
       '"a.har" is damaged',
     ],
     [
-      'whose HAR is a bomb that claims a smaller packed size',
+      'whose HAR is a bomb that claims a smaller compressed size',
       [{ name: 'a.har', content: ' '.repeat(3 * MIB), claimedPackedBytes: 3 * MIB }],
       '"a.har" is damaged',
     ],
@@ -163,7 +163,7 @@ describe('a HAR archive', () => {
     ]
     const reasons = (await bodiesOf(files)).map((body) => (body === content ? 'read' : body))
     expect(reasons.slice(0, 3)).toEqual(['read', 'read', 'read'])
-    for (const reason of reasons.slice(3)) expect(reason).toContain('is beyond the limit for all attachments')
+    for (const reason of reasons.slice(3)) expect(reason).toContain('exceeds the limit for all attachments')
   })
 
   test('unpacks nothing beyond the total limit for attachments', async () => {
@@ -173,7 +173,7 @@ describe('a HAR archive', () => {
       { name: 'b', content: 'x'.repeat(10), claimedPackedBytes: 1 },
     ]
     const reasons = await bodiesOf(files, { ...LIMITS, attachmentBytes: 15 })
-    expect(reasons).toEqual(['x'.repeat(10), 'its attachment "b" is beyond the limit for all attachments'])
+    expect(reasons).toEqual(['x'.repeat(10), 'the attachment "b" exceeds the limit for all attachments'])
   })
 
   test('that is truncated or modified anywhere is read or rejected without any other error', async () => {

@@ -110,16 +110,16 @@ async function attachmentIn(
   try {
     // Checked before unpacking, because an entry never unpacks to more than its declared size.
     if (Math.min(entry.uncompressedSize, MAX_ATTACHMENT_BYTES) > left) {
-      throw new Error('is beyond the limit for all attachments')
+      throw new Error('exceeds the limit for all attachments')
     }
     return { bytes: await unpacked(zip, entry, MAX_ATTACHMENT_BYTES) }
   } catch (error) {
-    return { fault: `its attachment ${quoted(file)} ${messageOf(error)}` }
+    return { fault: `the attachment ${quoted(file)} ${messageOf(error)}` }
   }
 }
 
 const absent = (file: string): Attachment => ({
-  fault: `it is in the attachment ${quoted(file)}, which is not in the archive`,
+  fault: `stored in the attachment ${quoted(file)}, which is not in the archive`,
 })
 
 /** Returns the content of an entry. Error messages continue a sentence that begins with the entry's name. */

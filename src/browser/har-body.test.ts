@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { readBody } from '../decoders/body.ts'
+import { readBody } from '../decoders/request-body.ts'
 import { requestsOfHar } from './har-requests.ts'
 
 const OWN = 'https://shop.example/api'
@@ -23,39 +23,43 @@ function bodyOf({ url = OWN, method = 'POST', headers = {}, ...sent }: Sent): st
   return readBody(request?.hit ?? {}).text
 }
 
-const MISSING = 'missing: it is missing from the recording'
-const NAMELESS = `${MISSING}, and the URL names no event`
-const DAMAGED = 'missing: the recording has damaged its binary data by storing it as text'
+const MISSING = 'missing: missing from the recording'
+const NAMELESS = `${MISSING}, and the URL does not name an event`
+const DAMAGED = 'missing: damaged, because binary data was recorded as text'
 const text = (value: string, more = {}) => ({ mimeType: 'text/plain', text: value, ...more })
 
 describe('a body that may be missing', () => {
   test.each<[string, Sent, string | null]>([
     ['postData is absent', { bodySize: 82 }, `${MISSING} (82 bytes were sent)`],
     ['the text is empty', { bodySize: 82, postData: text('') }, `${MISSING} (82 bytes were sent)`],
-    ['only the header tells', { headers: { 'Content-Length': '82' } }, `${MISSING} (82 bytes were sent)`],
+    ['only the header contains the size', { headers: { 'Content-Length': '82' } }, `${MISSING} (82 bytes were sent)`],
     ['the recorder missed it', { bodySize: 0, headers: { 'content-length': '82' } }, `${MISSING} (82 bytes were sent)`],
     ['its size is unknown', { bodySize: -1, postData: text('') }, MISSING],
     ['its size and type are unknown', { bodySize: -1, postData: { mimeType: '', text: '' } }, null],
-    ['none was sent', { bodySize: 0, postData: text('') }, null],
-    ['none was sent, by the header', { bodySize: -1, postData: text(''), headers: { 'Content-Length': '0' } }, null],
-    ['nothing tells', {}, null],
+    ['nothing was sent', { bodySize: 0, postData: text('') }, null],
+    [
+      'nothing was sent, according to the header',
+      { bodySize: -1, postData: text(''), headers: { 'Content-Length': '0' } },
+      null,
+    ],
+    ['nothing is known', {}, null],
     ['the size is not a number', { bodySize: '82' }, null],
     ['a GET has a size', { method: 'GET', bodySize: 82 }, null],
     ['a preflight has a type', { method: 'options', postData: text('') }, null],
     [
       'the recorder reports that it is truncated',
       { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
-      'missing: the recording has only part of it',
+      'missing: only a part was recorded',
     ],
-    ['it is truncated', { bodySize: 82, postData: text('en=scroll') }, 'missing: the recording has only 9 of 82 bytes'],
+    ['it is truncated', { bodySize: 82, postData: text('en=scroll') }, 'missing: only 9 of 82 bytes were recorded'],
     ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
     ['the event is in it, without any sign of it', { url: GA4 }, NAMELESS],
     ['the event is in the URL', { url: `${GA4}&en=scroll`, bodySize: 0 }, null],
-    ['a GET names no event', { url: GA4, method: 'GET' }, null],
+    ['a GET does not name an event', { url: GA4, method: 'GET' }, null],
     [
       'the attachment is elsewhere',
       { postData: text('', { _file: 'a.dat' }) },
-      'missing: it is in the attachment "a.dat", which is not part of the HAR',
+      'missing: stored in the attachment "a.dat", which is not part of the HAR',
     ],
     ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
   ])('is reported or returned as expected when %s', (_, sent, expected) => {
@@ -84,14 +88,14 @@ describe('a body that may be missing', () => {
 describe('a recorded body', () => {
   const JSON_BODY = JSON.stringify({ event: 'Köln', list: ['a', 1] })
   test.each<[string, Sent, string]>([
-    ['whose line ends were changed', { bodySize: 10, postData: text('en=a\nen=b') }, 'en=a\nen=b'],
-    ['that is a form shown decoded', { bodySize: 14, postData: text('dl=https://a') }, 'dl=https://a'],
-    ['of JSON with a wrong size', { bodySize: 9000, postData: text(JSON_BODY) }, JSON_BODY],
+    ['whose line endings were changed', { bodySize: 10, postData: text('en=a\nen=b') }, 'en=a\nen=b'],
+    ['that is a form stored decoded', { bodySize: 14, postData: text('dl=https://a') }, 'dl=https://a'],
+    ['that is JSON with a wrong size', { bodySize: 9000, postData: text(JSON_BODY) }, JSON_BODY],
     ['that was compressed', { bodySize: 90, postData: text('en=a'), headers: { 'content-encoding': 'gzip' } }, 'en=a'],
-    ['with a file left out', { bodySize: 9000, postData: text('--b\r\n\r\n') }, '--b\r\n\r\n'],
-    ['in base64 that is not marked', { postData: text(btoa('en=scroll\r\nen=a')) }, 'en=scroll\r\nen=a'],
-    ['in base64 as it was sent', { bodySize: 8, postData: text(btoa('en=a')) }, btoa('en=a')],
-    ['of one word', { postData: text('abcdefgh') }, 'abcdefgh'],
+    ['with its file omitted', { bodySize: 9000, postData: text('--b\r\n\r\n') }, '--b\r\n\r\n'],
+    ['in unmarked base64', { postData: text(btoa('en=scroll\r\nen=a')) }, 'en=scroll\r\nen=a'],
+    ['that was sent in base64', { bodySize: 8, postData: text(btoa('en=a')) }, btoa('en=a')],
+    ['with a single word', { postData: text('abcdefgh') }, 'abcdefgh'],
     ['marked as base64', { postData: text(btoa('a\0b'), { encoding: 'BASE64' }) }, 'a\0b'],
     ['in characters', { bodySize: 1, postData: text('é') }, 'é'],
   ])('%s is returned completely', (_, sent, expected) => {
@@ -129,7 +133,7 @@ describe('a recorded body', () => {
   })
 
   test('that was replaced by binary data is reported when the URL names no event', () => {
-    const inPlace = 'missing: the recording has unreadable binary data instead, and the URL names no event'
+    const inPlace = 'missing: recorded as unreadable binary data, and the URL does not name an event'
     const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('base64'), { encoding: 'base64' }) })).toBe(inPlace)

@@ -66,8 +66,8 @@ export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader
   if (attached) return { fault: attached.fault }
   if (WITHOUT_BODY.test(method)) return {}
   const sent = bytesSent(recorded)
-  if (sent === null) return postData?.mimeType ? { fault: 'it is missing from the recording' } : {}
-  return sent > 0 ? { fault: `it is missing from the recording (${sent} bytes were sent)` } : {}
+  if (sent === null) return postData?.mimeType ? { fault: 'missing from the recording' } : {}
+  return sent > 0 ? { fault: `missing from the recording (${sent} bytes were sent)` } : {}
 }
 
 /** Returns whether a string contains characters that occur only in binary data. */
@@ -105,15 +105,15 @@ function bodyOfText(text: string, recorded: RecordedBody): HarBody {
   }
   const isMultipart = text.startsWith('--')
   if (!isMultipart && text.includes('\ufffd') && isBinary(text)) return { fault: DAMAGED }
-  if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'the recording has only part of it' }
+  if (typeof comment === 'string' && SAYS_CUT.test(comment)) return { fault: 'only a part was recorded' }
   // Recorders omit files from multipart forms and store compressed bodies unpacked, so sizes can't be compared.
   if (!isMultipart && recorded.contentEncoding === '' && sent !== null && isCut(text, sent)) {
-    return { fault: `the recording has only ${Buffer.byteLength(text)} of ${sent} bytes` }
+    return { fault: `only ${Buffer.byteLength(text)} of ${sent} bytes were recorded` }
   }
   return { body: text }
 }
 
-const DAMAGED = 'the recording has damaged its binary data by storing it as text'
+const DAMAGED = 'damaged, because binary data was recorded as text'
 
 /** Returns whether a string contains compressed data. */
 function isCompressed(text: string, contentEncoding: string): boolean {

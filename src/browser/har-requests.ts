@@ -1,5 +1,5 @@
-import { type CapturedBody, readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { type CapturedBody, readBody } from '../decoders/request-body.ts'
 import { type AttachmentReader, harBodyOf, isBinary, mayHaveBody, type PostData, quoted } from './har-body.ts'
 
 /** One request from a recording, in the collector's format. */
@@ -44,7 +44,7 @@ export interface HarRequest {
 }
 
 const NO_ATTACHMENTS: AttachmentReader = (name) => ({
-  fault: `it is in the attachment ${quoted(name)}, which is not part of the HAR`,
+  fault: `stored in the attachment ${quoted(name)}, which is not part of the HAR`,
 })
 
 /**
@@ -125,8 +125,8 @@ function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'me
   const { events } = decodeHit({ url, method: method.toUpperCase(), body: text })
   if (!events.some(({ kind, event }) => kind === 'event' && event === '')) return null
   return text === null
-    ? 'it is missing from the recording, and the URL names no event'
-    : 'the recording has unreadable binary data instead, and the URL names no event'
+    ? 'missing from the recording, and the URL does not name an event'
+    : 'recorded as unreadable binary data, and the URL does not name an event'
 }
 
 /** The fields of a recording that associate entries with pages. Recorders omit many of them. */

@@ -24,11 +24,11 @@ function hidden(pieces: readonly Piece[]): string[] {
 describe('covered parts', () => {
   test.each<[string, Piece[], string[]]>([
     ['a secret', [text('x abc y')], ['x ### y']],
-    ['a secret in groups', [text('4929 1234 8888 7777')], ['###################']],
-    ['a short secret in groups is ordinary text', [text('a b c')], ['a b c']],
-    ['an address', [text('to a@mail.example.com now')], ['to ################## now']],
+    ['a grouped secret', [text('4929 1234 8888 7777')], ['###################']],
+    ['a short grouped secret is ordinary text', [text('a b c')], ['a b c']],
+    ['an e-mail address', [text('to a@mail.example.com now')], ['to ################## now']],
     [
-      'an address in several parts of a line',
+      'an e-mail address in several parts of a line',
       [text('a@mail'), inLine('.example'), inLine('.com')],
       ['######', '########', '####'],
     ],
@@ -42,9 +42,9 @@ describe('covered parts', () => {
       [field('4929'), field('1234'), field('8888'), field('7777')],
       ['####', '####', '####', '####'],
     ],
-    ['a number of a phone field', [field('03090182000', 'phone')], ['###########']],
-    ['the same elsewhere', [field('03090182000')], ['03090182000']],
-    ['an address that is percent-encoded', [text('?mail=a%40mail.example.com')], ['##########################']],
+    ['a number in a phone field', [field('03090182000', 'phone')], ['###########']],
+    ['the same number in another field', [field('03090182000')], ['03090182000']],
+    ['a percent-encoded e-mail address', [text('?mail=a%40mail.example.com')], ['##########################']],
     ['nothing', [text('Blue shirt'), text('19.90'), field('2')], ['Blue shirt', '19.90', '2']],
   ])('are found correctly for %s', (_what, pieces, shown) => {
     expect(hidden(pieces)).toEqual(shown)

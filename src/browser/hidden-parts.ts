@@ -1,6 +1,6 @@
 import type { Span } from '../conditions/email.ts'
-import { exactSpans, personalSpans } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { exactSpans, personalSpans } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { secretPattern } from './secret-mask.ts'
 
 /** The displayed text of one text node or field. */

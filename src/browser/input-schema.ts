@@ -9,26 +9,26 @@ export const DeviceSchema = Type.Union(
       width: Int({ minimum: 200, maximum: 4000, description: 'CSS pixels' }),
       height: Int({ minimum: 200, maximum: 4000, description: 'CSS pixels' }),
       mobile: Type.Optional(
-        Type.Boolean({ default: false, description: 'True for a phone: touch and a mobile user agent' }),
+        Type.Boolean({ default: false, description: 'True for a phone, with touch and a mobile user agent' }),
       ),
     }),
   ],
   {
     default: 'desktop',
-    description: '`desktop` is 1,280 × 800, `mobile` a phone of 390 × 844; or a custom size',
+    description: '`desktop`: 1,280 × 800; `mobile`: a phone with 390 × 844; or a custom size',
   },
 )
 
 export const VendorRequestsSchema = OneOf(['answer', 'send'], {
   default: 'answer',
   description:
-    '`answer`: requests to known vendors are answered inside the browser and do not leave; `send`: they leave',
+    '`answer`: requests to known vendors are answered inside the browser and do not leave it; `send`: they are sent',
 })
 
 const selectors = Type.Optional(
   Type.Array(Text(1, 500, { description: 'A CSS selector', examples: ['#accept'] }), {
     maxItems: 20,
-    description: 'Elements to click, in this order; default: the buttons of known banners',
+    description: 'Elements to click, in this order; default: the buttons of known consent banners',
     examples: [['#accept']],
   }),
 )
@@ -39,12 +39,12 @@ export const consentSchema = <const Modes extends readonly string[]>(modes: Mode
 
 export const scheduleFields = {
   schedule: Type.Union([Text(1, 100, { examples: ['0 6 * * *'] }), Type.Null()], {
-    description: 'When it runs automatically: a cron pattern in `timezone`; null: never',
+    description: 'Cron pattern for automatic runs, in `timezone`; null: no automatic runs',
   }),
   timezone: Type.String({
     maxLength: 50,
     default: 'UTC',
-    description: 'Timezone of `schedule`: a name of the IANA database, or an offset',
+    description: 'Time zone of `schedule`: an IANA name or an offset',
     examples: ['Europe/Berlin'],
   }),
 }

@@ -10,7 +10,7 @@ import { hiddenIn } from './hidden-parts.ts'
 import { screenshotOf } from './screenshot.ts'
 import { maskerOf } from './secret-mask.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
-import { trustIn } from './trust.ts'
+import { trustIn } from './trust-authorities.ts'
 import { isVendorSocket } from './vendor-answer.ts'
 import { watchTraffic } from './watch-traffic.ts'
 
@@ -89,7 +89,7 @@ export async function openBrowsing(
 
 async function connect(chromium: RunningChromium): Promise<Browser> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`it did not answer within ${START_MS / SECOND_MS} s`)), START_MS)
+  const timer = setTimeout(() => reject(new Error(`it did not respond within ${START_MS / SECOND_MS} s`)), START_MS)
   const gone = chromium.gone.then((why) => {
     throw new Error(why)
   })

@@ -38,7 +38,7 @@ export class RequestReader {
       }
       const end = rest.indexOf(END)
       if (end === -1) {
-        if (rest.length > MAX_HEAD_BYTES) throw new AppError('invalid', 'the head of a request is too long')
+        if (rest.length > MAX_HEAD_BYTES) throw new AppError('invalid', 'the request headers are too long')
         this.waiting = rest
         break
       }

@@ -10,10 +10,10 @@ const LIMIT_MS = 10 * SECOND_MS
 const MAX_PIXELS = 2_000_000
 /** Maximum delay caused by an unresponsive frame. */
 const FRAME_MS = 2 * SECOND_MS
-const HANGS = 'The page hangs: it can not be drawn'
+const HANGS = 'No screenshot could be taken, because the page hangs'
 /** Maximum number of attempts when a page moves the parts to cover. */
 const ATTEMPTS = 4
-const MOVES = 'The page keeps moving or changing, so that its texts can not be covered: it can not be drawn'
+const MOVES = 'No screenshot could be taken, because the page keeps moving or changing and its text cannot be covered'
 
 /**
  * Returns a PNG of the page's viewport with at most 2 million pixels. Black boxes cover the parts that `find` finds in

@@ -5,13 +5,13 @@ import { maskerOf } from './secret-mask.ts'
 const SPELLINGS: Record<string, (secret: string) => string> = {
   unchanged: (secret) => secret,
   'in upper case': (secret) => secret.toUpperCase(),
-  'in an address': encodeURIComponent,
-  'in an address in an address': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in a URL': encodeURIComponent,
+  'in a URL in a URL': (secret) => encodeURIComponent(encodeURIComponent(secret)),
   'in a form': (secret) => new URLSearchParams({ q: secret }).toString().slice(2),
   'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
-  'in JSON in an address': (secret) => encodeURIComponent(JSON.stringify({ q: secret })),
+  'in JSON in a URL': (secret) => encodeURIComponent(JSON.stringify({ q: secret })),
   'in JSON in JSON': (secret) => JSON.stringify(JSON.stringify({ q: secret })),
-  'in escapes of JSON': (secret) =>
+  'with JSON escapes': (secret) =>
     Array.from({ length: secret.length }, (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
       '',
     ),
@@ -19,8 +19,8 @@ const SPELLINGS: Record<string, (secret: string) => string> = {
 }
 const PACKED: Record<string, (secret: string, before: string) => string> = {
   'in base64': (secret, before) => Buffer.from(`${before}${secret}`).toString('base64'),
-  'in base64 for addresses': (secret, before) => Buffer.from(`${before}${secret} and more`).toString('base64url'),
-  'in base64 in an address': (secret, before) =>
+  'in URL-safe base64': (secret, before) => Buffer.from(`${before}${secret} and more`).toString('base64url'),
+  'in base64 in a URL': (secret, before) =>
     encodeURIComponent(Buffer.from(`${before}${secret} and more`).toString('base64')),
   'of JSON in base64': (secret, before) => Buffer.from(JSON.stringify({ [before]: secret })).toString('base64'),
 }

@@ -10,14 +10,14 @@ describe('request interception', () => {
   const CASES: [string, boolean, string, Partial<Asked>][] = [
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
-    ['an event in a frame', true, COLLECT, { resourceType: 'document' }],
-    ['a page that is navigated to', false, COLLECT, { resourceType: 'document', isPage: true }],
-    ['a preflight of an event', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
-    ['the code of a vendor', false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
-    ['what nobody knows', false, 'https://shop.example/api', {}],
+    ['an event in an iframe', true, COLLECT, { resourceType: 'document' }],
+    ['a navigation to a page', false, COLLECT, { resourceType: 'document', isPage: true }],
+    ['the preflight request of an event', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
+    ['a vendor script', false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
+    ['a request to an unknown host', false, 'https://shop.example/api', {}],
   ]
   for (const [name, answered, url, asked] of CASES) {
-    test(`${name}: ${answered ? 'answered' : 'leaves'}`, () => {
+    test(`${answered ? 'answers' : 'passes through'} ${name}`, () => {
       const full = { ...ASKED, ...asked }
       expect(isAnswered(decode(url, full.method), full)).toBe(answered)
     })

@@ -1,7 +1,7 @@
 import type { CDPSession, Protocol } from 'puppeteer-core'
 import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
-import type { TrafficLog } from './watch-log.ts'
+import type { TrafficLog } from './traffic-log.ts'
 
 /** A request with its redirects, which share one id in the Network domain. */
 interface Exchange {
@@ -137,16 +137,16 @@ function outcomeOf({ status, statusText, headers, mimeType }: Protocol.Network.R
 
 /** Descriptions of Chromium's network errors that typically occur in flow tests. */
 const NET_ERRORS: Record<string, string> = {
-  ERR_ABORTED: 'The page cancelled it',
+  ERR_ABORTED: 'The page cancelled the request',
   ERR_ADDRESS_UNREACHABLE: 'The server cannot be reached',
   ERR_CONNECTION_CLOSED: 'The server closed the connection',
   ERR_CONNECTION_REFUSED: 'The server refused the connection',
   ERR_CONNECTION_RESET: 'The server reset the connection',
-  ERR_CONNECTION_TIMED_OUT: 'The server did not answer in time',
+  ERR_CONNECTION_TIMED_OUT: 'The server did not respond in time',
   ERR_EMPTY_RESPONSE: 'The server closed the connection without a response',
   ERR_INTERNET_DISCONNECTED: 'There is no network connection',
   ERR_NAME_NOT_RESOLVED: 'The host name could not be resolved',
-  ERR_TIMED_OUT: 'The server did not answer in time',
+  ERR_TIMED_OUT: 'The server did not respond in time',
   ERR_TOO_MANY_REDIRECTS: 'There were too many redirects',
   ERR_TUNNEL_CONNECTION_FAILED: 'The host cannot be reached',
 }
@@ -161,9 +161,9 @@ interface Failure {
 
 /** Describes why a request failed, without a full stop. */
 function failureText({ errorText, canceled, blockedReason, corsErrorStatus }: Failure): string {
-  if (blockedReason) return `The browser blocked it (${blockedReason})`
+  if (blockedReason) return `The browser blocked the request (${blockedReason})`
   if (corsErrorStatus) return `The browser withheld the response from the page (CORS: ${corsErrorStatus.corsError})`
-  if (canceled) return 'The page cancelled it'
+  if (canceled) return 'The page cancelled the request'
   const code = errorText.replace(/^net::/, '')
   if (code.startsWith('ERR_CERT_')) return `The server's certificate is not valid (${code})`
   return NET_ERRORS[code] ?? `The browser reported ${code || 'a failure'}`

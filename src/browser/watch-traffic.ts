@@ -1,14 +1,14 @@
 import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
 import { systemClock } from '../core/clock.ts'
 import { hideCredentials } from '../core/credentials.ts'
-import { readBody } from '../decoders/body.ts'
 import { type Decoded, decodeHit } from '../decoders/index.ts'
+import { readBody } from '../decoders/request-body.ts'
 import type { VendorRequests } from './browsing.ts'
 import { type Emulation, headersOf } from './device-emulation.ts'
 import { sessionOf } from './puppeteer-internals.ts'
 import type { Header, SeenRequest, Traffic } from './traffic.ts'
+import { TrafficLog } from './traffic-log.ts'
 import { answerTo, headerOf, isAnswered, isVendorSocket } from './vendor-answer.ts'
-import { TrafficLog } from './watch-log.ts'
 import { Responses, shownHeader } from './watch-network.ts'
 import { placeOf, Tabs } from './watch-tabs.ts'
 
@@ -33,7 +33,7 @@ export interface WatchOptions {
 export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
   const session = await browser.target().createCDPSession()
   const connection = session.connection()
-  if (!connection) throw new Error('the browser is gone')
+  if (!connection) throw new Error('the browser has closed')
   const watch = new Watch(session, connection, { ...options, mask: (text) => hideCredentials(options.mask(text)) })
   await watch.start(browser)
   return watch.log
@@ -152,7 +152,7 @@ class Watch {
         })
     // Rejects when the page cancelled the request, and when the browser has exited.
     sent.catch(() => {
-      if (!answer) this.responses.fail(request, 'The page cancelled it')
+      if (!answer) this.responses.fail(request, 'The page cancelled the request')
       this.log.end(request)
     })
   }

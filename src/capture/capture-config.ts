@@ -1,6 +1,6 @@
 import { decoders } from '../decoders/index.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
-import type { CollectorDomain } from '../domains/directory.ts'
+import type { CollectorDomain } from '../domains/domain-directory.ts'
 import { plainPattern } from '../domains/vendor-pattern.ts'
 
 /** The configuration of the browser script, inlined into `GET /t/{token}.js`. */

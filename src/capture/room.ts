@@ -1,6 +1,6 @@
 import type { Base, Room } from '../base.ts'
-import type { DomainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
+import type { DomainDirectory } from '../domains/domain-directory.ts'
 import { noteLegacyScript } from '../domains/routing-store.ts'
 import { findDomain } from '../domains/store.ts'
 import { scriptBundle } from './script-bundle.ts'

@@ -4,7 +4,7 @@ import { testClock } from '../../test/fixtures.ts'
 import { testApp } from '../../test/test-app.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { decoders } from '../decoders/index.ts'
-import type { CollectorDomain } from '../domains/directory.ts'
+import type { CollectorDomain } from '../domains/domain-directory.ts'
 import { captureConfigOf } from './capture-config.ts'
 import { type ScriptBundle, scriptBundle } from './script-bundle.ts'
 import { ScriptFiles } from './script-files.ts'
@@ -139,7 +139,7 @@ test.each([
   ['/t/pt_1', 'GET', 'no such script'],
   ['/t/a/pt_1.js', 'GET', 'no such script'],
   ['/t/', 'GET', 'no such script'],
-  ['/t/pt_1.js', 'POST', 'this route takes GET only'],
+  ['/t/pt_1.js', 'POST', 'only GET is allowed'],
 ])('%s by %s returns 404, which is cached for a minute', async (path, method, error) => {
   const answer = await setUp().ask(path, {}, method)
   expect([answer.status, await answer.json()]).toEqual([404, { error }])

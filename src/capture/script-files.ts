@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
-import { errorResponse } from '../http/errors.ts'
+import type { CollectorDomain, DomainDirectory } from '../domains/domain-directory.ts'
+import { errorResponse } from '../http/error-responses.ts'
 import { fileResponse, type StaticFile, staticFile } from '../http/static-files.ts'
 import { captureConfigOf } from './capture-config.ts'
 import type { ScriptBundle } from './script-bundle.ts'
@@ -58,7 +58,7 @@ export class ScriptFiles {
 
   /** Answers a request for a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('this route takes GET only')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('only GET is allowed')
     const file = await this.file(new URL(request.url))
     if (!file) return notFound('no such script')
     return fileResponse(request, file, { ...HEADERS, 'cache-control': `public, max-age=${MAX_AGE_S}` })

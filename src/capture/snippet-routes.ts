@@ -5,17 +5,19 @@ import { routingOf } from '../domains/domain.ts'
 import { findDomain } from '../domains/store.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { SetupGuideSchema, setupGuide } from './guide.ts'
 import type { ScriptBundle } from './script-bundle.ts'
+import { SetupGuideSchema, setupGuide } from './setup-guide.ts'
 import { snippetOf } from './snippet.ts'
 
 const SnippetSchema = Closed(
   {
-    head: Type.String({ description: 'To be pasted as the first thing in <head>' }),
-    template: Type.String({ description: 'Text of the custom template for Google Tag Manager, to be saved as .tpl' }),
-    scriptUrl: Type.String({ description: 'The browser script with the configuration of the domain' }),
-    configUrl: Type.String({ description: 'The configuration alone, as JSON' }),
-    eventsUrl: Type.String({ description: 'Where servers and apps send their events' }),
+    head: Type.String({ description: 'HTML to paste as the first element of <head>' }),
+    template: Type.String({ description: 'Custom template for Google Tag Manager, to be saved as a .tpl file' }),
+    scriptUrl: Type.String({
+      description: 'URL of the browser script, which contains the configuration of the domain',
+    }),
+    configUrl: Type.String({ description: 'URL of the configuration as JSON' }),
+    eventsUrl: Type.String({ description: 'URL to which servers and apps send events' }),
     guide: SetupGuideSchema,
   },
   {
@@ -52,7 +54,7 @@ export function snippetRoutes(parts: SnippetParts): Route[] {
       path: '/v1/domains/{id}/snippet',
       access: 'seeTokens',
       tag: 'Domains',
-      summary: 'The code that captures a domain, and how to install it in its system',
+      summary: "Get the code that captures a domain's events, with instructions for installing it",
       params: ById,
       answer: SnippetSchema,
       async handle({ principal: { orgId }, params: { id } }) {

@@ -97,7 +97,7 @@ function requireOf(apis: Record<string, Api>) {
   return (name: string): Api => {
     const needed = NEEDS[name]
     const api = apis[name]
-    if (needed === undefined || !api) throw new Error(`there is no ${name}`)
+    if (needed === undefined || !api) throw new Error(`${name} does not exist`)
     if (needed !== null && !permissions.has(needed)) throw new Error(`${name} is not permitted`)
     return api
   }

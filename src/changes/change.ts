@@ -1,5 +1,5 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
@@ -26,16 +26,16 @@ const EffectSchema = Closed({
   kind: OneOf(EFFECT_KINDS),
   harmful: Type.Boolean(),
   vendor: Type.String(),
-  event: Type.String({ description: 'Empty when it concerns a whole vendor' }),
+  event: Type.String({ description: 'Empty when the effect concerns all events of a vendor' }),
   key: Nullable(Type.String()),
   before: Type.Number({
     description:
-      'For keys, the share of events that have them (for `key_type`, the share of values of the former type); for rates, the ' +
-      'rate, 0 to 1; for events, the expected number',
+      'For keys, the share of events that have the key (for `key_type`, the share of values with the former type). For rates, the ' +
+      'rate, 0 to 1. For events, the expected number',
   }),
   after: Type.Number({ description: 'Like `before`; for events, the observed number' }),
   effect: Type.Number({ minimum: 0, maximum: 1, description: 'Size of the difference, up to 1 for a complete loss' }),
-  detail: Type.String({ description: 'One sentence' }),
+  detail: Type.String({ description: 'Description of the effect in one sentence' }),
 })
 export type Effect = Static<typeof EffectSchema>
 
@@ -43,7 +43,7 @@ export type Effect = Static<typeof EffectSchema>
 export const MAX_EFFECTS = 100
 
 const VerdictSchema = Closed({
-  items: Type.Array(EffectSchema, { maxItems: MAX_EFFECTS, description: 'Most effect first' }),
+  items: Type.Array(EffectSchema, { maxItems: MAX_EFFECTS, description: 'Sorted by effect, largest first' }),
   comparedEvents: Closed({ before: Int(), after: Int() }, { description: 'Weighted counts of production events' }),
 })
 export type Verdict = Static<typeof VerdictSchema>
@@ -66,12 +66,15 @@ export const ChangeInputSchema = Closed(
   {
     domainId: Text(1, 100),
     source: Text(1, 40, { description: 'Pipeline that reports the change: characters a–z, 0–9, `_` and `-`' }),
-    ref: Text(1, 200, { description: 'Its identifier there; the same source and ref of a domain are the same change' }),
+    ref: Text(1, 200, {
+      description:
+        'Identifier of the change in the pipeline. For a domain, the same source and ref always mean the same change',
+    }),
     title: Text(1, 200),
     occurredAt: Type.Optional(
       InstantInput({
         minimum: 0,
-        description: 'Default: now. Not before the retention time of events, and at most 5 minutes ahead',
+        description: 'Default: now. Must be within the retention period of events and at most 5 minutes in the future',
       }),
     ),
     windowMinutes: Type.Optional(
@@ -105,8 +108,8 @@ export const ChangeSchema = Closed(
     domainId: Type.String(),
     source: Type.String({
       description:
-        'As reported by its pipeline; `version`: a new version in the traffic; `library`: a vendor’s library at a new address; ' +
-        '`tagwarden`: a setting of the domain that was changed in Tagwarden',
+        'Name of the pipeline that reported the change, or `version`: a new version in the traffic; `library`: a vendor’s library loaded from a new URL; ' +
+        '`tagwarden`: a setting of the domain changed in Tagwarden',
     }),
     ref: Type.String(),
     title: Type.String(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
-import { noticeReleases } from './notice.ts'
+import { noticeReleases } from './detect-releases.ts'
 
 /**
  * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to
@@ -52,7 +52,7 @@ test('a release that loses a key is marked as regressed early, and a harmless on
   await trade(world, token, 30)
   await post({ windowMinutes: 30 })
   await trade(world, token, 15, {}, { transaction_id: '' })
-  await world.run('flush', 'judge changes')
+  await world.run('flush', 'evaluate changes')
   expect(await changes()).toMatchObject([
     {
       status: 'regressed',
@@ -73,13 +73,13 @@ test('a release that loses a key is marked as regressed early, and a harmless on
     },
   ])
   await trade(world, token, 15, {}, { transaction_id: '' })
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([
     { status: 'regressed', findings: { comparedEvents: { before: 360, after: 360 } } },
   ])
   await post({ ref: '2', windowMinutes: 20 })
   await trade(world, token, 20, {}, { transaction_id: '' })
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([{ status: 'clean', findings: { items: [] } }, { status: 'regressed' }])
 })
 
@@ -91,7 +91,7 @@ test('many changes of one domain do not delay the analysis of another domain', a
   await trade(world, fresh.token, 10)
   await fresh.post({ windowMinutes: 20 })
   await trade(world, fresh.token, 10, {}, { transaction_id: '' })
-  await world.run('flush', 'judge changes')
+  await world.run('flush', 'evaluate changes')
   const { changes } = (await world.call('GET', `/v1/changes?domainId=${fresh.id}`)).body
   expect(changes).toMatchObject([{ status: 'regressed' }])
 })
@@ -102,12 +102,12 @@ test('the verdict is inconclusive when there are too few events', async () => {
   await trade(world, token, 5)
   await post({ windowMinutes: 10 })
   await trade(world, token, 10)
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([{ status: 'clean', findings: { comparedEvents: { before: 60, after: 120 } } }])
   await post({ ref: '2', windowMinutes: 10 })
   await trade(world, token, 4)
   world.clock.advance(6 * MINUTE_MS)
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([
     { status: 'unclear', findings: { comparedEvents: { before: 120, after: 48 } } },
     {},
@@ -118,13 +118,13 @@ test('a new version is a change, unless it is the first known version', async ()
   await using world = await testApp()
   const { token, changes } = await shop(world)
   await trade(world, token, 10)
-  await world.run('flush', 'notice releases')
+  await world.run('flush', 'detect releases')
   expect(await changes()).toEqual([])
   const at = world.clock.now()
   await trade(world, token, 10, { version: 2 })
-  await world.run('notice releases')
+  await world.run('detect releases')
   await world.restart()
-  await world.run('notice releases')
+  await world.run('detect releases')
   expect(await changes()).toMatchObject([
     { source: 'version', ref: '2', title: 'Version 2', occurredAt: at, windowMinutes: 60, status: 'watching' },
   ])
@@ -136,11 +136,11 @@ test("a vendor's library at a new URL is a change", async () => {
   const load = (url: string) => world.collect(token, { hits: [{ url, type: 'script', status: 200 }] })
   await load('https://www.googletagmanager.com/gtag/js?id=G-1ABC234DEF')
   world.clock.advance(MINUTE_MS)
-  await world.run('flush', 'notice releases')
+  await world.run('flush', 'detect releases')
   await load('https://www.googletagmanager.com/gtag/js?id=G-1ABC234DEF&l=other')
   await load('https://tags.shop.example/gtag/js?id=G-1ABC234DEF')
   world.clock.advance(MINUTE_MS)
-  await world.run('notice releases')
+  await world.run('detect releases')
   expect(await changes()).toMatchObject([
     { source: 'library', ref: 'https://tags.shop.example/gtag/js', title: expect.stringContaining('is loaded from') },
   ])
@@ -162,8 +162,8 @@ test('a changed setting in Tagwarden is recorded once as a change', async () => 
   expect(titles).toEqual([
     'Events are sent to https://collect.shop.example/api/v1/events',
     'Hostname old.shop.example is denied',
-    'Page views are kept of 50 % of sessions, in development of 100 %',
-    'The browser script captures 10 % of sessions, in development of 100 %',
+    'Page views are kept for 50 % of sessions (in development: 100 %)',
+    'The browser script captures 10 % of sessions (in development: 100 %)',
   ])
 })
 
@@ -216,7 +216,7 @@ test('no verdict is lost when the process is killed, because due changes are jud
   await post({ windowMinutes: 10 })
   await trade(world, token, 12)
   await world.crash()
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([
     { status: 'clean', findings: { comparedEvents: { before: 120, after: 120 } } },
   ])
@@ -231,7 +231,7 @@ test('a change in the past is judged in the next round', async () => {
   world.clock.advance(5 * 60 * MINUTE_MS)
   await world.run('flush')
   await post({ occurredAt: at, windowMinutes: 20 })
-  await world.run('judge changes')
+  await world.run('evaluate changes')
   expect(await changes()).toMatchObject([
     {
       status: 'regressed',
@@ -244,11 +244,11 @@ test('the search for releases runs no query without new events', async () => {
   await using world = await testApp()
   const { token } = await shop(world)
   await trade(world, token, 1)
-  await world.run('flush', 'notice releases')
+  await world.run('flush', 'detect releases')
   const { db } = world.app
   const scannedTo = () => (db.prepare('SELECT scannedTo FROM releaseScan').get() as { scannedTo: number }).scannedTo
   const end = scannedTo() + MINUTE_MS
-  const query = () => Promise.reject(new Error('nothing is to be asked'))
+  const query = () => Promise.reject(new Error('unexpected query'))
   await noticeReleases({ db, warehouse: { query, hasEvents: () => false }, watermark: () => end })
   expect(scannedTo()).toBe(end)
 })

@@ -114,7 +114,7 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['key_lost'], vendor: META, event: 'Purchase', key: 'currency' },
   },
   {
-    name: 'a number becomes a text',
+    name: 'a number becomes a string',
     doing: () => ({
       events: (one) => [
         is(one, GA, 'purchase') ? { ...one, params: { ...one.params, value: `${one.params.value} €` } } : one,
@@ -137,7 +137,7 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['violations_rose'], vendor: GA, event: 'view_item' },
   },
   {
-    name: 'nobody consents',
+    name: 'most visitors deny consent',
     doing: () => ({ granted: () => 0.3 }),
     harm: { kinds: ['consent_fell'], vendor: GA, event: '', key: 'consent.ad_storage' },
   },
@@ -161,10 +161,10 @@ export const HARMFUL: readonly Release[] = [
 /** Ten harmless releases. Fifty are generated from them, five of each. */
 export const HARMLESS: readonly Release[] = [
   { name: 'nothing', doing: () => ({}) },
-  { name: 'a campaign begins', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
-  { name: 'visitors go', doing: () => ({ visits: () => 0.4 }) },
+  { name: 'a campaign starts', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
+  { name: 'the number of visits falls', doing: () => ({ visits: () => 0.4 }) },
   {
-    name: 'something new',
+    name: 'a new event and a new key',
     doing: () => ({
       events(one) {
         const more = { ...one, params: { ...one.params, 'ep.new': '1' } }

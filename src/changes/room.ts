@@ -1,8 +1,8 @@
 import type { Room } from '../base.ts'
-import { hasDomains } from '../domains/directory.ts'
+import { hasDomains } from '../domains/domain-directory.ts'
 import type { HistoryBase } from '../history-base.ts'
-import { judgeChanges } from './judge.ts'
-import { noticeReleases } from './notice.ts'
+import { noticeReleases } from './detect-releases.ts'
+import { judgeChanges } from './judge-changes.ts'
 import { changeRoutes } from './routes.ts'
 
 export function openChanges({ db, clock, warehouse, watermark, retentionMs, privacyOf }: HistoryBase): Room {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { addHistory } from '../issues/store.ts'

@@ -1,4 +1,4 @@
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
@@ -53,7 +53,7 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       path: '/v1/changes',
       access: 'read',
       tag,
-      summary: 'List changes of domains with their effects on events, newest first',
+      summary: 'List changes to domains and their effects on events, newest first',
       refusals: ['notFound'],
       tool: true,
       query: ListQuery,
@@ -71,9 +71,9 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       path: '/v1/changes',
       access: 'edit',
       tag,
-      summary: 'Report a change, for example from a deployment pipeline, and watch its effects on events',
+      summary: 'Report a change, for example from a deployment pipeline, and monitor its effects on events',
       description:
-        'Events of the watch window are compared with those before it and with what is usual for the hour and weekday. ' +
+        'Events in the watch window are compared with earlier events and with the usual volume for the hour and weekday. ' +
         'Repeating a domain, source and ref returns the existing change with 200.',
       refusals: ['notFound'],
       tool: true,
@@ -102,7 +102,7 @@ function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, inpu
       `occurredAt: must not be before ${timeText(now - retentionMs)}, the start of the stored events`,
     )
   if (occurredAt > now + MAX_AHEAD_MS)
-    throw new AppError('invalid', 'occurredAt: must not be more than 5 minutes ahead')
+    throw new AppError('invalid', 'occurredAt: must not be more than 5 minutes in the future')
   const noted = noteChange(db, now, { ...rest, orgId, occurredAt })
   const change: Change | null = noted && findChange(db, { orgId, id: noted.id })
   if (!noted || !change) throw new AppError('notFound', 'domainId: no such domain')

@@ -1,10 +1,10 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { BLOCKS } from './queries.ts'
+import { BLOCKS } from './change-queries.ts'
+import { isLikeDay } from './change-window.ts'
+import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
 import type { ShareCase } from './share-cases.ts'
 import type { Doing, Shop, ShopEvent } from './shop.fixture.ts'
-import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
 import { effectsOf, lookAt } from './verdict.ts'
-import { isLikeDay } from './window.ts'
 
 /** The days before a change: all that the production code queries, and a subset that is faster to compute. */
 const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)

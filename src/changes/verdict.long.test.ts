@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { looksOf } from './change-window.ts'
 import { HARMFUL, HARMLESS, isNamed, momentOf } from './releases.fixture.ts'
 import { Shop } from './shop.fixture.ts'
 import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
-import { looksOf } from './window.ts'
 
 /**
  * The evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more of these, with other

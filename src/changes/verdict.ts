@@ -1,12 +1,12 @@
 import { countText } from '../core/text.ts'
 import { type Effect, isHarmful, MAX_EFFECTS } from './change.ts'
-import { doubleSuspects } from './doubles.ts'
+import type { PastRow, Tables } from './comparison-tables.ts'
+import { concurrentExpectations } from './concurrent-versions.ts'
+import { doubleSuspects } from './doubled-events.ts'
 import { type ShareCase, shareCases } from './share-cases.ts'
-import { suspectOf, suspiciousCases } from './shares.ts'
+import { suspectOf, suspiciousCases } from './share-suspects.ts'
 import { nameKey, type Suspect } from './suspect.ts'
-import type { PastRow, Tables } from './tables.ts'
-import { concurrentExpectations } from './versions.ts'
-import { type Expectation, expectationsOf, volumeSuspects } from './volumes.ts'
+import { type Expectation, expectationsOf, volumeSuspects } from './volume-suspects.ts'
 
 /** Maximum probability of reporting an effect for a change without effects, over all comparisons and evaluations. */
 export const ERROR = 0.01
@@ -118,7 +118,7 @@ function sentenceOf({ kind, vendor, event, key, before, after }: Suspect): strin
     case 'failures_rose':
       return `${name} failed in ${percent(after)} of the events with a known outcome, compared with ${percent(before)} before.`
     case 'violations_rose':
-      return `${name} broke rules in ${percent(after)} of its events, compared with ${percent(before)} before.`
+      return `${name} violated rules in ${percent(after)} of its events, compared with ${percent(before)} before.`
     case 'consent_fell':
       return `${name}: ${key} was granted in ${percent(after)} of the sessions that report it, compared with ${percent(before)} before.`
   }

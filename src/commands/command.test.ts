@@ -35,7 +35,7 @@ describe('the arguments of a command', () => {
   })
 
   test.each<[string[], string]>([
-    [['north'], 'paint: takes no argument "north"'],
+    [['north'], 'paint: unexpected argument "north"'],
     [['--color', 'red'], "paint: Unknown option '--color'"],
     [['-c'], "paint: Unknown option '-c'"],
     [['--colour'], 'paint: Option '],

@@ -41,7 +41,7 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     if (positionals.length > 0 && !command.operands) {
-      throw new UsageError(`${command.name}: takes no argument "${positionals[0]}"`)
+      throw new UsageError(`${command.name}: unexpected argument "${positionals[0]}"`)
     }
     return { flags: values as Invocation['flags'], names: positionals, env }
   } catch (error) {

@@ -1,11 +1,11 @@
 import { describeConfig } from '../config.ts'
 import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
 import type { Command } from './command.ts'
-import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './settings.ts'
+import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './command-line-settings.ts'
 
 export const config: Command = {
   name: 'config',
-  summary: 'Prints every setting: name, value (secrets masked), default, meaning.',
+  summary: 'Prints every setting: name, value (secrets masked), default and meaning.',
   flags: { ...DATA_FLAG, ...LISTEN_FLAGS, json: { type: 'boolean', meaning: 'Print as JSON' } },
   async run(invocation) {
     configOf(invocation)

@@ -56,13 +56,13 @@ describe('decoding a request', () => {
     [[{ url: GA4 }], 'url: is missing'],
     [{}, 'url: is missing'],
     [{ url: null }, 'url: is missing'],
-    [{ url: '/g/collect' }, 'url: is not an absolute address'],
-    [{ url: GA4, method: 5 }, 'method: must be a text'],
-    [{ url: GA4, body: { en: 'a' } }, 'body: must be a text'],
-    [{ url: GA4, bodyBase64: [] }, 'bodyBase64: must be a text'],
-    [{ url: GA4, contentEncoding: true }, 'contentEncoding: must be a text'],
-    [{ url: GA4, bodyBase64: '***' }, 'body: bodyBase64 is not base64'],
-    [{ url: GA4, bodyBase64: 'AAAA', contentEncoding: 'zstd' }, 'body: its content encoding is not known'],
+    [{ url: '/g/collect' }, 'url: is not an absolute URL'],
+    [{ url: GA4, method: 5 }, 'method: must be a string'],
+    [{ url: GA4, body: { en: 'a' } }, 'body: must be a string'],
+    [{ url: GA4, bodyBase64: [] }, 'bodyBase64: must be a string'],
+    [{ url: GA4, contentEncoding: true }, 'contentEncoding: must be a string'],
+    [{ url: GA4, bodyBase64: '***' }, 'body: bodyBase64 is not valid Base64'],
+    [{ url: GA4, bodyBase64: 'AAAA', contentEncoding: 'zstd' }, 'body: its content encoding is not supported'],
   ])('returns an error that names the problem in %j', (value, error) => {
     expect(decodeLine(value)).toEqual(nobody(error))
   })
@@ -143,7 +143,7 @@ describe('the decode command', () => {
       expect(answers.pop()).toBe('')
       const words = answers.map((line) => JSON.parse(line)).map(({ events, error }) => error ?? events[0].event)
       const broken = 'the line is not valid JSON'
-      expect(words).toEqual(['first', broken, broken, 'body: must be a text', '\u2028', broken, 'last'])
+      expect(words).toEqual(['first', broken, broken, 'body: must be a string', '\u2028', broken, 'last'])
     }
   })
 

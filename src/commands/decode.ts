@@ -1,8 +1,8 @@
 import type { RecordedHit } from '../browser/har-requests.ts'
-import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { readBody } from '../decoders/request-body.ts'
 import type { Command } from './command.ts'
-import { readHar } from './har.ts'
+import { readHar } from './read-har.ts'
 
 /** Optional fields of a line, in addition to `url`. */
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
@@ -13,7 +13,7 @@ function faultOf(value: unknown): string | null {
   const fields = (value ?? {}) as Record<string, unknown>
   if (typeof fields.url !== 'string') return 'url: is missing'
   const wrong = OPTIONAL.find((field) => typeof (fields[field] ?? '') !== 'string')
-  return wrong === undefined ? null : `${wrong}: must be a text`
+  return wrong === undefined ? null : `${wrong}: must be a string`
 }
 
 const nothing = (error: string) => ({ vendor: null, kind: null, account: null, events: [], error })
@@ -84,12 +84,12 @@ const AT_ONCE = 1000
 
 export const decode: Command = {
   name: 'decode',
-  summary: 'Decodes vendor requests, one JSON object a line from standard input, or those of a HAR file.',
+  summary: 'Decodes vendor requests from standard input (one JSON object per line) or from a HAR file.',
   flags: {
     har: {
       type: 'string',
       value: 'FILE',
-      meaning: 'Read the requests of a HAR file (or .har.zip) instead, a line for each',
+      meaning: 'Read the requests from a HAR file (or .har.zip) instead; prints one line per request',
     },
   },
   async run({ flags }) {

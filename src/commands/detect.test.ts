@@ -45,12 +45,12 @@ describe('input lines', () => {
   test.each<[string[], string]>([
     [['timestamp,value', '2026-01-01,1', '2026-01-02;2'], 'line 3: expected timestamp,value, not "2026-01-02;2"'],
     [['2026-01-01,1', '2026-01-02,1,5'], 'line 2: expected timestamp,value'],
-    [['2026-01-01,1', 'yesterday,1'], 'line 2: "yesterday" is no time'],
+    [['2026-01-01,1', 'yesterday,1'], 'line 2: "yesterday" is not a time'],
     [['2026-01-01,1', '', '2026-01-02,many'], 'line 3: "many" is not a number'],
     [['2026-01-01,1', '2026-01-02,1e999'], 'line 2: "1e999" is not a number'],
-    [['2026-01-02,1', '2026-01-01,1'], 'line 2: its time is before that of an earlier line'],
-    [['timestamp,value', 'timestamp,value'], 'line 2: "timestamp" is no time'],
-    [['yesterday,5'], 'line 1: "yesterday" is no time'],
+    [['2026-01-02,1', '2026-01-01,1'], 'line 2: its time is earlier than that of a previous line'],
+    [['timestamp,value', 'timestamp,value'], 'line 2: "timestamp" is not a time'],
+    [['yesterday,5'], 'line 1: "yesterday" is not a time'],
     [['2026-01-01,many'], 'line 1: "many" is not a number'],
   ])('are rejected with a message: %j: %s', (input, message) => {
     const detector = new LineDetector(4)

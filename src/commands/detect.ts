@@ -50,7 +50,7 @@ function readLine(
   const t = inMs && WHOLE_NUMBER.test(time) ? Number(time) : parseTime(time)
   if (fields.length !== 2) throw fail(`expected timestamp,value, not "${written.slice(0, 80)}"`)
   if (number === 1 && t === null && !NUMBER.test(text)) return null
-  if (t === null) throw fail(`"${time.slice(0, 40)}" is no time; expected ISO 8601, Unix time or YYYYMMDD`)
+  if (t === null) throw fail(`"${time.slice(0, 40)}" is not a time; expected ISO 8601, Unix time or YYYYMMDD`)
   if (text !== '' && !(NUMBER.test(text) && Number.isFinite(Number(text)))) {
     throw fail(`"${text.slice(0, 40)}" is not a number`)
   }
@@ -77,7 +77,7 @@ export class LineDetector {
     if (this.last === Number.NEGATIVE_INFINITY)
       this.inMs = WHOLE_NUMBER.test(row.time) && parseTimestamp(Number(row.time)) === null
     if (row.t < this.last)
-      throw new UsageError(`detect: line ${this.number}: its time is before that of an earlier line`)
+      throw new UsageError(`detect: line ${this.number}: its time is earlier than that of a previous line`)
     this.last = row.t
     const { expected, score, anomaly } = this.detector.push(row.t, row.value)
     const shown = expected === null ? '' : Math.round(expected * EXPECTED_DIGITS) / EXPECTED_DIGITS
@@ -93,14 +93,15 @@ function sensitivityOf(flag: string | boolean | undefined): number {
 
 export const detect: Command = {
   name: 'detect',
-  summary: 'Finds what is unusual in counts: CSV timestamp,value from standard input, judged row by row as it comes.',
+  summary:
+    'Detects anomalies in counts: reads CSV rows (timestamp,value) from standard input and scores each row as it arrives.',
   flags: {
     sensitivity: {
       type: 'string',
       value: 'K',
       meaning:
-        'Deviations from the expected that are unusual: 2 (most sensitive) to 8, default 4. A row marked with a score ' +
-        'just below K is unusual, alone or summed with earlier rows, but belongs to an alarm of the last 12 hours',
+        'Deviation from the expected value that counts as unusual: 2 (most sensitive) to 8, default 4. A row marked with a score ' +
+        'just below K is unusual, alone or together with earlier rows, but belongs to an alarm in the last 12 hours',
     },
   },
   async run({ flags }) {

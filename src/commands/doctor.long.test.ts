@@ -90,16 +90,16 @@ test('next to a running server the command only reads', async () => {
 test('a missing folder is a usage error and is not created', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'nowhere')
-  expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })
+  expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: data folder not found: ${data}\n` })
   expect([...bytesOf(root.path)]).toEqual([])
 })
 
 test.each([
-  ['/bin/sh', 0, 'ok    settings: flow tests and audits run in /bin/sh'],
+  ['/bin/sh', 0, 'ok    settings: flow tests and audits use /bin/sh'],
   [
     '/nowhere/chromium',
     1,
-    "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w",
+    'WRONG settings: flow tests and audits cannot run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w',
   ],
 ])('the check of Chromium reports the expected result for %s', async (path, expected, line) => {
   using root = temporaryFolder()

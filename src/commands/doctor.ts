@@ -6,30 +6,31 @@ import { firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/examine-folder.ts'
 import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
 import { checkDatabase } from '../data-folder/open-folder.ts'
-import { type Rebuilt, rebuild } from '../data-folder/rebuild.ts'
+import { type Rebuilt, rebuild } from '../data-folder/rebuild-file-list.ts'
 import { forgetLost, type SealedCounts } from '../data-folder/sealed-secrets.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
 import { type Command, UsageError } from './command.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
 import { hintsOf } from './serve.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
 
 const PROGRESS_AFTER_MS = 2000
 const MARKS: Record<Finding['state'], string> = { good: 'ok   ', note: 'note ', wrong: 'WRONG' }
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Checks a data folder, in plain words; exit 1 when something is wrong. Mends what is asked for.',
+  summary:
+    'Checks a data folder and describes what it finds. Exits with 1 when something is wrong. Repairs only what you specify.',
   flags: {
     ...DATA_FLAG,
     rebuild: {
       type: 'boolean',
-      meaning: 'List event files that are missing from the database, and recreate their organizations; deletes nothing',
+      meaning: 'Add event files that are missing from the database, and recreate their organizations. Deletes nothing',
     },
     'forget-secrets': {
       type: 'boolean',
       meaning:
-        'Continue without the secrets that master.key does not open: webhooks get new ones, integrations require theirs again',
+        'Continue without the secrets that master.key cannot decrypt: webhooks get new ones, and those of integrations must be entered again',
     },
     json: { type: 'boolean', meaning: 'Print {findings: [{check, state, says}], rebuilt, forgotten} as JSON' },
   },
@@ -37,11 +38,11 @@ export const doctor: Command = {
     const { flags } = invocation
     const config = configOf(invocation)
     const paths = folderPaths(config.data)
-    if (!existsSync(config.data)) throw new UsageError(`doctor: there is no data folder ${config.data}`)
+    if (!existsSync(config.data)) throw new UsageError(`doctor: data folder not found: ${config.data}`)
     const unlock = lockUnlessRunning(paths, flags.rebuild === true || flags['forget-secrets'] === true)
     try {
       const forgotten = flags['forget-secrets'] ? forget(paths) : null
-      const rebuilt = flags.rebuild ? await rebuild(paths, systemClock, progressOf('taken in')) : null
+      const rebuilt = flags.rebuild ? await rebuild(paths, systemClock, progressOf('added')) : null
       const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
       const hints = hintsOf(config, config.publicUrl || localUrlOf(config.listen))
       findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
@@ -57,11 +58,11 @@ export const doctor: Command = {
 
 function chromiumFinding(setting: string): Finding {
   const path = findChromium(setting)
-  if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits run in ${path}` }
+  if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits use ${path}` }
   // A missing Chromium is an error only when the setting is given, because a server without flow tests does not need
   // it.
   const state = setting === '' ? 'note' : 'wrong'
-  return { check: 'settings', state, says: `flow tests and audits can't run: ${howToGetChromium(setting)}` }
+  return { check: 'settings', state, says: `flow tests and audits cannot run: ${howToGetChromium(setting)}` }
 }
 
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
@@ -93,8 +94,8 @@ function forgottenLines(forgotten: SealedCounts | null): string[] {
   if (!forgotten) return []
   const { orgs, integrations } = forgotten
   return [
-    `organizations with a new webhook secret: ${orgs}; GET /v1/org shows it to admins, receivers must be given it`,
-    `integrations that require their secrets again: ${integrations}; they are shown as failing until then`,
+    `organizations with a new webhook secret: ${orgs}; admins can read it with GET /v1/org and must enter it in the receivers`,
+    `integrations whose secrets must be entered again: ${integrations}; they are shown as failing until then`,
     '',
   ]
 }
@@ -104,10 +105,10 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   const { setAside, listed, unreadable, gone, orgs, domains } = rebuilt
   const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${firstFew(ids)})`)
   return [
-    ...(setAside ? [`what was damaged lies in ${setAside}`] : []),
+    ...(setAside ? [`the damaged file was saved as ${setAside}`] : []),
     `event files added: ${listed.length}`,
-    ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${firstFew(unreadable)}`] : []),
-    ...(gone.length > 0 ? [`files that are not there, taken off the list: ${firstFew(gone)}`] : []),
+    ...(unreadable.length > 0 ? [`unreadable files, left unchanged: ${firstFew(unreadable)}`] : []),
+    ...(gone.length > 0 ? [`missing files, removed from the list: ${firstFew(gone)}`] : []),
     `organizations recreated: ${orgs.length}${idsOf(orgs)}, domains: ${domains.length}${idsOf(domains)}`,
     ...(orgs.length > 0 ? [OWNERS_TO_BE] : []),
     '',
@@ -116,7 +117,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
 
 /** Note about data that a rebuild can't restore. */
 const OWNERS_TO_BE =
-  'The person who opens the link shown at the next start, or runs "tagwarden init", owns them. Each domain has a new token, which pages and apps must use; denied hostnames, alerts and users must be created again'
+  'To become the owner of these organizations, open the link shown at the next start or run "tagwarden init". Each domain has a new token, which its pages and apps must use. Denied hostnames, alerts and users must be created again'
 
 /** Returns a function that shows progress on a terminal. */
 function progressOf(done: string): (files: number, of: number) => void {

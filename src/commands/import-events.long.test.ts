@@ -150,12 +150,12 @@ describe("an import that can't start", () => {
       return stderr
     }
     const missing = folder.pathOf('nowhere')
-    expect(await fails(path, '--data', missing)).toContain('there is no data folder')
+    expect(await fails(path, '--data', missing)).toContain('data folder not found')
     expect(existsSync(missing)).toBe(false)
-    expect(await fails('--data', folder.data)).toContain('names no file')
-    expect(await fails(`${path}.txt`, '--data', folder.data)).toContain('is not called')
+    expect(await fails('--data', folder.data)).toContain('no file given')
+    expect(await fails(`${path}.txt`, '--data', folder.data)).toContain('must end in')
     expect(await fails(`${path}x.ndjson`, '--data', folder.data)).toContain('file not found')
-    expect(await fails(path, '--data', folder.data, '--domain', 'dom_x')).toContain('there is no domain dom_x')
+    expect(await fails(path, '--data', folder.data, '--domain', 'dom_x')).toContain('no such domain: dom_x')
     const text = await folder.write('b.parquet', ['no Parquet'])
     expect(await fails(text, '--data', folder.data)).toContain("can't be read")
     const torn = await folder.write('c.ndjson.gz', ['x'.repeat(10_000)])

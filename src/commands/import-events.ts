@@ -5,11 +5,11 @@ import { countText } from '../core/text.ts'
 import { folderPaths } from '../data-folder/folder-paths.ts'
 import { type Imported, importEvents as importInto, isImportable } from '../data-folder/import-events.ts'
 import { openAllStores, type Stores } from '../data-folder/open-folder.ts'
-import { importDomains } from '../domains/directory.ts'
+import { importDomains } from '../domains/domain-directory.ts'
 import { FolderInUse } from '../store/folder-lock.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { logTo } from './log.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
+import { logTo } from './json-log.ts'
 
 const PROGRESS_AFTER_MS = 2000
 
@@ -17,10 +17,14 @@ export const importEvents: Command = {
   name: 'import events',
   operands: 'FILE…',
   summary:
-    'Imports past events into a data folder whose server is stopped: .ndjson, .jsonl, both optionally with .gz, .parquet.',
+    'Imports past events into a data folder while its server is stopped. Files: .ndjson or .jsonl, optionally with .gz, or .parquet.',
   flags: {
     ...DATA_FLAG,
-    domain: { type: 'string', value: 'ID', meaning: 'The domain of all events; left out: each has its domainId' },
+    domain: {
+      type: 'string',
+      value: 'ID',
+      meaning: 'Domain of all events. If omitted, each event must have a domainId',
+    },
     json: { type: 'boolean', meaning: 'Print {imported, refused, errors: [{file, line, error}]} as JSON' },
   },
   async run(invocation) {
@@ -50,16 +54,16 @@ export const importEvents: Command = {
 }
 
 function checkFiles(files: readonly string[]): void {
-  if (files.length === 0) throw new UsageError('import events: names no file')
+  if (files.length === 0) throw new UsageError('import events: no file given')
   for (const file of files) {
     if (!isImportable(file))
-      throw new UsageError(`import events: ${file} is not called .ndjson, .jsonl (.gz) or .parquet`)
+      throw new UsageError(`import events: ${file} must end in .ndjson, .jsonl, .ndjson.gz, .jsonl.gz or .parquet`)
     if (!existsSync(file)) throw new UsageError(`import events: file not found: ${file}`)
   }
 }
 
 async function openStopped({ data, logLevel }: Config): Promise<Stores> {
-  if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: there is no data folder ${data}`)
+  if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: data folder not found: ${data}`)
   const log = logTo(logLevel === 'info' ? 'warn' : logLevel)
   try {
     return await openAllStores(data, systemClock, {
@@ -76,12 +80,12 @@ async function openStopped({ data, logLevel }: Config): Promise<Stores> {
 function domainOf({ db }: Stores, domain: Invocation['flags'][string]): string | null {
   if (domain === undefined) return null
   if (typeof domain === 'string' && importDomains(db).has(domain)) return domain
-  throw new UsageError(`import events: --domain: there is no domain ${domain}`)
+  throw new UsageError(`import events: --domain: no such domain: ${domain}`)
 }
 
 function linesOf({ imported, refused, errors }: Imported): string[] {
   return [
-    `${countText(imported)} events imported, ${countText(refused)} lines refused`,
+    `${countText(imported)} events imported, ${countText(refused)} lines rejected`,
     ...errors.map(({ file, line, error }) => `${file}:${line}: ${error}`),
   ]
 }

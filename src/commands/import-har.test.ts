@@ -98,17 +98,13 @@ describe('sending batches', () => {
 
   test.each<[string, () => Response, string]>([
     ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
-    [
-      'not JSON',
-      () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
-      '200: is this the address',
-    ],
-    ['other JSON', () => Response.json({ ok: true }), '200: is this the address'],
+    ['not JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the URL'],
+    ['other JSON', () => Response.json({ ok: true }), '200: is this the URL'],
   ])('stops when the response to a batch is %s', async (_what, answer, reason) => {
     await using collector = receiver(answer)
     const sending = sendHits([hitOf('1')], { url: collector.url, token: 'pt_x' })
     await expect(sending).rejects.toThrow(UsageError)
-    await expect(sending).rejects.toThrow(`import har: the collector answered ${reason}`)
+    await expect(sending).rejects.toThrow(`import har: the collector responded with ${reason}`)
   })
 })
 
@@ -125,7 +121,7 @@ test('the command imports files and prints the counts', async () => {
     stderr: '',
   })
   const words = await runProgram(['import', 'har', path, path, ...to])
-  expect(words).toMatchObject({ code: 0, stdout: '2 requests imported, 0 refused\n4 hits have no page\n' })
+  expect(words).toMatchObject({ code: 0, stdout: '2 requests imported, 0 rejected\n4 hits have no page\n' })
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
 })
 
@@ -145,7 +141,7 @@ test('the command uses the page named by the recording, and counts hits without 
   await Bun.write(path, JSON.stringify({ log: { pages, entries } }))
   const told = await runProgram(['import', 'har', path, '--url', collector.url, '--token', 'pt_x'])
   expect(told.stdout).toBe(
-    '2 requests imported, 0 refused, 1 left out, which went to no web server (data:, blob:, …)\n1 hit has no page\n',
+    '2 requests imported, 0 rejected, 1 skipped, not sent to a web server (data:, blob:, …)\n1 hit has no page\n',
   )
   expect(collector.requests.map(({ body }) => JSON.parse(body).page?.url)).toEqual([
     'https://shop.example/cart',
@@ -165,7 +161,7 @@ test('the command sends bodies from attachments, and lists requests with a missi
   await Bun.write(path, JSON.stringify(har))
   await Bun.write(`${folder.path}/a.dat`, 'en=scroll')
   const to = ['--url', collector.url, '--token', 'pt_x']
-  const reason = 'it is in the attachment "b.dat", which is not next to the HAR file'
+  const reason = 'stored in the attachment "b.dat", which is not next to the HAR file'
   const words = await runProgram(['import', 'har', path, ...to])
   expect(words).toMatchObject({ code: 0, stderr: '' })
   expect(words.stdout).toContain('1 request was not sent, because the body is missing:\n')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RecordedHit } from '../browser/har-requests.ts'
 import { type Command, required, UsageError } from './command.ts'
-import { readHar } from './har.ts'
+import { readHar } from './read-har.ts'
 
 /** Matches requests to a web server. Others in a recording (`data:`, `blob:`) were not sent to one. */
 const TO_A_WEB_SERVER = /^https?:/i
@@ -93,8 +93,8 @@ async function answerOf(response: Response): Promise<Imported> {
   const text = await response.text()
   const answer = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {}
   if (response.ok && typeof answer.accepted === 'number') return answer
-  const reason = typeof answer.error === 'string' ? answer.error : 'is this the address of a collector?'
-  throw new UsageError(`import har: the collector answered ${response.status}: ${reason}`)
+  const reason = typeof answer.error === 'string' ? answer.error : 'is this the URL of a collector?'
+  throw new UsageError(`import har: the collector responded with ${response.status}: ${reason}`)
 }
 
 /** A request that was not sent because its body is missing from the recording. */
@@ -129,16 +129,16 @@ function printOthers({ withoutPage, withoutBody }: { withoutPage: number; withou
 export const importHar: Command = {
   name: 'import har',
   operands: 'FILE…',
-  summary: 'Replays the requests of HAR files as hits through the collector; they count as received now.',
+  summary: 'Sends the requests in HAR files to the collector as hits, which count as received now.',
   flags: {
-    url: { type: 'string', value: 'BASE', meaning: 'Address of the collector, such as http://127.0.0.1:8787' },
+    url: { type: 'string', value: 'BASE', meaning: 'URL of the collector, such as http://127.0.0.1:8787' },
     token: { type: 'string', value: 'T', meaning: 'Property token, pt_…' },
     json: { type: 'boolean', meaning: 'Print {accepted, rejected, withoutPage, withoutBody} as JSON' },
   },
   async run(invocation) {
     const url = required(importHar, invocation, 'url').replace(/\/+$/, '')
     const token = required(importHar, invocation, 'token')
-    if (invocation.names.length === 0) throw new UsageError('import har: names no file')
+    if (invocation.names.length === 0) throw new UsageError('import har: no file given')
     const hits: RecordedHit[] = []
     const withoutBody: WithoutBody[] = []
     let others = 0
@@ -159,8 +159,8 @@ export const importHar: Command = {
     const withoutPage = hits.filter(({ pageUrl }) => pageUrl === null).length
     if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage, withoutBody }))
     else {
-      const left = others > 0 ? `, ${others} left out, which went to no web server (data:, blob:, …)` : ''
-      console.log(`${accepted} requests imported, ${rejected} refused${left}`)
+      const left = others > 0 ? `, ${others} skipped, not sent to a web server (data:, blob:, …)` : ''
+      console.log(`${accepted} requests imported, ${rejected} rejected${left}`)
       printOthers({ withoutPage, withoutBody })
     }
     return 0

@@ -18,15 +18,15 @@ test('each command is found by its name', () => {
 
 describe.concurrent('the program', () => {
   test.each<[string[], string]>([
-    [['nonsense'], 'there is no command "nonsense"; see tagwarden --help'],
-    [['import'], 'there is no command "import"'],
-    [['--nonsense'], 'there is no command "--nonsense"'],
+    [['nonsense'], 'unknown command "nonsense"; see tagwarden --help'],
+    [['import'], 'unknown command "import"'],
+    [['--nonsense'], 'unknown command "--nonsense"'],
     [['decode', '--nonsense'], "decode: Unknown option '--nonsense'"],
-    [['decode', 'file.har'], 'decode: takes no argument "file.har"'],
-    [['decode', '--har', '/nowhere/file.har'], '/nowhere/file.har: there is no such file'],
+    [['decode', 'file.har'], 'decode: unexpected argument "file.har"'],
+    [['decode', '--har', '/nowhere/file.har'], '/nowhere/file.har: file not found'],
     [['import', 'har', '--token', 'pt_x', 'a.har'], 'import har: --url is missing'],
     [['import', 'har', '--url', 'http://127.0.0.1:1', 'a.har'], 'import har: --token is missing'],
-    [['import', 'har', '--url', 'http://127.0.0.1:1', '--token', 'pt_x'], 'import har: names no file'],
+    [['import', 'har', '--url', 'http://127.0.0.1:1', '--token', 'pt_x'], 'import har: no file given'],
     [['init', '--email', 'a@example.com'], 'init: --org is missing'],
     [['init', '--org', 'Acme'], 'init: --email is missing'],
     [['serve', '--listen', '8787'], 'TAGWARDEN_LISTEN: must be HOST:PORT, not "8787"'],
@@ -42,7 +42,7 @@ describe.concurrent('the program', () => {
     async (line) => {
       expectBadUse(
         await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),
-        'TAGWARDEN_RETENTION: there is no such setting',
+        'TAGWARDEN_RETENTION: unknown setting',
       )
     },
   )

@@ -35,14 +35,14 @@ describe('the init command', () => {
     db.close()
 
     const again = await runProgram(args(data, '--json'))
-    expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner exists already\n' })
+    expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner already exists\n' })
   })
 
   test('prints text without --json', async () => {
     using folder = temporaryFolder()
     const { code, stdout } = await runProgram(args(folder.path))
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^organization org_\w+\nowner {8}usr_\w+\nAPI key {6}ak_\S+ {2}\(shown only now\)\n$/)
+    expect(stdout).toMatch(/^organization org_\w+\nowner {8}usr_\w+\nAPI key {6}ak_\S+ {2}\(shown only once\)\n$/)
   })
 
   test.each<[string, boolean]>([

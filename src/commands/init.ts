@@ -5,7 +5,7 @@ import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
 import { checkPassword } from '../org/user.ts'
 import { type Command, required } from './command.ts'
-import { configOf, DATA_FLAG } from './settings.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
 
 export const init: Command = {
   name: 'init',
@@ -33,7 +33,7 @@ export const init: Command = {
       if (flags.json) console.log(JSON.stringify(made))
       else
         console.log(
-          `organization ${made.orgId}\nowner        ${made.userId}\nAPI key      ${made.apiKey}  (shown only now)`,
+          `organization ${made.orgId}\nowner        ${made.userId}\nAPI key      ${made.apiKey}  (shown only once)`,
         )
       return 0
     } finally {

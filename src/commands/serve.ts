@@ -1,8 +1,8 @@
 import { findChromium, hasSandbox } from '../browser/chromium.ts'
 import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
-import { logTo } from './log.ts'
-import { configOf, DATA_FLAG, LISTEN_FLAGS } from './settings.ts'
+import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'
+import { logTo } from './json-log.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -13,11 +13,11 @@ export const serve: Command = {
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
     // Loaded on demand, because the doctor imports hints from this file and does not need the server.
-    const { startServer, untilStopped } = await import('./server.ts')
+    const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
-    if (running.app.setupUrl) log.warn(`nobody owns this server yet; set it up at ${running.app.setupUrl}`)
+    if (running.app.setupUrl) log.warn(`this server has no owner yet; set it up at ${running.app.setupUrl}`)
     // Last, because it takes longer than the rest of startup. A first query of the history does not wait longer because
     // of this order.
     await running.app.warm()
@@ -32,8 +32,8 @@ export function hintsOf(
   { publicUrl, smtpUrl, chromium }: Pick<Config, 'publicUrl' | 'smtpUrl' | 'chromium'>,
   ownUrl: string,
 ): string[] {
-  const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
-  const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'
+  const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script use ${ownUrl}, which works only on this machine`
+  const noMail = 'TAGWARDEN_SMTP_URL is not set: e-mails cannot be sent'
   const unsafe = 'Chromium runs without its sandbox, because the server runs as root: run it as a separate user'
   const isUnsafe = !hasSandbox() && findChromium(chromium) !== null
   return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : []), ...(isUnsafe ? [unsafe] : [])]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cast } from '../../test/fixtures.ts'
 import { testApp } from '../../test/test-app.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { readConsent } from '../decoders/consent.ts'
@@ -87,13 +87,13 @@ const DENIED = '13p3p3p3p5'
 
 describe('the consent check of generated sessions', () => {
   const cases: [what: string, events: EventFields[], found: string[]][] = [
-    ['a default that is denied', [ga4(DENIED)], []],
+    ['denied by default', [ga4(DENIED)], []],
     [
       'neither gcs nor gcd',
       [{ vendor: GA4 }, { vendor: 'Google Ads', weight: 4 }],
       ['Google Ads no_signal 4', `${GA4} no_signal 1`],
     ],
-    ['both blank', [{ vendor: GA4, params: { gcs: '', gcd: ' ' } }], [`${GA4} no_signal 1`]],
+    ['gcs and gcd blank', [{ vendor: GA4, params: { gcs: '', gcd: ' ' } }], [`${GA4} no_signal 1`]],
     ['gcs alone', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
     [
       'library loads, tag manager reports and tests',
@@ -104,22 +104,26 @@ describe('the consent check of generated sessions', () => {
       ],
       [],
     ],
-    ['others than Google', [{ vendor: 'Matomo' }, { vendor: 'Google Tag Manager' }], []],
+    ['vendors other than Google', [{ vendor: 'Matomo' }, { vendor: 'Google Tag Manager' }], []],
     ['every letter l', [ga4('13l3l3l3l1')], [`${GA4} not_set 1`]],
     ['some letters l', [ga4('13l3p3p3l1')], []],
     ['an update without a default', [ga4('13n3p3p3p5'), ga4('13p3p3p3m5')], [`${GA4} no_default 2`]],
     ['granted by default', [ga4('13t3p3p3p5'), ga4('13v3v3v3v5')], [`${GA4} granted_by_default 2`]],
-    ['both', [ga4('13t3n3p3p5')], [`${GA4} granted_by_default 1`, `${GA4} no_default 1`]],
+    [
+      'granted by default, and an update without a default',
+      [ga4('13t3n3p3p5')],
+      [`${GA4} granted_by_default 1`, `${GA4} no_default 1`],
+    ],
     ['denied, then granted by update', [ga4('13q3q3q3q5'), ga4('13r3r3r3r5')], []],
     ['an advertising vendor after a denial', [ga4(DENIED), meta({ weight: 2 })], ['Meta Pixel after_denial 2']],
-    ['before it', [meta(), ga4(DENIED)], []],
+    ['before the denial', [meta(), ga4(DENIED)], []],
     ['after consent was given', [ga4(DENIED), granted(), meta()], []],
-    ['after it was taken back', [granted(), ga4(DENIED), meta()], ['Meta Pixel after_denial 1']],
+    ['after consent was withdrawn', [granted(), ga4(DENIED), meta()], ['Meta Pixel after_denial 1']],
     ['another session', [ga4(DENIED), meta({ sessionId: 't' })], []],
     ['no session', [ga4(DENIED, { sessionId: null }), meta({ sessionId: null })], []],
     ['another domain', [ga4(DENIED, { domainId: 'dom_none' }), meta()], []],
-    ['a vendor for analytics', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
-    ['its code, and a test', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
+    ['an analytics vendor', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
+    ['a library load and a test', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
     [
       'a request with its own consent string',
       [ga4(DENIED), meta({ params: { gdpr: '1', 'consent.gdpr': 'applies' } })],
@@ -178,9 +182,9 @@ describe('the consent check of generated sessions', () => {
         .map(({ kind, example }) => `${kind}: ${example}`)
         .sort(),
     ).toEqual([
-      'after_denial: On 2026-01-05 100 % of 1 requests of Meta Pixel were sent although ad_storage was denied or GPC was on; first seen 2026-01-05 12:00 UTC.',
-      'no_signal: On 2026-01-06 14.3 % of 7 requests of Google Analytics 4 carried no consent signal (neither gcs nor gcd); first seen 2026-01-05 12:00 UTC.',
-      'not_set: On 2026-01-06 85.7 % of 7 requests of Google Analytics 4 reported that consent was not set (every letter of gcd is l); first seen 2026-01-06 12:00 UTC.',
+      'after_denial: On 2026-01-05, 100 % of 1 requests to Meta Pixel were sent although ad_storage was denied or GPC was on; first seen 2026-01-05 12:00 UTC.',
+      'no_signal: On 2026-01-06, 14.3 % of 7 requests to Google Analytics 4 carried no consent signal (neither gcs nor gcd); first seen 2026-01-05 12:00 UTC.',
+      'not_set: On 2026-01-06, 85.7 % of 7 requests to Google Analytics 4 reported that consent was not set (every letter of gcd is l); first seen 2026-01-06 12:00 UTC.',
     ])
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })

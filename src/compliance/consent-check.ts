@@ -1,4 +1,4 @@
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { countText, timeText } from '../core/text.ts'
 import type { Spool } from '../ingest/spool.ts'
@@ -193,12 +193,12 @@ interface Seen {
 }
 
 /**
- * Returns a sentence such as `On 2026-01-05 12.5 % of 1,234 requests of Google Ads …; first seen 2026-01-03 10:12 UTC.`
+ * Returns a sentence such as `On 2026-01-05, 12.5 % of 1,234 requests to Google Ads …; first seen 2026-01-03 10:12 UTC.`
  */
 function sentenceOf({ vendor, kind, day, count, requests, since }: Seen): string {
   const date = new Date(day).toISOString().slice(0, 10)
   const all = countText(Math.max(1, Math.round(requests)))
-  return `On ${date} ${shareText(count / requests)} of ${all} requests of ${vendor} ${WORDS[kind]}; first seen ${timeText(since)}.`
+  return `On ${date}, ${shareText(count / requests)} of ${all} requests to ${vendor} ${WORDS[kind]}; first seen ${timeText(since)}.`
 }
 
 function rateDropSentence({ from, to, sessions, rate, rateBefore }: RateDrop): string {

@@ -1,6 +1,6 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
-import type { CustomPattern } from '../conditions/privacy.ts'
+import type { CustomPattern } from '../conditions/privacy-settings.ts'
 import { AppError, atField } from '../core/error.ts'
 import { BUILT_IN_KINDS } from './finding.ts'
 
@@ -16,19 +16,22 @@ export function checkCustomPatterns(patterns: readonly CustomPattern[]): void {
   let cost = 0
   for (const [index, { name, pattern }] of patterns.entries()) {
     const at = `piiPatterns[${index}]`
-    if (!NAME.test(name)) throw new AppError('invalid', `${at}.name: use 1 to 40 of the characters a-z, 0-9 and _`)
+    if (!NAME.test(name)) throw new AppError('invalid', `${at}.name: must be 1 to 40 characters from a-z, 0-9 and _`)
     if (BUILT_IN_KINDS.includes(name))
       throw new AppError('invalid', `${at}.name: ${name} is a built-in kind; choose another name`)
     if (names.has(name)) throw new AppError('invalid', `${at}.name: ${name} is used twice`)
     names.add(name)
     const { matches, size } = compiled(pattern, at)
     if (matches(''))
-      throw new AppError('invalid', `${at}.pattern: matches the empty text, so every value would be personal`)
+      throw new AppError(
+        'invalid',
+        `${at}.pattern: matches the empty string, so every value would count as personal data`,
+      )
     cost += size
     if (cost <= MAX_RULE_COST) continue
     throw new AppError(
       'invalid',
-      `${at}.pattern: the patterns up to here cost ${cost}, and all patterns may cost ${MAX_RULE_COST}`,
+      `${at}.pattern: the total cost up to this pattern is ${cost}; the maximum is ${MAX_RULE_COST}`,
     )
   }
 }

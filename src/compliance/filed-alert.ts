@@ -1,7 +1,7 @@
 import type { AlertInput } from '../alerts/alert.ts'
 import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
 import type { Condition } from '../conditions/condition.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { cutText } from '../core/text.ts'
 import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './finding.ts'
 

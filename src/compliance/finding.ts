@@ -1,4 +1,4 @@
-import { PERSONAL_KINDS } from '../conditions/personal.ts'
+import { PERSONAL_KINDS } from '../conditions/personal-data.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
@@ -26,10 +26,10 @@ const KIND_WORDS = new Map([
   ['iban', 'an IBAN'],
   ['no_signal', 'no consent signal'],
   ['not_set', 'consent not set'],
-  ['no_default', 'no default for consent'],
+  ['no_default', 'no consent default'],
   ['granted_by_default', 'consent granted by default'],
   ['after_denial', 'requests after consent was denied'],
-  ['update_rate', 'fewer answers to the consent banner'],
+  ['update_rate', 'fewer responses to the consent banner'],
 ])
 
 /** Returns a kind as text, such as `an e-mail address`. For a custom pattern, returns its name. */
@@ -46,16 +46,16 @@ export const FindingSchema = Closed(
       description: 'The parameter, or `$title $path $event $account $sessionId`; `$consent` for consent findings',
     }),
     kind: Type.String({
-      description: `Personal data: \`${PERSONAL_KINDS.join(' ')}\` or the name of an own pattern. Consent: \`${CONSENT_KINDS.join(' ')}\``,
+      description: `Personal data: \`${PERSONAL_KINDS.join(' ')}\` or the name of a custom pattern. Consent: \`${CONSENT_KINDS.join(' ')}\``,
     }),
-    domainIds: Type.Array(Type.String(), { description: 'Domains in which it was seen' }),
-    count: Int({ description: 'Number of values, weighted by the sampling of their events' }),
-    example: Type.String({ description: 'A masked value; for consent findings a sentence' }),
+    domainIds: Type.Array(Type.String(), { description: 'Domains in which the finding was seen' }),
+    count: Int({ description: 'Number of values, weighted by event sampling' }),
+    example: Type.String({ description: 'A masked value; for consent findings, a sentence' }),
     firstSeenAt: InstantSchema,
     lastSeenAt: InstantSchema,
     action: OneOf(ACTIONS, { description: '`watch` until it is filed or ignored' }),
     note: Nullable(Type.String()),
-    issueId: Nullable(Type.String({ description: 'The most recently filed issue' })),
+    issueId: Nullable(Type.String({ description: 'Issue filed most recently; null when none was filed' })),
   },
   {
     $id: 'ComplianceFinding',

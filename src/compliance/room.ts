@@ -2,9 +2,9 @@ import type { Room } from '../base.ts'
 import type { HistoryBase } from '../history-base.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { checkConsent } from './consent-check.ts'
-import type { FilingDeps } from './filing.ts'
+import type { FilingDeps } from './file-findings.ts'
 import { complianceRoutes } from './routes.ts'
-import { scan } from './scan.ts'
+import { scan } from './scan-personal-data.ts'
 
 interface Needs extends Pick<FilingDeps, 'alertsChanged'> {
   enqueue: Enqueue

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NotificationRequest } from '../issues/issue.ts'
@@ -177,7 +177,7 @@ describe('finding actions', () => {
     async (kind) => {
       const { db, see, act, list, people } = setUp()
       updateOrg(db, people.orgId, { consentOptIn: true })
-      see({ key: '$consent', kind, example: 'Requests say nothing of consent' })
+      see({ key: '$consent', kind, example: 'Requests carried no consent signal' })
       const { body } = await act({ vendor: 'GA4', key: '$consent', kind, action: 'file' })
       expect(findIssue(db, people.orgId, body.issueId)).toMatchObject({ alertType: 'data_validation', status: 'open' })
       expect((await list('', 'consent')).findings).toMatchObject([{ kind, action: 'file', issueId: body.issueId }])
@@ -185,7 +185,7 @@ describe('finding actions', () => {
   )
 
   test.each([
-    ['another word', { ...about, action: 'delete' }, 400],
+    ['an unknown action', { ...about, action: 'delete' }, 400],
     ['no such key', { ...about, key: 'ep.other', action: 'file' }, 404],
     ['no such vendor', { ...about, vendor: 'Meta', action: 'ignore' }, 404],
     ['no such kind', { ...about, kind: 'iban', action: 'watch' }, 404],

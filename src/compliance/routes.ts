@@ -3,7 +3,7 @@ import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
-import { type FilingDeps, fileFindings } from './filing.ts'
+import { type FilingDeps, fileFindings } from './file-findings.ts'
 import { ACTIONS, type Action, FindingSchema } from './finding.ts'
 import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
 
@@ -28,9 +28,9 @@ const ActionInputSchema = Closed(
     action: OneOf(ACTIONS, {
       description: '`file`: open an issue; `ignore`: accept the finding; `watch`: return to the initial state',
     }),
-    vendor: Type.String({ maxLength: 200, description: 'As in the list of findings' }),
-    key: Text(1, 300, { description: 'As in the list of findings' }),
-    kind: Type.Optional(Type.String({ maxLength: 40, description: 'Default: every kind of the key' })),
+    vendor: Type.String({ maxLength: 200, description: 'Vendor of the finding, as in the list' }),
+    key: Text(1, 300, { description: 'Key of the finding, as in the list' }),
+    kind: Type.Optional(Type.String({ maxLength: 40, description: 'Default: all kinds of findings for the key' })),
     note: Type.Optional(Type.String({ maxLength: 2000, description: 'Reason; when omitted, the note is unchanged' })),
   },
   {
@@ -40,7 +40,7 @@ const ActionInputSchema = Closed(
 )
 
 const ActionResultSchema = Closed(
-  { ok: Type.Boolean(), issueId: Type.Optional(Type.String({ description: 'Of `file`' })) },
+  { ok: Type.Boolean(), issueId: Type.Optional(Type.String({ description: 'Issue opened by `file`' })) },
   { $id: 'ComplianceActionResult', examples: [{ ok: true, issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }] },
 )
 
@@ -72,7 +72,8 @@ function listRoute(
     method: 'GET',
     access: 'read',
     tag,
-    description: 'One finding for each vendor, key and kind. `docs/use/compliance.md` says how each kind is checked.',
+    description:
+      'One finding for each vendor, key and kind. `/docs/use/compliance` describes how each kind is detected.',
     refusals: ['notFound'],
     tool: true,
     query: ListQuery,
@@ -101,7 +102,7 @@ function actionRoute(parts: FilingDeps): Route {
     tag,
     summary: 'File, ignore or watch a finding',
     description:
-      '`file` creates a visible validation alert on this vendor and key, which judges future events, and returns its ' +
+      '`file` creates a visible validation alert for this vendor and key, which evaluates future events, and returns its ' +
       'issue. While that issue is unresolved, filing again returns the same issue.',
     refusals: ['notFound', 'conflict'],
     tool: true,

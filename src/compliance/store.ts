@@ -1,5 +1,5 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
@@ -127,7 +127,7 @@ export function requireFindings(
 ): StoredFinding[] {
   const filter = { orgId, vendor, key, kind, consent: null, domainIds: null, action: null }
   const found = listFindings(db, filter, { limit: MAX_FINDINGS, after: null })
-  if (found.length === 0) throw new AppError('notFound', 'there is no such finding')
+  if (found.length === 0) throw new AppError('notFound', 'no such finding')
   return found
 }
 

@@ -23,23 +23,23 @@ describe('consent update rate after eight days of banner data', () => {
     return hours
   }
   test.each<[what: string, hours: Hours, end: number, hoursLong: number | null]>([
-    ['as on the days before', even(8, 20, 0.6), 192, null],
-    ['nobody answers on the eighth day', broken(20, 168, 192, 0), 192, 24],
-    ['a third of those who did', broken(20, 168, 192, 0.2), 192, 24],
-    ['nearly as many', broken(20, 168, 192, 0.5), 192, null],
-    ['nobody since two hours', broken(40, 190, 192, 0), 192, 2],
-    ['nobody since six hours', broken(12, 186, 192, 0), 192, 6],
-    ['too few sessions to be sure', broken(1, 168, 192, 0), 192, null],
-    ['it was broken, and works again', broken(20, 100, 110, 0), 192, null],
-    ['more than before', broken(20, 168, 192, 0.9), 192, null],
+    ['the same rate as on previous days', even(8, 20, 0.6), 192, null],
+    ['no answers on the eighth day', broken(20, 168, 192, 0), 192, 24],
+    ['a third of the previous rate', broken(20, 168, 192, 0.2), 192, 24],
+    ['nearly the previous rate', broken(20, 168, 192, 0.5), 192, null],
+    ['no answers for two hours', broken(40, 190, 192, 0), 192, 2],
+    ['no answers for six hours', broken(12, 186, 192, 0), 192, 6],
+    ['too few sessions', broken(1, 168, 192, 0), 192, null],
+    ['an earlier drop that has recovered', broken(20, 100, 110, 0), 192, null],
+    ['a higher rate than before', broken(20, 168, 192, 0.9), 192, null],
     [
-      'only four days before',
+      'only four previous days',
       new Map([...broken(20, 168, 192, 0)].filter(([hour]) => hour >= 72 * HOUR_MS)),
       192,
       null,
     ],
-    ['nobody ever answered', even(8, 20, 0), 192, null],
-    ['nothing at all', new Map(), 192, null],
+    ['no answers on any day', even(8, 20, 0), 192, null],
+    ['no sessions', new Map(), 192, null],
   ])('is checked for a drop: %s', (_, hours, end, hoursLong) => {
     const fall = rateDropAt(hours, end * HOUR_MS)
     expect(fall && (fall.to - fall.from) / HOUR_MS).toBe(hoursLong)

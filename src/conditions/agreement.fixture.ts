@@ -3,7 +3,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
-import { resolveLabels } from './label.ts'
+import { resolveLabels } from './label-conditions.ts'
 
 /** Keys that an engine might confuse or treat specially. */
 export const KEYS = ['k', 'K', 'phone', '$os', "it's", 'a.b', 'constructor', '__proto__', 'cid', 'Ключ', '^k"']

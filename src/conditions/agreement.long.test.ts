@@ -6,9 +6,9 @@ import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import { anEvent, aRule, aSingle, KEYS } from './agreement.fixture.ts'
 import { type Node, violationReference } from './agreement-reference.ts'
 import { checkRule, OPERATORS, type Rule } from './condition.ts'
+import { violationSql } from './condition-sql.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
-import { violationSql } from './sql.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
@@ -82,7 +82,7 @@ async function compare(
         predicate: wanted,
         sql: wanted,
       })
-      if (typeof inSql !== 'boolean') throw new Error(`${inSql} is no answer`)
+      if (typeof inSql !== 'boolean') throw new Error(`unexpected SQL result: ${inSql}`)
       compared++
       const [first] = rule.conditions?.items ?? []
       const op = first?.parameter === '$label' ? `label ${first.op}` : (first?.op ?? 'none')

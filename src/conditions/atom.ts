@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../core/event.ts'
 import type { Condition, ConditionEvent } from './condition.ts'
-import type { Meter } from './meter.ts'
+import type { Meter } from './evaluation-time-limit.ts'
 
 /**
  * A positive condition in a rule set, shared by all rules that contain it. Most conditions are true for few events. For

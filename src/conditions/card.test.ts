@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findCardForms, findCards } from './card.ts'
-import { CARDS } from './personal.fixture.ts'
+import { CARDS } from './personal-data.fixture.ts'
 
 const cut = (text: string) => findCards(text).map(({ start, end }) => text.slice(start, end))
 const inGroups = (number: string, gap: string) =>
@@ -25,20 +25,20 @@ test.each([' ', '-', '.', '\u00a0', '+', '\u2011'])('card numbers in groups sepa
 
 describe.each([
   ['12 digits', '411111111111'],
-  ['no issuer', '7111111111111116'],
-  ['another length of the issuer', '41111111111111116'],
-  ['digits go on', '411111111111111100000'],
+  ['an unknown issuer', '7111111111111116'],
+  ['a length that the issuer does not use', '41111111111111116'],
+  ['too many digits', '411111111111111100000'],
   ['inside a word', '4111111111111111a'],
   ['within a word', 'a4111111111111111'],
   ['a fraction', '0.4111111111111111'],
   ['a decimal number', '4111111111111111.5'],
   ['mixed separators', '4111 1111-1111 1111'],
   ['odd groups', '41111 111 1111 1111'],
-  ['a UUID of digits', '41111111-1111-4111-8111-111111111111'],
+  ['a UUID that contains only digits', '41111111-1111-4111-8111-111111111111'],
   ["Google's client id", '1970656995.1795151819'],
   ['a time in ms', '1767614400000'],
   ['a time in µs', '1767614400000000'],
-  ['a time in words', '2026-01-05 12:00:00.000'],
+  ['a formatted time', '2026-01-05 12:00:00.000'],
   ['a compact time', '20260105120000'],
 ])('a value that is not a card number: %s', (_, text) => {
   test('is not found', () => expect(cut(text)).toEqual([]))

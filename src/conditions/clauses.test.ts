@@ -21,11 +21,11 @@ const spell = (clauses: readonly ConditionClause[]) =>
 
 test.each<[string, Rule, string[]]>([
   ['nothing', {}, []],
-  ['any of nothing, which never holds', { conditions: { logic: 'any', items: [] } }, ['']],
-  ['all of nothing', { conditions: { logic: 'all', items: [] } }, []],
-  ['filters, each', { filters: [is('a', 'is_blank'), is('b', 'gt', '1')] }, ['a is_blank', 'b gt 1']],
+  ['any of an empty list, which is never true', { conditions: { logic: 'any', items: [] } }, ['']],
+  ['all of an empty list', { conditions: { logic: 'all', items: [] } }, []],
+  ['several filters', { filters: [is('a', 'is_blank'), is('b', 'gt', '1')] }, ['a is_blank', 'b gt 1']],
   [
-    'any of several values, of several conditions',
+    'any of several values in several conditions',
     { conditions: { logic: 'any', items: [is('a', 'equals', 'x', 'y'), is('b', 'is_blank')] } },
     ['a equals x or a equals y or b is_blank'],
   ],
@@ -35,7 +35,7 @@ test.each<[string, Rule, string[]]>([
     { conditionGroups: [{ op: 'any', items: [is('a', 'not_equals', 'x', 'y'), is('b', 'not_blank')] }] },
     ['not a equals x or not b is_blank', 'not a equals y or not b is_blank'],
   ],
-  ['values that are not needed', { filters: [is('a', 'is_blank', 'x')] }, ['a is_blank']],
+  ['values that the operator ignores', { filters: [is('a', 'is_blank', 'x')] }, ['a is_blank']],
 ])('a rule is converted to clauses: %s', (_, rule, expected) => {
   expect(spell(clausesOf(rule))).toEqual(expected)
 })

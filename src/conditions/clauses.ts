@@ -1,5 +1,5 @@
 import { COMPLEMENTS, type Condition, LABEL, type Operator, type Rule, WITHOUT_VALUES } from './condition.ts'
-import { membersIn } from './label.ts'
+import { membersIn } from './label-conditions.ts'
 
 /** A condition with a positive operator, or the negation of such a condition. */
 export interface ConditionLiteral {

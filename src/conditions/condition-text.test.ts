@@ -31,9 +31,9 @@ const table: [string, Condition['op'], string[] | undefined, string][] = [
   ['*', 'not_equals', ['x'], 'had no parameter equal to "x"'],
   ['*', 'not_contains', ['x'], 'had no parameter containing "x"'],
   ['*', 'contains_email', undefined, 'had an e-mail address in a parameter'],
-  ['$host', 'not_equals', ['shop.example'], 'had host other than "shop.example"'],
+  ['$host', 'not_equals', ['shop.example'], 'had a host other than "shop.example"'],
   ['$title', 'is_blank', undefined, 'had no page title'],
-  ['$durMs', 'gt', ['1000'], 'had duration in ms above 1000'],
+  ['$durMs', 'gt', ['1000'], 'had a duration in ms above 1000'],
   ['$$os', 'is_blank', undefined, 'had no `$os`'],
   ['url', 'contains', ['x'.repeat(1000)], `had \`url\` containing "${'x'.repeat(59)}…"`],
 ]
@@ -59,12 +59,12 @@ describe('the description of how events violate a rule', () => {
   test.each<[string, Parameters<typeof describeViolation>[0], ReturnType<typeof describeViolation>]>([
     ['one condition', { conditions: { logic: 'any', items: items.slice(0, 1) } }, { always: ['had no `a`'], here: [] }],
     [
-      'all of several',
+      'all of several conditions',
       { conditions: { logic: 'all', items: items.slice(0, 2) } },
       { always: ['had no `a`', 'had `b` below 0'], here: [] },
     ],
     [
-      'any of several',
+      'any of several conditions',
       { conditions: { logic: 'any', items } },
       { always: [], here: ['had no `a`', 'had `b` below 0'] },
     ],

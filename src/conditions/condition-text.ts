@@ -105,11 +105,13 @@ export function conditionText(condition: Condition): string {
   const target = targetOf(condition)
   if (target.kind === 'label') return labelWords(condition)
   const isAny = target.kind === 'any'
-  const name = isAny ? 'a parameter' : target.kind === 'key' ? `\`${target.key}\`` : FIELD_WORDS[target.field]
-  const place = isAny ? 'a parameter' : name
+  const field = target.kind === 'field' ? FIELD_WORDS[target.field] : null
+  const key = target.kind === 'key' ? `\`${target.key}\`` : 'a parameter'
+  const name = field === null ? key : `${/^[aeiou]/.test(field) ? 'an' : 'a'} ${field}`
+  const place = field === null ? key : `the ${field}`
   switch (op) {
     case 'is_blank':
-      return isAny ? 'had a blank parameter' : `had no ${name}`
+      return isAny ? 'had a blank parameter' : `had no ${field ?? key}`
     case 'not_blank':
       return isAny ? 'had no blank parameter' : `had ${name}`
     case 'contains_email':

@@ -108,7 +108,7 @@ describe('checks of conditions that match the schema', () => {
     [condition('custom_pii_regex', '(?=a)'), 'filters[0].values[0]: the pattern does not compile'],
     [condition('regex', String.raw`^\d{3}-\d{4}$`), null],
     [condition('equals', 'a\ud800'), 'filters[0].values[0]: not valid Unicode'],
-    [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is no field'],
+    [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is not an event field'],
     [{ ...condition('equals', 'a'), parameter: 'a\udc00' }, 'filters[0].parameter: not valid Unicode'],
   ])('report for %j: %p', (one, message) => {
     const got = refusal(() => checkConditions([one], 'filters'))

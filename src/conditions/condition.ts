@@ -1,7 +1,7 @@
 import { AppError, checkAll } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { readNumber } from './number.ts'
+import { readNumber } from './number-text.ts'
 import { sizeOfPattern } from './pattern.ts'
 
 export const OPERATORS = [
@@ -48,13 +48,13 @@ export const ConditionSchema = Closed(
   {
     parameter: Text(1, 200, {
       description:
-        'A key of the event’s parameters; `*` for any of them; or a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label`, for events that have a label (`equals` and `not_equals` only). A key that begins with `$` is written `$$key`',
+        'Key of an event parameter; `*` for any; a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label` for its labels (`equals` and `not_equals` only). Write a key that begins with `$` as `$$key`',
       examples: ['ep.transaction_id', '*', '$event', '$$os'],
     }),
     op: OneOf(OPERATORS, {
       title: 'Operator',
       description:
-        'How the parameter is compared; case matters. `not_…` is the exact opposite of the operator without `not_`, and holds where the parameter is missing. `length_…` counts characters. `gt` and `lt` compare numbers and never hold for other values. `regex` and `custom_pii_regex` find a pattern (RE2) anywhere; `custom_pii_regex` also masks what it finds',
+        'Case-sensitive comparison. `not_…` is the exact opposite of the operator without `not_`, and also matches a missing parameter. `length_…` counts characters. `gt` and `lt` compare numbers and never match other values. `regex` and `custom_pii_regex` search for an RE2 pattern; `custom_pii_regex` also masks its matches',
       examples: ['is_blank', 'not_equals'],
     }),
     values: Type.Optional(
@@ -62,13 +62,13 @@ export const ConditionSchema = Closed(
         Type.String({
           maxLength: 1000,
           description:
-            'A text; for `gt` and `lt` a number, for `length_…` a whole number, for `regex` and `custom_pii_regex` a pattern',
+            'A string; for `gt` and `lt` a number, for `length_…` a whole number, for `regex` and `custom_pii_regex` a pattern',
           examples: ['purchase'],
         }),
         {
           maxItems: 100,
           description:
-            'Values to compare with: one match is enough (for `not_…`: none may match). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
+            'Values to compare with. True if any value matches (for `not_…`: if none does). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
           examples: [['EUR', 'CHF']],
         },
       ),
@@ -91,12 +91,12 @@ export type Condition = Static<typeof ConditionSchema> & {
 
 const LOGIC = ['any', 'all'] as const
 const logic = OneOf(LOGIC, {
-  description: '`any`: one condition is enough; `all`: every condition must hold',
+  description: '`any`: one condition is enough; `all`: every condition must be true',
   examples: ['any'],
 })
 const items = Type.Array(ConditionSchema, {
   maxItems: 50,
-  description: 'The conditions; `any` of none never holds, `all` of none always does',
+  description: 'The conditions. An empty list is never true with `any`, and always true with `all`',
   examples: [[{ parameter: 'ep.transaction_id', op: 'is_blank' }]],
 })
 
@@ -104,14 +104,14 @@ const items = Type.Array(ConditionSchema, {
 export const ConditionSetSchema = Closed(
   { logic, items },
   {
-    description: 'An event breaks the rule when these conditions and every group hold',
+    description: 'An event breaks the rule if these conditions and every group are true',
     examples: [{ logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] }],
   },
 )
 export const ConditionGroupSchema = Closed(
   { op: logic, items },
   {
-    description: 'Conditions in brackets',
+    description: 'A parenthesized group of conditions',
     examples: [{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }],
   },
 )
@@ -185,9 +185,9 @@ export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) 
 }
 
 const unknownField = (parameter: string) =>
-  `${parameter} is no field of an event; there are ${Object.keys(EVENT_FIELDS)
+  `${parameter} is not an event field; the fields are ${Object.keys(EVENT_FIELDS)
     .map((field) => `$${field}`)
-    .join(' ')} ${LABEL}, and a key that begins with $ is written $$`
+    .join(' ')} ${LABEL}. Write a key that begins with $ as $$key`
 
 /** Operators that do not need values and ignore them. */
 export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
@@ -315,8 +315,8 @@ export class RuleCheck {
     if (this.cost <= this.limit) return
     throw new AppError(
       'invalid',
-      `${at}: the conditions up to here cost ${this.cost}, and a rule may cost ${this.limit}: ` +
-        `a pattern its size, a label ${COST_OF_LABEL}, another value a tenth of its letters`,
+      `${at}: the conditions up to here cost ${this.cost}, but a rule can cost at most ${this.limit}. ` +
+        `A pattern costs its compiled size, a label ${COST_OF_LABEL}, and any other value a tenth of its length`,
     )
   }
 }

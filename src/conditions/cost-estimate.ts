@@ -1,4 +1,4 @@
-import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
+import { type Meter, type Stopwatch, stopwatch } from './evaluation-time-limit.ts'
 
 /** Minimum work (characters times weight) of searches that are always measured, because they may take milliseconds. */
 const MEASURED_FROM = 200_000

@@ -1,5 +1,5 @@
 import { base64Runs, MAY_HOLD_ADDRESS_PATTERN } from './base64.ts'
-import { decodings, mayBeEncoded } from './percent.ts'
+import { decodings, mayBeEncoded } from './percent-encoding.ts'
 
 /**
  * An e-mail address as in HTML's `type=email`, https://html.spec.whatwg.org/#valid-e-mail-address, with stricter rules.

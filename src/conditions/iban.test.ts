@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findIbans } from './iban.ts'
-import { IBANS } from './personal.fixture.ts'
+import { IBANS } from './personal-data.fixture.ts'
 
 const cut = (text: string) => findIbans(text).map(({ start, end }) => text.slice(start, end))
 
@@ -18,11 +18,11 @@ test.each(IBANS)("the IBAN registry's example %s is found", (iban) => {
 })
 
 describe.each([
-  ['one character less', 'DE8937040044053201300'],
-  ['one more', 'DE893704004405320130000'],
+  ['one character too few', 'DE8937040044053201300'],
+  ['one character too many', 'DE893704004405320130000'],
   ['within a word', 'xDE89370400440532013000'],
   ['a country without IBANs', 'US89370400440532013000'],
-  ['letters where its country has digits', 'DE89370400440532O13000'],
+  ['a letter where the country requires a digit', 'DE89370400440532O13000'],
   ['groups of three', 'DE8 937 040 044 053 201 300 0'],
 ])('a value that is not an IBAN: %s', (_, text) => {
   test('is not found', () => expect(cut(text)).toEqual([]))

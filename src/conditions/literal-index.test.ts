@@ -2,9 +2,9 @@ import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Atom } from './atom.ts'
+import { UNLIMITED } from './evaluation-time-limit.ts'
 import { KeywordAutomaton } from './keyword-automaton.ts'
 import { LiteralIndex } from './literal-index.ts'
-import { UNLIMITED } from './meter.ts'
 
 const atomOf = (op: string, values: string[]) => ({ condition: { parameter: 't', op, values } }) as unknown as Atom
 

@@ -1,9 +1,9 @@
 import type { Binder, Masking } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import { compileMask, maskPersonal, OPEN_FIELDS } from './mask.ts'
+import { compileMask, maskPersonal, OPEN_FIELDS } from './mask-personal.ts'
 import { compilePattern } from './pattern.ts'
-import { personalCandidates } from './personal-sql.ts'
-import type { Privacy } from './privacy.ts'
+import { personalCandidates } from './personal-data-sql.ts'
+import type { Privacy } from './privacy-settings.ts'
 
 /** Matches at least 7 digits, which is the length of the shortest national phone number. */
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'

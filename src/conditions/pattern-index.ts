@@ -1,7 +1,7 @@
 import { RE2Set } from 're2js'
 import type { Atom, Holding, TextIndex } from './atom.ts'
 import { CostEstimate } from './cost-estimate.ts'
-import type { Meter } from './meter.ts'
+import type { Meter } from './evaluation-time-limit.ts'
 import { compilePattern } from './pattern.ts'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 

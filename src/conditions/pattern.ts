@@ -303,7 +303,7 @@ function compileAnew(source: string): TextPattern {
   if (innerBoundary && compile(`^${NOWHERE}(?:${text})${NOWHERE}$`).test('\u{10fffe}\u{10fffe}')) {
     throw new AppError(
       'invalid',
-      String.raw`the pattern can match an empty text through \B; add a character next to it`,
+      String.raw`the pattern can match an empty string through \B; add a character next to it`,
     )
   }
   const literal = readLiteral(source)

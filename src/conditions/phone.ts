@@ -1,7 +1,7 @@
 import type { CountryCode } from 'libphonenumber-js/max'
 import { phoneNumbers } from '../core/phone-numbers.ts'
 import type { Span } from './email.ts'
-import { decodings } from './percent.ts'
+import { decodings } from './percent-encoding.ts'
 
 /**
  * ISO 3166 codes of the countries whose national notation is recognised. When empty, only international notation is.

@@ -9,11 +9,11 @@ import {
   targetOf,
 } from './condition.ts'
 import { containsEmail } from './email.ts'
-import { memberTest } from './label.ts'
-import { readNumber, spellNumber } from './number.ts'
+import { memberTest } from './label-conditions.ts'
+import { readNumber, spellNumber } from './number-text.ts'
 import { compilePattern } from './pattern.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
-import { countCodePoints, isBlank } from './text.ts'
+import { countCodePoints, isBlank } from './text-length.ts'
 
 /** A function that returns whether an event satisfies the conditions. */
 export type Predicate = (event: ConditionEvent) => boolean

@@ -35,7 +35,7 @@ describe('a rule set agrees with the predicate of each rule', () => {
   const EVENTS = 60
   const RUNS = 30
 
-  test(`for ${RULES * EVENTS * RUNS} random pairs, while rules change`, () => {
+  test(`for ${RULES * EVENTS * RUNS} random pairs of rule and event, while rules change`, () => {
     const change = fc.record({ at: fc.nat(EVENTS), id: fc.nat(RULES - 1), to: fc.option(aScopedRule, { freq: 2 }) })
     const story = fc.record({
       rules: fc.array(aScopedRule, { minLength: RULES, maxLength: RULES }),

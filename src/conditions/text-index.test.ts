@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { plainEvent } from '../core/event.fixture.ts'
-import { type Meter, OutOfTime } from './meter.ts'
+import { type Meter, OutOfTime } from './evaluation-time-limit.ts'
 import { RuleSet } from './rule-set.ts'
 
 test.each(['contains_phone', 'contains_email'] as const)(

@@ -4,7 +4,7 @@ import { AppError, atField, checkAll, type ErrorCode, messageOf } from './error.
 test.each<[string, unknown]>([
   ['broken', new Error('broken')],
   ['name: is taken', new AppError('conflict', 'name: is taken')],
-  ['a text', 'a text'],
+  ['a string', 'a string'],
   ['undefined', undefined],
   ['null', null],
 ])('messageOf returns %p for any thrown value', (message, thrown) => {
@@ -13,11 +13,11 @@ test.each<[string, unknown]>([
 
 test('atField prefixes the field to an AppError, preserves its code, and rethrows other errors unchanged', () => {
   const refuse = () => {
-    throw new AppError('rateLimited', 'comes too often', 5)
+    throw new AppError('rateLimited', 'too many requests', 5)
   }
   expect(atField('config.url', () => 1)).toBe(1)
   expect(() => atField('config.url', refuse)).toThrow(
-    expect.objectContaining({ code: 'rateLimited', message: 'config.url: comes too often', retryAfterS: 5 }),
+    expect.objectContaining({ code: 'rateLimited', message: 'config.url: too many requests', retryAfterS: 5 }),
   )
   const bug = () => {
     throw new TypeError('not a function')

@@ -1,4 +1,4 @@
-/** Error codes for callers. `http/status.ts` maps each code to an HTTP status. */
+/** Error codes for callers. `http/status-codes.ts` maps each code to an HTTP status. */
 export type ErrorCode =
   | 'invalid'
   | 'unauthorized'

@@ -28,8 +28,8 @@ describe('a fair queue', () => {
     tasks[1]?.resolve('second')
     expect(await results[1]).toBe('second')
     expect(await begun()).toEqual([true, true, true, false, false])
-    tasks[2]?.reject(new RangeError('as planned'))
-    await expect(results[2]).rejects.toThrow('as planned')
+    tasks[2]?.reject(new RangeError('deliberate failure'))
+    await expect(results[2]).rejects.toThrow('deliberate failure')
     expect(await begun()).toEqual([true, true, true, true, false])
     for (const { resolve } of tasks) resolve('')
     await Promise.all([results[0], results[3], results[4]])
@@ -64,7 +64,7 @@ describe('a fair queue', () => {
               most = Math.max(most, ++running)
               for (let n = 0; n < wait; n++) await settled()
               running--
-              if (wait === 2) throw new RangeError('as planned')
+              if (wait === 2) throw new RangeError('deliberate failure')
             }),
           )
           await Promise.allSettled(results)

@@ -180,4 +180,4 @@ const waitedTooLong = (waitMs: number) =>
 
 /** The error for work whose caller disconnected. It is rarely shown. */
 export const abortedError = () =>
-  new AppError('unavailable', 'the caller disconnected before the answer was ready', RETRY_AFTER_S)
+  new AppError('unavailable', 'the client disconnected before the response was ready', RETRY_AFTER_S)

@@ -13,7 +13,7 @@ import {
 
 function address(text: string): Address {
   const parsed = parseAddress(text)
-  if (!parsed) throw new Error(`${text} is no address`)
+  if (!parsed) throw new Error(`${text} is not an IP address`)
   return parsed
 }
 

@@ -29,7 +29,7 @@ function refusalOf(value: unknown, root?: string): string {
     expect((error as AppError).code).toBe('invalid')
     return (error as AppError).message
   }
-  return 'was taken'
+  return 'was accepted'
 }
 
 test('the parser returns a valid value itself', () => {
@@ -45,7 +45,7 @@ describe('a validation error', () => {
     [{}, /^name: /],
     [{ name: '' }, /^name: must not be empty$/],
     [{ name: 'a'.repeat(11) }, /^name: must have at most 10 characters$/],
-    [{ name: 7 }, /^name: must be a text$/],
+    [{ name: 7 }, /^name: must be a string$/],
     [{ name: 'a', count: 0 }, /^count: must be at least 1$/],
     [{ name: 'a', count: 6 }, /^count: must be at most 5$/],
     [{ name: 'a', count: 1.5 }, /^count: must be a whole number$/],
@@ -55,8 +55,8 @@ describe('a validation error', () => {
     [{ name: 'a', color: null }, /^color: must be one of red, green$/],
     [{ name: 'a', note: 7 }, /^note: /],
     [{ name: 'a', tags: ['ok', ''] }, /^tags\[1\]: /],
-    [{ name: 'a', tags: ['1', '2', '3'] }, /^tags: name at most 2$/],
-    [{ name: 'a', params: { 'a/b~c': 1 } }, /^params\.a\/b~c: must be a text$/],
+    [{ name: 'a', tags: ['1', '2', '3'] }, /^tags: must have at most 2 items$/],
+    [{ name: 'a', params: { 'a/b~c': 1 } }, /^params\.a\/b~c: must be a string$/],
     [{ name: 'a', deep: { list: [{ at: 1 }, { at: 'x' }] } }, /^deep\.list\[1\]\.at: must be a whole number$/],
     [{ name: 'a', extra: 1 }, /^extra: there is no such field$/],
     [{ name: 'a', deep: { list: [], more: 1 } }, /^deep\.more: there is no such field$/],
@@ -70,13 +70,13 @@ describe('a validation error', () => {
 
   test.each<[TSchema, unknown, string]>([
     [Closed({ a: Type.String() }), {}, 'a: is missing'],
-    [Closed({ a: Type.String() }), { a: 1 }, 'a: must be a text'],
+    [Closed({ a: Type.String() }), { a: 1 }, 'a: must be a string'],
     [Closed({ a: Text(1, 5) }), { a: '' }, 'a: must not be empty'],
     [Closed({ a: Text(3, 5) }), { a: 'x' }, 'a: must have at least 3 characters'],
     [Closed({ a: Text(0, 1) }), { a: 'xx' }, 'a: must have at most 1 character'],
-    [Closed({ a: Type.Array(Type.String(), { minItems: 1 }) }), { a: [] }, 'a: name at least one'],
-    [Closed({ a: Type.Array(Type.String(), { minItems: 2 }) }), { a: [] }, 'a: name at least 2'],
-    [Closed({ a: Type.Array(Type.String(), { maxItems: 1 }) }), { a: ['x', 'y'] }, 'a: name at most 1'],
+    [Closed({ a: Type.Array(Type.String(), { minItems: 1 }) }), { a: [] }, 'a: must have at least one item'],
+    [Closed({ a: Type.Array(Type.String(), { minItems: 2 }) }), { a: [] }, 'a: must have at least 2 items'],
+    [Closed({ a: Type.Array(Type.String(), { maxItems: 1 }) }), { a: ['x', 'y'] }, 'a: must have at most one item'],
     [Closed({ a: Type.Array(Type.String()) }), { a: {} }, 'a: must be a list'],
     [Closed({ a: Type.Number() }), { a: '1' }, 'a: must be a number'],
     [Closed({ a: Int() }), { a: '1' }, 'a: must be a whole number'],
@@ -84,7 +84,7 @@ describe('a validation error', () => {
     [Closed({ a: Type.Number({ multipleOf: 5 }) }), { a: 7 }, 'a: must be a multiple of 5'],
     [Closed({ a: Type.Number({ minimum: 2 }) }), { a: 1 }, 'a: must be at least 2'],
     [Closed({ a: Type.Number({ maximum: 2 }) }), { a: 3 }, 'a: must be at most 2'],
-    [Closed({ a: Type.Number({ exclusiveMinimum: 0 }) }), { a: 0 }, 'a: must be more than 0'],
+    [Closed({ a: Type.Number({ exclusiveMinimum: 0 }) }), { a: 0 }, 'a: must be greater than 0'],
     [Closed({ a: Type.Boolean() }), { a: 'yes' }, 'a: must be true or false'],
     [Closed({ a: Type.Literal(2) }), { a: 3 }, 'a: must be 2'],
     [Closed({ a: OneOf(['x', 'y']) }), { a: 'z' }, 'a: must be one of x, y'],
@@ -94,7 +94,7 @@ describe('a validation error', () => {
     [Closed({ a: Type.Array(OneOf(['x', 'y'])) }), { a: ['x', 'z'] }, 'a[1]: must be one of x, y'],
     [Closed({ a: Closed({}) }), { a: 1 }, 'a: must be an object'],
     [Closed({}), { a: 1 }, 'a: there is no such field'],
-    [Closed({ a: Nullable(Type.String()) }), { a: 1 }, 'a: must be a text'],
+    [Closed({ a: Nullable(Type.String()) }), { a: 1 }, 'a: must be a string'],
   ])('has a readable message: %#', (schema, value, message) => {
     expect(() => parser(schema)(value)).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })
@@ -147,7 +147,7 @@ describe('the faults of a validation error', () => {
       { name: 'a', tags: ['toolong', 5], deep: { list: [{ at: 0 }, { at: 'x' }, {}] } },
       [
         'tags[0]: must have at most 5 characters',
-        'tags[1]: must be a text',
+        'tags[1]: must be a string',
         'deep.list[1].at: must be a whole number',
         'deep.list[2].at: is missing',
       ],

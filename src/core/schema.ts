@@ -112,6 +112,7 @@ function deepest(error: ValueError): ValueError {
 }
 
 const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'characters'}`
+const items = (count: number) => (count === 1 ? 'one item' : `${count} items`)
 
 /**
  * Returns a description of what is wrong with the field. Checks that no schema here uses keep TypeBox's own message.
@@ -128,17 +129,17 @@ function faultOf({ type, schema, message }: ValueError): string {
     case ValueErrorType.Array:
       return 'must be a list'
     case ValueErrorType.ArrayMinItems:
-      return `name at least ${schema.minItems === 1 ? 'one' : schema.minItems}`
+      return `must have at least ${items(schema.minItems)}`
     case ValueErrorType.ArrayMaxItems:
-      return `name at most ${schema.maxItems}`
+      return `must have at most ${items(schema.maxItems)}`
     case ValueErrorType.String:
-      return 'must be a text'
+      return 'must be a string'
     case ValueErrorType.StringMinLength:
       return schema.minLength === 1 ? 'must not be empty' : `must have at least ${characters(schema.minLength)}`
     case ValueErrorType.StringMaxLength:
       return `must have at most ${characters(schema.maxLength)}`
     case ValueErrorType.StringPattern:
-      return schema.examples ? `must be like ${schema.examples[0]}` : message
+      return schema.examples ? `must have a format such as ${schema.examples[0]}` : message
     case ValueErrorType.Number:
       return schema.multipleOf === 1 ? 'must be a whole number' : 'must be a number'
     case ValueErrorType.NumberMultipleOf:
@@ -148,13 +149,13 @@ function faultOf({ type, schema, message }: ValueError): string {
     case ValueErrorType.NumberMaximum:
       return `must be at most ${schema.maximum}`
     case ValueErrorType.NumberExclusiveMinimum:
-      return `must be more than ${schema.exclusiveMinimum}`
+      return `must be greater than ${schema.exclusiveMinimum}`
     case ValueErrorType.Boolean:
       return 'must be true or false'
     case ValueErrorType.Literal:
       return `must be ${JSON.stringify(schema.const)}`
     case ValueErrorType.Union:
-      return 'has none of the shapes that it may have'
+      return 'does not match any allowed form'
     default:
       return message
   }
@@ -206,7 +207,7 @@ export function parser<T extends TSchema>(schema: T): (value: unknown, root?: st
     if (check.Check(value)) return value
     const compiled = check
     const first = compiled.Errors(value).First()
-    const message = first ? describeError(first, root) : `${root || 'body'}: does not fit its schema`
+    const message = first ? describeError(first, root) : `${root || 'body'}: does not match its schema`
     throw new AppError('invalid', message, undefined, () => faultsIn(compiled, value, root))
   }
 }

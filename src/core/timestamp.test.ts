@@ -6,19 +6,19 @@ const at = Date.UTC(2026, 6, 13, 14, 30, 5)
 
 test.each([
   ['seconds', at / 1000, at],
-  ['seconds with a fraction', at / 1000 + 0.25, at + 250],
+  ['fractional seconds', at / 1000 + 0.25, at + 250],
   ['milliseconds', at, at],
   ['microseconds', at * 1000, at],
-  ['a day', 20_260_713, Date.UTC(2026, 6, 13)],
-  ['an hour', 2_026_071_314, Date.UTC(2026, 6, 13, 14)],
-  ['no day', 20_260_230, null],
-  ['no hour, so seconds', 2_026_071_324, 2_026_071_324_000],
-  ['a small number', 3600, null],
+  ['a date', 20_260_713, Date.UTC(2026, 6, 13)],
+  ['a date with an hour', 2_026_071_314, Date.UTC(2026, 6, 13, 14)],
+  ['an invalid date', 20_260_230, null],
+  ['a date with an invalid hour as seconds', 2_026_071_324, 2_026_071_324_000],
+  ['a number that is too small', 3600, null],
   ['zero', 0, null],
   ['a negative number', -at, null],
   ['nanoseconds', at * 1e6, null],
   ['infinity', Number.POSITIVE_INFINITY, null],
-])('parseTimestamp reads %s', (_, number, expected) => {
+])('parseTimestamp handles %s', (_, number, expected) => {
   expect(parseTimestamp(number)).toBe(expected)
 })
 

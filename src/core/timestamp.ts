@@ -33,7 +33,7 @@ export const toTimestamp = (number: number): number => parseTimestamp(number) ??
 export const EARLIEST = Date.UTC(2000, 0)
 
 /** Ledger note for an event whose time was replaced with the time of receipt. */
-export const IMPLAUSIBLE_TIME = 'ts: is no plausible time; the time of receipt is taken'
+export const IMPLAUSIBLE_TIME = 'ts: is not a plausible time; the time of receipt is used'
 
 /** True if `at` is between the year 2000 and one day after `receivedAt`. */
 export const isPlausible = (at: Instant, receivedAt: Instant): boolean => at >= EARLIEST && at <= receivedAt + DAY_MS

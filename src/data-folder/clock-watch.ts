@@ -86,7 +86,7 @@ export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: str
   const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
   return {
     subject: `the clock was set back by ${durationText(latestAt - at)}, to ${now}`,
-    text: `The latest recorded time is ${latest}. Check that the clock is right now. New events are judged by the current clock, and none is judged twice. Events that were stored with later times are unchanged. From ${from} to ${latest}, counts will include both runs of the clock, so they are not judged.`,
+    text: `The latest recorded time is ${latest}. Check that the clock is now correct. New events are evaluated by the current clock, and none is evaluated twice. Events that were stored with later times are unchanged. Counts from ${from} to ${latest} will include events from before and after the clock was set back, so they are not evaluated.`,
   }
 }
 

@@ -60,7 +60,7 @@ describe('the disk budget', () => {
     const name = `Acme (${world.owner.orgId}) is`
     expect(world.warnings).toEqual([
       `the disk budget is exhausted. ${name} over its share of the disk budget of 1 bytes; deleted: 2026-01-05, 2026-01-06, ` +
-        'counts of 2026-01-05, counts of 2026-01-06',
+        'counts for 2026-01-05, counts for 2026-01-06',
       `${name} over its share of the disk budget with nothing left to delete; its batches are rejected with 429`,
     ])
     await world.run('disk budget')
@@ -72,7 +72,7 @@ describe('the disk budget', () => {
     await runJobs(world)
     const { body: ledger } = await world.call('GET', '/v1/events/rejected')
     expect(ledger.rejections[0]).toMatchObject({
-      reason: 'batch: its organization is over its share of the disk',
+      reason: 'batch: its organization exceeds its share of the disk',
       count: 1,
     })
     // An hour later, the last hour has ended and is deleted.

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { RunFiles, RunUse } from '../flows/run-files.ts'
 import type { Db } from '../store/database.ts'
-import { type Drop, planDrops } from '../warehouse/disk-share.ts'
+import { type Drop, planDrops } from '../warehouse/plan-disk-deletions.ts'
 import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
 
 /** A message to the operator. */
@@ -109,5 +109,5 @@ const sumOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { bytes }) => su
 function dropText({ what, at }: Drop): string {
   const text = new Date(at).toISOString()
   const day = text.slice(0, 10)
-  return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts of ${day}`
+  return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts for ${day}`
 }

@@ -49,7 +49,7 @@ const wrong = (check: Finding['check'], says: string): Finding => ({ check, stat
 
 function folderFindings({ folder }: FolderPaths): Finding[] {
   const mode = statSync(folder).mode & 0o777
-  if ((mode & 0o077) === 0) return [good('folder', `${folder} is accessible to its owner only`)]
+  if ((mode & 0o077) === 0) return [good('folder', `${folder} is accessible only to its owner`)]
   const says = `other users of this machine can enter ${folder} (mode ${mode.toString(8)}) and read its events; run "chmod 700 ${folder}"`
   return [wrong('folder', says)]
 }

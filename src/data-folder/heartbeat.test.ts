@@ -82,7 +82,7 @@ test('gaps are retained for 400 days', async () => {
 })
 
 test.each([
-  ['a kill of two hours', 2 * HOUR_MS, []],
+  ['two hours of downtime after a kill', 2 * HOUR_MS, []],
   ['a quick restart', 60 * SECOND_MS, ['open']],
 ])('an hour with %s is evaluated only if the gap is short', async (_, awayMs, expected) => {
   await using world = await testApp()

@@ -8,9 +8,9 @@ import { IdleDetector } from '../native/idle-detector.ts'
 import { releaseFilePages } from '../native/release-file-pages.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { ClockWatch, clockNotice } from './clock-watch.ts'
+import { retain } from './delete-expired.ts'
 import { DiskBudget } from './disk-budget.ts'
-import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush.ts'
-import { retain } from './retain.ts'
+import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush-spool.ts'
 
 const EVERY_SECOND = '* * * * * *'
 

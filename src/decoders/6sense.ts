@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
-import { insideJson, type Named } from './named.ts'
+import { insideJson, type Named } from './embedded-params.ts'
 import type { Params } from './params.ts'
-import { jsonEvent, pixel, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
 export const sixSense: Decoder = {
   vendor: '6sense',

@@ -22,14 +22,14 @@ testDecoder(abTasty, [
     params: { dl: 'https://shop.example/', vid: 'v1' },
   },
   {
-    name: 'one hit',
+    name: 'a single hit',
     url: 'https://events.flagship.io/',
     body: JSON.stringify({ cid: 'env1', vid: 'u1', t: 'SCREENVIEW', dl: 'Checkout' }),
     account: 'env1',
     events: ['SCREENVIEW'],
   },
   {
-    name: 'one hit in the query',
+    name: 'a single hit in the query',
     url: 'https://ariane.abtasty.com/?t=EVENT&cid=abc123&vid=v1&ec=User%20Engagement&ea=click',
     account: 'abc123',
     events: ['click'],
@@ -50,18 +50,18 @@ testDecoder(abTasty, [
     events: [''],
   },
   {
-    name: 'its settings',
+    name: 'the settings',
     url: 'https://cdn.flagship.io/env1/accountSettings.json',
     account: 'env1',
     kind: 'library',
     events: [''],
   },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://ariane.abtasty.com/',
     body: 'x',
     events: [],
     error: 'AB Tasty: the body is not JSON',
   },
-  { name: 'its website', url: 'https://www.abtasty.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.abtasty.com/', events: null },
 ])

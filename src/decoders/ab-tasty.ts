@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** https://docs.abtasty.com/server-side/data-collect-protocol */
 export const abTasty: Decoder = {

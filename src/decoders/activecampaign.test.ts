@@ -4,14 +4,14 @@ import { testDecoder } from './decoder-cases.ts'
 // https://developers.activecampaign.com/reference/site-tracking
 testDecoder(activeCampaign, [
   {
-    name: 'a page',
+    name: 'a page view in the legacy API',
     url: 'https://trackcmp.net/visit?actid=101&e=jane%40shop.example&r=&u=https%3A%2F%2Fshop.example%2F',
     account: '101',
     events: ['page_view'],
     params: { u: 'https://shop.example/' },
   },
   {
-    name: 'a current page',
+    name: 'a page view in the current API',
     url: 'https://prism.app-us1.com/?a=101&u=https%3A%2F%2Fshop.example%2F',
     account: '101',
     events: ['page_view'],
@@ -34,5 +34,5 @@ testDecoder(activeCampaign, [
     params: { f: '7' },
   },
   { name: 'the library', url: 'https://diffuser-cdn.app-us1.com/diffuser/diffuser.js', kind: 'library', events: [''] },
-  { name: 'its app', url: 'https://acme.activehosted.com/admin/', events: null },
+  { name: "the vendor's app", url: 'https://acme.activehosted.com/admin/', events: null },
 ])

@@ -22,6 +22,6 @@ testDecoder(adform, [
     events: [''],
     kind: 'library',
   },
-  { name: 'ids', url: 'https://c1.adform.net/serving/cookie/match?party=1', events: [] },
+  { name: 'an ID sync', url: 'https://c1.adform.net/serving/cookie/match?party=1', events: [] },
   { name: 'a banner', url: 'https://adx.adform.net/adx/?mid=1', events: null },
 ])

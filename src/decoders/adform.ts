@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Tracking points are named by their page. The account is the tracking id. */
 export const adform: Decoder = {

@@ -18,7 +18,7 @@ testDecoder(adjust, [
     account: 'app1',
     events: ['session'],
   },
-  { name: 'the origin of the visitor', url: 'https://app.adjust.com/attribution?app_token=app1', events: [] },
+  { name: "the visitor's attribution", url: 'https://app.adjust.com/attribution?app_token=app1', events: [] },
   { name: 'the library', url: 'https://cdn.adjust.com/adjust-latest.min.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.adjust.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.adjust.com/', events: null },
 ])

@@ -16,10 +16,10 @@ testDecoder(adobeAdvertising, [
     account: '1234',
     events: ['view'],
   },
-  { name: 'ids', url: 'https://cm.everesttech.net/cm/dd?d_uuid=1', events: [] },
+  { name: 'an ID sync', url: 'https://cm.everesttech.net/cm/dd?d_uuid=1', events: [] },
   { name: 'the library', url: 'https://www.everestjs.net/static/st.v3.js', events: [''], kind: 'library' },
   {
-    name: 'the library of a customer',
+    name: "a customer's library",
     url: 'https://www.everestjs.net/dl/4083/4083-12969.js',
     account: '4083',
     events: [''],

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Formerly Efficient Frontier and TubeMogul: conversions after an ad's click or view. */
 export const adobeAdvertising: Decoder = {

@@ -24,7 +24,7 @@ testDecoder(adobeAnalytics, [
     without: ['products.0.event6', 'products.1.category'],
   },
   {
-    name: 'a page view under the name of a shop, with context data',
+    name: "a page view on the shop's host, with context data",
     url: `${SHOP}?AQB=1&pageName=home&v5=gold&c.&page.&type=landing&.page&plan=a&.c&c1=x&AQE=1`,
     account: 'shopprod,shopglobal',
     events: ['pageView'],
@@ -32,7 +32,7 @@ testDecoder(adobeAnalytics, [
     without: ['c.', '.c', 'type'],
   },
   {
-    name: 'a page view with its list of events',
+    name: 'a page view with a list of events',
     url: 'https://shop.sc.omtrdc.net/b/ss/shopprod/1/JS-2.22.0/s1',
     body: 'AQB=1&pageName=thanks&events=purchase%3AT1%2Cevent5%3D3.5%2Cevent6&products=%3BSKU1%3B1%3B20&AQE=1',
     account: 'shopprod',
@@ -40,27 +40,27 @@ testDecoder(adobeAnalytics, [
     params: { events: 'purchase:T1,event5=3.5,event6', 'events.purchase': 'T1', 'events.event5': '3.5' },
   },
   {
-    name: 'a link by its name',
+    name: 'a link click, named after the link',
     url: `${SHOP}?AQB=1&pe=lnk_o&pev2=Sign+up&AQE=1`,
     account: 'shopprod,shopglobal',
     events: ['Sign up'],
   },
   {
-    name: 'a download without a name',
+    name: 'a download without a link name',
     url: 'https://shop.112.2o7.net/b/ss/shopprod/0?pe=lnk_d&pev1=https%3A%2F%2Fshop.example%2Fa.pdf',
     account: 'shopprod',
     events: ['downloadLink'],
   },
-  { name: 'the same call again', url: `${SHOP}?AQB=1&pccr=true&vidn=1&pageName=home&AQE=1`, events: [] },
+  { name: 'a repeated call', url: `${SHOP}?AQB=1&pccr=true&vidn=1&pageName=home&AQE=1`, events: [] },
   {
-    name: 'marks in the format of some recorders',
+    name: 'context data in the format of some recorders',
     url: `${SHOP}?AQB=1&c.=&page.=&type=landing&.page=&.c=&c1=x&AQE=1`,
     account: 'shopprod,shopglobal',
     events: ['pageView'],
     params: { 'c.page.type': 'landing', c1: 'x' },
   },
   {
-    name: 'an old call, under the name of a shop',
+    name: "a legacy call on the shop's host",
     url: 'https://metrics.shop.example/b/ss/shopprod/0?pageName=home',
     account: 'shopprod',
     events: ['pageView'],
@@ -80,5 +80,5 @@ testDecoder(adobeAnalytics, [
     error: 'Adobe Analytics: the body is XML',
   },
   { name: 'the library', url: 'https://shop.example/js/AppMeasurement.js', events: [''], kind: 'library' },
-  { name: 'a path of another site', url: 'https://shop.example/b/ss/7', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/b/ss/7', events: null },
 ])

@@ -1,9 +1,9 @@
 import { cutText } from '../core/text.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './named.ts'
+import { entriesOf, type Named, withNamed } from './embedded-params.ts'
 import { MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const HIT = /\/b\/(?:ss|collect)(?:\/(?<suites>[^/]*))?(?:\/|$)/
 

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './named.ts'
+import { entriesOf, type Named, withNamed } from './embedded-params.ts'
 import { type Params, readQuery, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const MATCH = /^\/ibs:/
 

@@ -12,7 +12,7 @@ testDecoder(adobeDtm, [
     params: { environment: 'staging' },
   },
   {
-    name: "a library on the shop's own host",
+    name: "a library on the shop's host",
     url: 'https://static.shop.example/dtm/satelliteLib-0123abcd.js?v=1',
     account: '0123abcd',
     events: [''],
@@ -20,5 +20,5 @@ testDecoder(adobeDtm, [
     params: { environment: 'production' },
   },
   { name: 'a rule', url: 'https://assets.adobedtm.com/abc123/scripts/satellite-5a0e.js', events: [] },
-  { name: 'the product after', url: 'https://assets.adobedtm.com/launch-EN0123abcd.min.js', events: null },
+  { name: 'the successor product', url: 'https://assets.adobedtm.com/launch-EN0123abcd.min.js', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { withNamed } from './named.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { withNamed } from './embedded-params.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>staging))?\.js[^/]*$/
 

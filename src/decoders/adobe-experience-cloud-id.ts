@@ -1,9 +1,9 @@
 import { declaredIds } from './adobe-audience-manager.ts'
 import type { Decoder } from './decoder.ts'
-import { withNamed } from './named.ts'
+import { withNamed } from './embedded-params.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const ID = /^\/id$/
 

@@ -4,14 +4,18 @@ import { testDecoder } from './decoder-cases.ts'
 // https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/environments/environments
 testDecoder(adobeLaunch, [
   {
-    name: 'hosted by the customer',
+    name: 'a self-hosted library',
     url: 'https://www.shop.example/assets/launch-EN0123456789abcdef0123456789abcdef-development.min.js',
     account: 'EN0123456789abcdef0123456789abcdef',
     events: [''],
     kind: 'library',
     params: { environment: 'development' },
   },
-  { name: 'a script of that name', url: 'https://www.shop.example/launch-party.min.js', events: null },
+  {
+    name: 'an unrelated script with a similar name',
+    url: 'https://www.shop.example/launch-party.min.js',
+    events: null,
+  },
   {
     name: 'production',
     url: 'https://assets.adobedtm.com/abc123/def456/launch-EN0123abcd.min.js',
@@ -37,5 +41,5 @@ testDecoder(adobeLaunch, [
     params: { environment: 'staging', 'environment.1': 'mine' },
   },
   { name: 'a rule', url: 'https://assets.adobedtm.com/abc/def/789/RC01ab-source.min.js', events: [] },
-  { name: 'the product before', url: 'https://assets.adobedtm.com/abc/satelliteLib-0123.js', events: null },
+  { name: 'the predecessor product', url: 'https://assets.adobedtm.com/abc/satelliteLib-0123.js', events: null },
 ])

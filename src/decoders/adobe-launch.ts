@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { withNamed } from './named.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { withNamed } from './embedded-params.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const LIBRARY = /\/launch-(?<account>[0-9A-Za-z]+)(?:-(?<environment>\w+))?(?:\.min)?\.js$/
 

@@ -11,7 +11,7 @@ testDecoder(adobeMediaAnalytics, [
     events: ['sessionStart'],
   },
   {
-    name: 'an event of a session',
+    name: 'a session event',
     url: 'https://shop.hb-api.omtrdc.net/api/v1/sessions/abc123/events',
     body: JSON.stringify({ eventType: 'adStart', playerTime: { playhead: 12.5 }, params: { 'media.ad.id': 'a1' } }),
     account: 'shop',
@@ -19,12 +19,17 @@ testDecoder(adobeMediaAnalytics, [
     params: { 'playerTime.playhead': '12.5', 'params.media.ad.id': 'a1', sessionId: 'abc123' },
   },
   {
-    name: 'an event under the name of a shop',
+    name: "an event on the shop's host",
     url: 'https://media.shop.example/api/v1/sessions/abc123/events',
     body: JSON.stringify({ playerTime: { playhead: 0, ts: 1 }, eventType: 'play' }),
     events: ['play'],
   },
-  { name: 'sessions of a shop', url: 'https://shop.example/api/v1/sessions', body: '{"user":"u1"}', events: null },
+  {
+    name: "a shop's own session API",
+    url: 'https://shop.example/api/v1/sessions',
+    body: '{"user":"u1"}',
+    events: null,
+  },
   {
     name: 'a heartbeat',
     url: 'https://shop.hb.omtrdc.net/?s:event:type=play&s:sc:rsid=shopprod&l:event:playhead=3',
@@ -32,7 +37,7 @@ testDecoder(adobeMediaAnalytics, [
     events: ['play'],
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://shop.hb-api.omtrdc.net/api/v1/sessions',
     body: 'x',
     events: [],

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { looksLike } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, sideChannel } from './route.ts'
+import { pixel, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const CALL = /\/api\/v1\/(?:sessions|downloaded)(?:\/(?<session>[^/]+)\/events)?\/?$/
 

@@ -11,7 +11,7 @@ testDecoder(adobeTarget, [
     params: { 'profile.plan': 'gold' },
   },
   {
-    name: 'an mbox under the name of a shop',
+    name: "an mbox on the shop's host",
     url: 'https://target.shop.example/m2/shop/mbox/ajax?mbox=cart&mboxSession=s1',
     account: 'shop',
     events: ['cart'],
@@ -29,7 +29,7 @@ testDecoder(adobeTarget, [
     params: { 'context.address.url': 'https://shop.example/', 'execute.parameters.plan': 'gold' },
   },
   {
-    name: 'the shown content',
+    name: 'the displayed content',
     url: 'https://target.shop.example/rest/v1/delivery?client=shop&sessionId=s1',
     body: JSON.stringify({ notifications: [{ type: 'display', mbox: { name: 'cart' } }] }),
     account: 'shop',
@@ -38,7 +38,7 @@ testDecoder(adobeTarget, [
   },
   { name: 'the library', url: 'https://cdn.tt.omtrdc.net/cdn/target.js', events: [''], kind: 'library' },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://shop.tt.omtrdc.net/rest/v1/delivery?client=shop',
     body: '{',
     events: [],

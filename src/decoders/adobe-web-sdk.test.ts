@@ -6,7 +6,7 @@ const event = (eventType: string) => ({ xdm: { eventType, web: { webPageDetails:
 // https://experienceleague.adobe.com/en/docs/experience-platform/edge-network-server-api/overview
 testDecoder(adobeWebSdk, [
   {
-    name: 'events in a batch',
+    name: 'a batch of events',
     url: 'https://edge.adobedc.net/ee/irl1/v1/interact?configId=ds-1&requestId=r1',
     body: JSON.stringify({
       meta: { state: { domain: 'shop.example' } },
@@ -17,14 +17,14 @@ testDecoder(adobeWebSdk, [
     params: { 'xdm.web.webPageDetails.name': 'home', 'meta.state.domain': 'shop.example' },
   },
   {
-    name: 'under the name of a shop',
+    name: "on the shop's host",
     url: 'https://data.shop.example/ee/v1/collect?configId=ds-1',
     body: JSON.stringify({ events: [event('decisioning.propositionDisplay')] }),
     account: 'ds-1',
     events: ['decisioning.propositionDisplay'],
   },
   {
-    name: 'settings of a shop under a similar path',
+    name: "a shop's settings under a similar path",
     url: 'https://shop.example/api/v1/collect?configId=main',
     body: '{"events":[]}',
     events: null,
@@ -37,7 +37,7 @@ testDecoder(adobeWebSdk, [
     events: ['web.webpagedetails.pageViews', ''],
   },
   {
-    name: 'from a server',
+    name: 'a server event',
     url: 'https://server.adobedc.net/ee/v2/interact?dataStreamId=ds-1',
     body: JSON.stringify({ event: event('commerce.purchases') }),
     account: 'ds-1',
@@ -58,7 +58,7 @@ testDecoder(adobeWebSdk, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://edge.adobedc.net/ee/v1/interact?configId=ds-1',
     body: '[1]',
     events: [],

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { looksLike } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** `/ee/<region>/v1/<action>`, with `va` for media. The first segment is configurable. */
 const events: Route = { path: /\/(?:v1\/(?:interact|collect)|va\/v1\/\w+|v2\/(?:interact|collect))$/, read: readEvents }

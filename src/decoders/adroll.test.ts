@@ -10,7 +10,7 @@ testDecoder(adroll, [
     events: ['pageView'],
     params: { arrfrr: 'https://shop.example/' },
   },
-  { name: 'ids', url: 'https://d.adroll.com/cm/x/out?advertisable=ADV0123456789', events: [] },
+  { name: 'an ID sync', url: 'https://d.adroll.com/cm/x/out?advertisable=ADV0123456789', events: [] },
   {
     name: 'the library',
     url: 'https://s.adroll.com/j/ADV0123456789/roundtrip.js',
@@ -18,5 +18,5 @@ testDecoder(adroll, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the website', url: 'https://www.adroll.com/pixel/A/B', events: null },
+  { name: "the vendor's website", url: 'https://www.adroll.com/pixel/A/B', events: null },
 ])

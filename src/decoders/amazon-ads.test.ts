@@ -17,11 +17,11 @@ testDecoder(amazonAds, [
     params: { currencyCode: 'EUR' },
   },
   {
-    name: 'the same for attribution',
+    name: 'the copy for the Attribution Reporting API',
     url: 'https://ara.paa-reporting-advertising.amazon/aat?pid=1b3cf6ff&event=PageView',
     events: [],
   },
-  { name: 'ids of a publisher', url: 'https://s.amazon-adsystem.com/iu3?cm3ppd=1&d=dtb-pub&csif=t', events: [] },
+  { name: "a publisher's ID sync", url: 'https://s.amazon-adsystem.com/iu3?cm3ppd=1&d=dtb-pub&csif=t', events: [] },
   { name: 'the library', url: 'https://c.amazon-adsystem.com/aat/amzn.js', events: [''], kind: 'library' },
-  { name: 'an auction', url: 'https://aax.amazon-adsystem.com/e/dtb/bid?src=1', events: null },
+  { name: 'an ad auction', url: 'https://aax.amazon-adsystem.com/e/dtb/bid?src=1', events: null },
 ])

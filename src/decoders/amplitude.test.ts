@@ -39,7 +39,7 @@ testDecoder(amplitude, [
     events: ['$identify', '[Amplitude] Page Viewed', 'Purchase'],
   },
   {
-    name: 'the old script',
+    name: 'the legacy script',
     url: 'https://api.amplitude.com/',
     body: `client=KEY1&v=2&upload_time=1&e=${encodeURIComponent(JSON.stringify([event, event]))}`,
     account: 'KEY1',
@@ -48,13 +48,13 @@ testDecoder(amplitude, [
     without: ['e'],
   },
   {
-    name: 'the old API',
+    name: 'the legacy API',
     url: `https://api.amplitude.com/httpapi?api_key=KEY1&event=${encodeURIComponent(JSON.stringify(event))}`,
     account: 'KEY1',
     events: ['Purchase'],
   },
   {
-    name: 'the properties of a user',
+    name: 'user properties',
     url: 'https://api.amplitude.com/identify',
     body: `api_key=KEY1&identification=${encodeURIComponent('[{"user_id":"u1","user_properties":{"plan":"pro"}}]')}`,
     account: 'KEY1',
@@ -62,7 +62,7 @@ testDecoder(amplitude, [
     params: { 'user_properties.plan': 'pro' },
   },
   {
-    name: 'the properties of a group',
+    name: 'group properties',
     url: 'https://api.amplitude.com/groupidentify',
     body: `api_key=KEY1&identification=${encodeURIComponent('{"group_type":"team"}')}`,
     account: 'KEY1',
@@ -84,11 +84,11 @@ testDecoder(amplitude, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://api2.amplitude.com/2/httpapi',
     body: '{"api_key":',
     events: [],
     error: 'Amplitude: the body is not JSON',
   },
-  { name: 'the website', url: 'https://amplitude.com/', events: null },
+  { name: "the vendor's website", url: 'https://amplitude.com/', events: null },
 ])

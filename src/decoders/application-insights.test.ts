@@ -13,7 +13,7 @@ const purchase = envelope('Event', { name: 'purchase', properties: { value: '42.
 // https://learn.microsoft.com/azure/azure-monitor/app/javascript-sdk
 testDecoder(applicationInsights, [
   {
-    name: 'several',
+    name: 'several events',
     url: TRACK,
     body: JSON.stringify([view, purchase, envelope('Exception', {})]),
     account: 'key-1',
@@ -21,14 +21,14 @@ testDecoder(applicationInsights, [
     params: { 'data.baseData.name': 'Cart' },
   },
   {
-    name: 'one per line, to the old host',
+    name: 'one event per line, sent to the old host',
     url: 'https://dc.services.visualstudio.com/v2/track',
     body: `${JSON.stringify(purchase)}\n${JSON.stringify(view)}\n`,
     account: 'key-1',
     events: ['purchase', 'Pageview'],
   },
   {
-    name: 'a doubled slash',
+    name: 'a double slash',
     url: 'https://eastus-8.in.applicationinsights.azure.com//v2/track',
     body: JSON.stringify([purchase]),
     account: 'key-1',
@@ -42,7 +42,7 @@ testDecoder(applicationInsights, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: TRACK,
     body: '[{',
     events: [],

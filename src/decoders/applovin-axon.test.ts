@@ -7,7 +7,7 @@ testDecoder(applovinAxon, [
     '{"events":[{"name":"purchase","data":{"value":59.9}},{"name":"search"}]}',
     '[{"name":"purchase","data":{"value":59.9}},{"name":"search"}]',
   ].map((body) => ({
-    name: `events of a server in ${body.charAt(0)}`,
+    name: `server events in a body starting with ${body.charAt(0)}`,
     url: 'https://b.applovin.com/v1/event?pixel_id=abc',
     body,
     account: 'abc',
@@ -16,5 +16,5 @@ testDecoder(applovinAxon, [
   })),
   { name: 'a log', url: 'https://b.applovin.com/v1/log', body: '{"logs":[]}', events: [] },
   { name: 'the library', url: 'https://s.axon.ai/pixel.js', events: [''], kind: 'library' },
-  { name: 'the network for apps', url: 'https://ms.applovin.com/v1/event', body: '{}', events: null },
+  { name: 'the app network', url: 'https://ms.applovin.com/v1/event', body: '{}', events: null },
 ])

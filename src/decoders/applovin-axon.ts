@@ -1,8 +1,8 @@
 import type { Decoder } from './decoder.ts'
 import { objectsIn, readJsonObjects } from './json.ts'
 import { scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The account is the event key. */
 export const applovinAxon: Decoder = {

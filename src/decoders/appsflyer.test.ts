@@ -27,6 +27,6 @@ testDecoder(appsflyer, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a broken body', url: EVENTS, body: '{', events: [], error: 'AppsFlyer: the body is not JSON' },
-  { name: 'the website', url: 'https://www.appsflyer.com/events', events: null },
+  { name: 'a malformed body', url: EVENTS, body: '{', events: [], error: 'AppsFlyer: the body is not JSON' },
+  { name: "the vendor's website", url: 'https://www.appsflyer.com/events', events: null },
 ])

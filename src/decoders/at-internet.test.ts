@@ -16,7 +16,7 @@ const kinds: [query: string, event: string][] = [
 // https://developers.atinternet-solutions.com/as2-tagging-en/
 testDecoder(atInternet, [
   {
-    name: 'chapters, text in brackets and JSON',
+    name: 'chapters, bracketed text and JSON',
     url: `${HIT}&p=shop::men::cart&x1=[urn:bbc:1]&f2=5&stc=${encodeURIComponent('{"content":{"type":"page"}}')}`,
     account: '123456',
     events: ['page.display'],
@@ -35,12 +35,12 @@ testDecoder(atInternet, [
     ([query, event]): DecoderCase => ({ name: query, url: `${HIT}&${query}`, account: '123456', events: [event] }),
   ),
   {
-    name: "on the customer's host, in the version before",
+    name: "on the customer's host, in the previous version",
     url: 'https://stats.shop.example/hit.xiti?xts=123456&p=cart',
     account: '123456',
     events: ['page.display'],
   },
-  { name: 'the same hit again', url: `${HIT}&p=cart&Rdt=On`, events: [] },
+  { name: 'a repeated hit', url: `${HIT}&p=cart&Rdt=On`, events: [] },
   { name: 'the library', url: 'https://tag.aticdn.net/123456/smarttag.js', events: [''], kind: 'library' },
-  { name: 'another file', url: 'https://shop.example/hit.gif?s=1', events: null },
+  { name: 'an unrelated file', url: 'https://shop.example/hit.gif?s=1', events: null },
 ])

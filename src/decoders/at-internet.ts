@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, insideJson, type Named, withNamed } from './named.ts'
+import { entriesOf, insideJson, type Named, withNamed } from './embedded-params.ts'
 import { type Params, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const HIT = /\/hit\.xiti$/
 

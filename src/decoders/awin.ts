@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
-import { entriesOf, type Named } from './named.ts'
+import { entriesOf, type Named } from './embedded-params.ts'
 import type { Params } from './params.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
 
 /** Fields after `AW:P`, which begins each product: https://help.awin.com/docs/product-level-tracking-2 */
 const PRODUCT_FIELDS = [

@@ -11,7 +11,7 @@ testDecoder(bazaarvoice, [
     params: { productId: 'SKU1', type: 'Product' },
   },
   {
-    name: 'many events',
+    name: 'several events',
     url: 'https://network.bazaarvoice.com/st.gif?client=Shop&host=shop.example&r_batch=!((cl:Feature,name:Write,type:Used),(cl:Conversion,type:Transaction,total:42.5))&_=1',
     account: 'Shop',
     events: ['Feature', 'Conversion'],
@@ -19,11 +19,11 @@ testDecoder(bazaarvoice, [
     without: ['r_batch'],
   },
   {
-    name: 'many that are unreadable',
+    name: 'an unreadable batch',
     url: 'https://network.bazaarvoice.com/st.gif?client=Shop&r_batch=!((cl',
     events: [],
   },
-  { name: 'the visitor’s id', url: 'https://network.bazaarvoice.com/sid.gif?_=1', events: [] },
+  { name: "the visitor's ID", url: 'https://network.bazaarvoice.com/sid.gif?_=1', events: [] },
   {
     name: 'the library',
     url: 'https://apps.bazaarvoice.com/deployments/shop/main_site/production/en_US/bv.js',
@@ -31,5 +31,5 @@ testDecoder(bazaarvoice, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.bazaarvoice.com/products/', events: null },
+  { name: "the vendor's website", url: 'https://www.bazaarvoice.com/products/', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
 import { readRison } from './rison.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** An event is named by its class (`PageView`, `Conversion`, `Feature`, …). Its type and name add detail. */
 export const bazaarvoice: Decoder = {

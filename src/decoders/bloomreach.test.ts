@@ -14,26 +14,26 @@ const commands = JSON.stringify({
 // https://documentation.bloomreach.com/discovery/docs/reference-introduction-to-pixel
 testDecoder(bloomreach, [
   {
-    name: 'a page of Discovery',
+    name: 'a Discovery page view',
     url: 'https://p.brsrvr.com/pix.gif?acct_id=1001&type=pageview&ptype=product&prod_id=SKU1&url=https%3A%2F%2Fshop.example%2F',
     account: '1001',
     events: ['pageview'],
     params: { prod_id: 'SKU1' },
   },
   {
-    name: 'an event of Discovery',
+    name: 'a Discovery event',
     url: 'https://p-eu.brsrvr.com/pix.gif?acct_id=1001&type=event&group=cart&etype=click-add&prod_id=SKU1',
     account: '1001',
     events: ['click-add'],
   },
   {
-    name: 'a conversion of Discovery',
+    name: 'a Discovery conversion',
     url: 'https://p.brsrvr.com/pix.gif?acct_id=1001&type=pageview&ptype=conversion&is_conversion=1&basket_value=42.5',
     account: '1001',
     events: ['conversion'],
   },
   {
-    name: 'commands of Engagement',
+    name: 'Engagement commands',
     url: 'https://api.exponea.com/bulk',
     body: commands,
     account: 'p-1',
@@ -41,21 +41,21 @@ testDecoder(bloomreach, [
     params: { 'properties.total_price': '42.5' },
   },
   {
-    name: 'commands, to the customer',
+    name: "Engagement commands on the customer's host",
     url: 'https://cdp.shop.example/bulk',
     body: commands,
     account: 'p-1',
     events: ['purchase', 'crm/customers'],
   },
   {
-    name: 'an event of a server',
+    name: 'a server event',
     url: 'https://api.eu1.exponea.com/track/v2/projects/p-1/customers/events',
     body: JSON.stringify({ event_type: 'purchase', properties: { total_price: 42.5 } }),
     account: 'p-1',
     events: ['purchase'],
   },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://api.exponea.com/bulk',
     body: 'x',
     events: [],
@@ -69,5 +69,5 @@ testDecoder(bloomreach, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of another site', url: 'https://shop.example/bulk', body: '{"commands":[]}', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/bulk', body: '{"commands":[]}', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, pixel, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const BULK: Route = { path: /\/bulk\/?$/, read: readBulk }
 const TRACK = jsonEvent(/\/track\/v2\/projects\/(?<account>[\w-]+)\/customers\/events$/, { event: 'event_type' })

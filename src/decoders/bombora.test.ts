@@ -10,8 +10,8 @@ testDecoder(bombora, [
     events: ['page_view'],
     params: { cp: 'https://shop.example/' },
   },
-  { name: 'an id for another service', url: 'https://ml314.com/csync.ashx?fp=1&eid=101&person_id=2', events: [] },
-  { name: 'the known properties', url: 'https://in.ml314.com/ud.ashx?topiclimit=&cb=1', events: [] },
+  { name: 'an ID sync with another service', url: 'https://ml314.com/csync.ashx?fp=1&eid=101&person_id=2', events: [] },
+  { name: "the visitor's profile", url: 'https://in.ml314.com/ud.ashx?topiclimit=&cb=1', events: [] },
   { name: 'the library', url: 'https://cdn.ml314.com/taglw.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://bombora.com/get', events: null },
+  { name: "the vendor's website", url: 'https://bombora.com/get', events: null },
 ])

@@ -14,7 +14,7 @@ const sent = (events: object[]) =>
 // https://www.braze.com/docs/developer_guide/sdk_integration/
 testDecoder(braze, [
   {
-    name: 'a session, an event of the page and a purchase',
+    name: 'a session, a page event and a purchase',
     url: 'https://sdk.iad-03.braze.com/api/v3/data/',
     body: sent([
       { name: 'ss', time: 1, data: {}, user_id: 'u1' },
@@ -27,16 +27,16 @@ testDecoder(braze, [
     without: ['respond_with.triggers'],
   },
   {
-    name: 'through the customer',
+    name: "through the customer's host",
     url: 'https://braze.shop.example/api/v3/data/',
     body: sent([{ name: 'ce', data: { n: 'checkout' } }]),
     account: 'key-1',
     events: ['checkout'],
     params: { 'data.n': 'checkout' },
   },
-  { name: 'nothing new', url: 'https://sdk.fra-01.braze.eu/api/v3/data/', body: sent([]), events: [] },
+  { name: 'an empty batch', url: 'https://sdk.fra-01.braze.eu/api/v3/data/', body: sent([]), events: [] },
   {
-    name: 'a call of a server',
+    name: 'a server call',
     url: 'https://rest.iad-01.braze.com/users/track',
     body: JSON.stringify({
       events: [{ external_id: 'u1', name: 'checkout' }],
@@ -47,7 +47,7 @@ testDecoder(braze, [
   },
   { name: 'cards', url: 'https://sdk.iad-03.braze.com/api/v3/content_cards/sync', body: '{}', events: [] },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://sdk.iad-03.braze.com/api/v3/data/',
     body: 'x',
     events: [],
@@ -59,6 +59,6 @@ testDecoder(braze, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of another site', url: 'https://shop.example/api/v3/data', body: '{}', events: null },
-  { name: 'its website', url: 'https://www.braze.com/docs/', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/api/v3/data', body: '{}', events: null },
+  { name: "the vendor's website", url: 'https://www.braze.com/docs/', events: null },
 ])

@@ -23,7 +23,7 @@ testDecoder(brevo, [
     events: ['identify'],
   },
   {
-    name: 'an event of a server',
+    name: 'a server event',
     url: 'https://in-automate.brevo.com/api/v2/trackEvent',
     body: JSON.stringify({ email: 'jane@shop.example', event: 'checkout', eventdata: { value: 42.5 } }),
     events: ['checkout'],
@@ -36,5 +36,5 @@ testDecoder(brevo, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.brevo.com/p', events: null },
+  { name: "the vendor's website", url: 'https://www.brevo.com/p', events: null },
 ])

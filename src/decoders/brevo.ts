@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent, pixel, scriptLoad } from './route.ts'
+import { jsonEvent, pixel, scriptLoad } from './route-builders.ts'
 
 export const brevo: Decoder = {
   vendor: 'Brevo',

@@ -4,7 +4,7 @@ import { testDecoder } from './decoder-cases.ts'
 // https://docs.chartbeat.com/
 testDecoder(chartbeat, [
   {
-    name: 'the visitor is viewing',
+    name: 'a heartbeat',
     url: 'https://ping.chartbeat.net/ping?h=shop.example&p=%2Fcart&u=u1&d=shop.example&g=12345&c=0.25&_',
     account: '12345',
     events: ['ping'],
@@ -16,5 +16,5 @@ testDecoder(chartbeat, [
     events: [],
   },
   { name: 'the library', url: 'https://static.chartbeat.com/js/chartbeat.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://chartbeat.com/', events: null },
+  { name: "the vendor's website", url: 'https://chartbeat.com/', events: null },
 ])

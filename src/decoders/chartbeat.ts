@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** The account is `g`. A page sends pings while it is open, the first with `c=0`. */
 export const chartbeat: Decoder = {

@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const TAG = /^\/(?<account>\d+)\/(?<event>pageInfo|conversionInfo|pixel)\/?$/
 

@@ -4,7 +4,7 @@ import { testDecoder } from './decoder-cases.ts'
 // https://help.clearbit.com/hc/en-us/articles/360057461334
 testDecoder(clearbitReveal, [
   {
-    name: 'the visitor’s company',
+    name: "the visitor's company",
     url: 'https://reveal.clearbit.com/v1/companies/reveal?authorization=pk_abc123&variable=reveal',
     account: 'pk_abc123',
     events: ['reveal'],
@@ -32,5 +32,5 @@ testDecoder(clearbitReveal, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://clearbit.com/v1/t', events: null },
+  { name: "the vendor's website", url: 'https://clearbit.com/v1/t', events: null },
 ])

@@ -27,10 +27,10 @@ testDecoder(clevertap, [
     kind: 'library',
   },
   {
-    name: 'broken data',
+    name: 'malformed data',
     url: `${A}&type=push&d=xx`,
     events: [],
-    error: 'CleverTap: the data can not be decompressed',
+    error: 'CleverTap: the data cannot be decompressed',
   },
-  { name: 'the website', url: 'https://clevertap.com/about', events: null },
+  { name: "the vendor's website", url: 'https://clevertap.com/about', events: null },
 ])

@@ -2,8 +2,8 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const clevertap: Decoder = {
   vendor: 'CleverTap',
@@ -21,7 +21,7 @@ export const clevertap: Decoder = {
 function readCall({ query }: VendorRequest): DecodedEvent[] {
   const { d = '', ...rest } = query
   const text = decompressFromBase64(d)
-  if (text === null) throw new Error('the data can not be decompressed')
+  if (text === null) throw new Error('the data cannot be decompressed')
   return readJsonObjects(text).map((call) => ({
     event: scalarText(call.evtName) || scalarText(call.type) || (rest.type ?? ''),
     account: scalarOrNull(call.id),

@@ -7,7 +7,7 @@ const report = (eventType: number) =>
 // https://developers.cloudflare.com/web-analytics/
 testDecoder(cloudflareWebAnalytics, [
   {
-    name: 'a page was loaded',
+    name: 'a page load',
     url: 'https://cloudflareinsights.com/cdn-cgi/rum',
     body: report(1),
     account: 'TOKEN1',
@@ -15,7 +15,7 @@ testDecoder(cloudflareWebAnalytics, [
     params: { location: 'https://shop.example/', 'timings.dns': '1' },
   },
   {
-    name: "vitals, on the customer's host",
+    name: "web vitals on the customer's host",
     url: 'https://shop.example/cdn-cgi/rum?',
     body: report(3),
     account: 'TOKEN1',
@@ -28,11 +28,11 @@ testDecoder(cloudflareWebAnalytics, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://shop.example/cdn-cgi/rum',
     body: '{',
     events: [],
     error: 'Cloudflare Web Analytics: the body is not JSON',
   },
-  { name: 'another request of the network', url: 'https://shop.example/cdn-cgi/trace', events: null },
+  { name: 'another Cloudflare request', url: 'https://shop.example/cdn-cgi/trace', events: null },
 ])

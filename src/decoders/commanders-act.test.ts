@@ -13,7 +13,12 @@ testDecoder(commandersAct, [
     events: ['purchase'],
     params: { 'user.id': 'u1' },
   },
-  { name: 'an event by image', url: `${COLLECT}&event_name=page_view`, account: '3806', events: ['page_view'] },
+  {
+    name: 'an event sent as an image request',
+    url: `${COLLECT}&event_name=page_view`,
+    account: '3806',
+    events: ['page_view'],
+  },
   {
     name: "on the customer's host",
     url: 'https://data.shop.example/cdp/events?tc_s=3806&token=KEY1',
@@ -22,7 +27,7 @@ testDecoder(commandersAct, [
     events: ['search'],
   },
   {
-    name: 'a visit by a campaign',
+    name: 'a campaign visit',
     url: 'https://mix.commander1.com/s3/?tcs=3806&chn=mail',
     account: '3806',
     events: ['visit'],
@@ -36,12 +41,12 @@ testDecoder(commandersAct, [
     kind: 'library',
   },
   {
-    name: 'the banner of consent',
+    name: 'the consent banner',
     url: 'https://cdn.trustcommander.net/privacy/3806/privacy_v2_12.js',
     account: '3806',
     events: [''],
     kind: 'library',
   },
-  { name: 'a broken body', url: COLLECT, body: '{', events: [], error: 'Commanders Act: the body is not JSON' },
-  { name: "somebody's own API", url: 'https://shop.example/events?tc_s=x', body: '{}', events: null },
+  { name: 'a malformed body', url: COLLECT, body: '{', events: [], error: 'Commanders Act: the body is not JSON' },
+  { name: 'an unrelated API', url: 'https://shop.example/events?tc_s=x', body: '{}', events: null },
 ])

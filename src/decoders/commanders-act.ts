@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { isJson, readJsonObjects } from './json.ts'
 import { type Params, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const EVENTS: Route = { path: /^\/(?:cdp\/)?events\/?$/, read: readEvents }
 

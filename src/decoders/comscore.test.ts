@@ -11,7 +11,7 @@ testDecoder(comscore, [
     params: { c7: 'https://shop.example/' },
   },
   {
-    name: 'nothing shown to the visitor',
+    name: 'a hidden event',
     url: 'https://sb.scorecardresearch.com/p?c1=2&c2=1234567&ns_type=hidden',
     account: '1234567',
     events: ['hidden'],
@@ -22,7 +22,7 @@ testDecoder(comscore, [
     account: '1234567',
     events: ['play'],
   },
-  { name: 'the same hit again', url: 'https://sb.scorecardresearch.com/b2?c1=2&c2=1234567', events: [] },
+  { name: 'a repeated hit', url: 'https://sb.scorecardresearch.com/b2?c1=2&c2=1234567', events: [] },
   {
     name: "on the customer's host",
     url: 'https://sa.shop.example/shop/main/s?name=cart.page&ns__t=1',
@@ -36,5 +36,5 @@ testDecoder(comscore, [
     events: [''],
     kind: 'library',
   },
-  { name: 'another path', url: 'https://shop.example/a/b/s?q=1', events: null },
+  { name: 'an unrelated path', url: 'https://shop.example/a/b/s?q=1', events: null },
 ])

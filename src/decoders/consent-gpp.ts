@@ -1,4 +1,4 @@
-import { Bits } from './bits.ts'
+import { Bits } from './bit-reader.ts'
 import { readTcString } from './consent-tcf.ts'
 import type { Params } from './params.ts'
 

@@ -1,4 +1,4 @@
-import { Bits } from './bits.ts'
+import { Bits } from './bit-reader.ts'
 import type { Params } from './params.ts'
 
 /** Converts tenths of a second since the epoch to a UTC date, `2024-05-20`; empty for an invalid time. */

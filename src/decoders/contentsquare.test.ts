@@ -11,7 +11,7 @@ testDecoder(contentsquare, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'an event of the page',
+    name: 'a page event',
     url: 'https://c.contentsquare.net/pageEvent?value=add-to-cart&pid=101&uu=u1',
     account: '101',
     events: ['add-to-cart'],
@@ -28,7 +28,7 @@ testDecoder(contentsquare, [
     body: '\u001f',
     events: [],
   },
-  { name: 'the pointer', url: 'https://c.contentsquare.net/v2/events?pid=101', body: '[]', events: [] },
+  { name: 'pointer movements', url: 'https://c.contentsquare.net/v2/events?pid=101', body: '[]', events: [] },
   {
     name: 'the library',
     url: 'https://t.contentsquare.net/uxa/0a1b2c3d4e5f.js',
@@ -36,5 +36,5 @@ testDecoder(contentsquare, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://contentsquare.com/pageview', events: null },
+  { name: "the vendor's website", url: 'https://contentsquare.com/pageview', events: null },
 ])

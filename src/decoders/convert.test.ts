@@ -28,7 +28,7 @@ testDecoder(convert, [
     params: { experienceId: '7', visitorId: 'v1', 'segments.country': 'DE' },
   },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://2002.metrics.convertexperiments.com/v1/track/1001/2002',
     body: 'x',
     events: [],
@@ -43,11 +43,11 @@ testDecoder(convert, [
     events: [''],
   },
   {
-    name: 'its settings',
+    name: 'the settings',
     url: 'https://cdn-4.convertexperiments.com/api/v1/config/1001/2002',
     account: '1001/2002',
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.convert.com/track', events: null },
+  { name: "the vendor's website", url: 'https://www.convert.com/track', events: null },
 ])

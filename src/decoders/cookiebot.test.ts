@@ -24,7 +24,7 @@ testDecoder(cookiebot, [
     events: ['decline'],
     without: ['consent.marketing'],
   },
-  { name: 'the count', url: `https://imgsct.cookiebot.com/1.gif?dgi=${ID}`, events: [] },
+  { name: 'the usage counter', url: `https://imgsct.cookiebot.com/1.gif?dgi=${ID}`, events: [] },
   {
     name: 'the library',
     url: `https://consent.cookiebot.com/uc.js?cbid=${ID}`,
@@ -46,5 +46,5 @@ testDecoder(cookiebot, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.cookiebot.com/en/pricing/', events: null },
+  { name: "the vendor's website", url: 'https://www.cookiebot.com/en/pricing/', events: null },
 ])

@@ -21,20 +21,20 @@ testDecoder(countly, [
     without: ['events'],
   },
   {
-    name: 'a session begins',
+    name: 'the start of a session',
     url: `https://shop.count.ly/i?${BASE}&begin_session=1&metrics=%7B%7D`,
     account: 'KEY1',
     events: ['begin_session'],
   },
   {
-    name: 'the identity of the visitor',
+    name: "the visitor's identity",
     url: `https://shop.count.ly/i?${BASE}&user_details=${encodeURIComponent('{"name":"Jo"}')}`,
     account: 'KEY1',
     events: ['user_details'],
     params: { 'user_details.name': 'Jo' },
   },
   {
-    name: 'many requests in one',
+    name: 'several requests in one',
     url: 'https://stats.shop.example/i/bulk',
     body: `app_key=KEY1&requests=${encodeURIComponent(
       JSON.stringify([{ begin_session: 1 }, { events: [{ key: 'A' }] }, 7]),
@@ -45,5 +45,5 @@ testDecoder(countly, [
   { name: 'only a heartbeat', url: `https://stats.shop.example/i?${BASE}`, events: [] },
   { name: 'settings', url: `https://stats.shop.example/o/sdk?method=rc&${BASE}`, events: [] },
   { name: 'the library', url: 'https://stats.shop.example/sdk/web/countly.min.js', events: [''], kind: 'library' },
-  { name: 'another image', url: 'https://shop.example/i?id=1', events: null },
+  { name: 'an unrelated image', url: 'https://shop.example/i?id=1', events: null },
 ])

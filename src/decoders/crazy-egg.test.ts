@@ -11,18 +11,18 @@ testDecoder(crazyEgg, [
     events: [''],
   },
   {
-    name: 'its settings',
+    name: 'the settings',
     url: 'https://script.crazyegg.com/pages/data-scripts/0012/3456.json?t=1',
     account: '00123456',
     kind: 'library',
     events: [''],
   },
   {
-    name: 'its parts',
+    name: 'other parts of the library',
     url: 'https://script.crazyegg.com/pages/versioned/common-scripts/11.1.376.js',
     kind: 'library',
     events: [''],
   },
   { name: 'a session recording', url: 'https://tracking.crazyegg.com/clock?t=1', events: [] },
-  { name: 'its website', url: 'https://www.crazyegg.com/pages/scripts/', events: null },
+  { name: "the vendor's website", url: 'https://www.crazyegg.com/pages/scripts/', events: null },
 ])

@@ -1,6 +1,6 @@
 import type { Decoder } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const SCRIPT = /^\/pages\/(?:scripts|data-scripts|sampling-data-scripts)\/(\d+)\/(\d+)\.js(?:on)?$/
 

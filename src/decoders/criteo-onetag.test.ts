@@ -18,7 +18,7 @@ testDecoder(criteoOneTag, [
     },
   },
   {
-    name: 'items with only names',
+    name: 'items with only IDs',
     url: `https://sslwidget.criteo.com/event?a=1234&p0=${call('e=vl&p=[S1,S2]')}`,
     account: '1234',
     events: ['viewList'],
@@ -32,7 +32,7 @@ testDecoder(criteoOneTag, [
     params: { p0: 'e=exd&site_type=d', 'call.id': 'T1', v: '5.23.0' },
   },
   {
-    name: 'an event without a name here',
+    name: 'an event with an unknown code',
     url: `https://widget.eu.criteo.com/event?a=1234&p0=${call('e=xyz')}`,
     account: '1234',
     events: ['xyz'],
@@ -44,6 +44,6 @@ testDecoder(criteoOneTag, [
     events: [''],
     kind: 'library',
   },
-  { name: 'ids', url: 'https://gum.criteo.com/sid/json?origin=onetag', events: [] },
-  { name: 'an auction', url: 'https://bidder.criteo.com/cdb?profileId=1', events: null },
+  { name: 'an ID sync', url: 'https://gum.criteo.com/sid/json?origin=onetag', events: [] },
+  { name: 'an ad auction', url: 'https://bidder.criteo.com/cdb?profileId=1', events: null },
 ])

@@ -21,26 +21,26 @@ testDecoder(customerIo, [
     events: ['page', 'identify'],
   },
   {
-    name: 'the snippet',
+    name: 'an event from the snippet',
     url: 'https://track.customer.io/events/page.gif?name=%2Fcart&s=SITE1',
     account: 'SITE1',
     events: ['/cart'],
   },
   {
-    name: 'an event from a server',
+    name: 'a server event',
     url: 'https://track.customer.io/api/v1/customers/u1/events',
     body: '{"name":"purchase","data":{"price":5}}',
     events: ['purchase'],
     params: { 'data.price': '5' },
   },
   {
-    name: 'a customer from a server',
+    name: 'a server-side customer update',
     url: 'https://track-eu.customer.io/api/v1/customers/u1',
     body: '{"plan":"pro"}',
     events: ['identify'],
   },
   {
-    name: 'many from a server',
+    name: 'a server batch',
     url: 'https://track.customer.io/api/v2/batch',
     body: JSON.stringify({
       batch: [
@@ -58,6 +58,6 @@ testDecoder(customerIo, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the snippet itself', url: 'https://assets.customer.io/assets/track.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://customer.io/v1/t', events: null },
+  { name: "the snippet's script", url: 'https://assets.customer.io/assets/track.js', events: [''], kind: 'library' },
+  { name: "the vendor's website", url: 'https://customer.io/v1/t', events: null },
 ])

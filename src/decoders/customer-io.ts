@@ -1,9 +1,9 @@
-import { readCalls } from './analytics-calls.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import { readCalls } from './segment-calls.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Two products: data pipelines, with Segment's API, and the older tracking API and snippet. */
 export const customerIo: Decoder = {

@@ -36,7 +36,7 @@ testDecoder(datadogRum, [
     params: { message: 'cart is empty' },
   },
   {
-    name: 'in the old format',
+    name: 'an event in the old format',
     url: 'https://rum-http-intake.logs.datadoghq.com/v1/input/pub1?ddsource=browser',
     body: '{"type":"view","application":{"id":"app-1"}}',
     account: 'app-1',
@@ -55,7 +55,7 @@ testDecoder(datadogRum, [
     events: [],
   },
   {
-    name: 'a line that is broken',
+    name: 'a malformed line',
     url: 'https://browser-intake-datadoghq.com/api/v2/rum?dd-api-key=pub1',
     body: `${batch}\n{"type":`,
     events: [],
@@ -67,5 +67,5 @@ testDecoder(datadogRum, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.datadoghq.com/product/', events: null },
+  { name: "the vendor's website", url: 'https://www.datadoghq.com/product/', events: null },
 ])

@@ -30,7 +30,7 @@ export interface DecoderCase {
  * that is recognised on any host needs a case for it.
  */
 export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): void {
-  test(`${vendor}: the browser script captures on any host what is recognised there`, () => {
+  test(`${vendor}: the browser script captures the same requests on any host that are recognised there`, () => {
     const seen = cases.map((one) => ({ name: one.name, ...onOwnHost(one.url, one.body) }))
     // A request without an event, such as one for settings, need not be captured.
     expect(seen.filter(({ carries, isCaptured }) => carries && !isCaptured)).toEqual([])

@@ -1,4 +1,4 @@
-import type { VendorRequest } from './request.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** One vendor request as seen by a browser or server. */
 export interface RawHit {
@@ -20,7 +20,7 @@ export interface DecodedEvent {
   params: Record<string, unknown>
 }
 
-/** One kind of request made by a vendor's code. `route.ts` defines the common ones. */
+/** One kind of request made by a vendor's code. `route-builders.ts` defines the common ones. */
 export interface Route {
   /** Tested against the path of the URL. Must run in linear time. */
   path: RegExp

@@ -4,14 +4,14 @@ import { demandbase } from './demandbase.ts'
 // https://support.demandbase.com/hc/en-us/articles/203233110-Web-IP-API-Implementation-Guide
 testDecoder(demandbase, [
   {
-    name: 'the visitor’s company',
+    name: "the visitor's company",
     url: 'https://api.company-target.com/api/v2/ip.json?referrer=&page=https%3A%2F%2Fshop.example%2F&src=tag&key=abc123',
     account: 'abc123',
     events: ['company_lookup'],
     params: { page: 'https://shop.example/' },
   },
   {
-    name: 'the visitor’s company by POST',
+    name: "the visitor's company by POST",
     url: 'https://api.company-target.com/api/v3/ip.json?page=https%3A%2F%2Fshop.example%2F',
     body: JSON.stringify({ src: 'tag', auth: 'abc123' }),
     account: 'abc123',
@@ -25,7 +25,7 @@ testDecoder(demandbase, [
     events: ['experience_fired'],
   },
   {
-    name: 'an id for another service',
+    name: 'an ID sync with another service',
     url: 'https://s.company-target.com/s/ix?cm_dsp_id=18&us_privacy=1---',
     events: [],
   },
@@ -36,5 +36,5 @@ testDecoder(demandbase, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.demandbase.com/a.js', events: null },
+  { name: "the vendor's website", url: 'https://www.demandbase.com/a.js', events: null },
 ])

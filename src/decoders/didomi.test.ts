@@ -11,7 +11,7 @@ const event = (type: string) => ({
 // https://developers.didomi.io/cmp/web-sdk/getting-started
 testDecoder(didomi, [
   {
-    name: 'a choice',
+    name: 'a consent choice',
     url: 'https://api.privacy-center.org/v1/events',
     body: JSON.stringify(event('consent.given')),
     account: KEY,
@@ -19,21 +19,21 @@ testDecoder(didomi, [
     params: { 'source.domain': 'shop.example', 'user.token.purposes.enabled.0': 'cookies' },
   },
   {
-    name: 'a list',
+    name: 'a list of events',
     url: 'https://api.privacy-center.org/v1/events',
     body: JSON.stringify([event('pageview'), event('consent.asked')]),
     account: KEY,
     events: ['pageview', 'consent.asked'],
   },
   {
-    name: 'through the customer',
+    name: "through the customer's host",
     url: 'https://shop.example/didomi/api/v1/events',
     body: JSON.stringify(event('consent.asked')),
     account: KEY,
     events: ['consent.asked'],
   },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://api.privacy-center.org/v1/events',
     body: 'x',
     events: [],
@@ -46,5 +46,5 @@ testDecoder(didomi, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of another site', url: 'https://shop.example/v1/events', body: '{"type":"x"}', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/v1/events', body: '{"type":"x"}', events: null },
 ])

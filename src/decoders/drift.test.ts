@@ -20,7 +20,7 @@ testDecoder(drift, [
   },
   { name: 'a message', url: 'https://conversation.api.drift.com/messages', body: '{}', events: [] },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://event.api.drift.com/track',
     body: 'x',
     events: [],
@@ -33,5 +33,5 @@ testDecoder(drift, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.drift.com/track', events: null },
+  { name: "the vendor's website", url: 'https://www.drift.com/track', events: null },
 ])

@@ -11,7 +11,7 @@ testDecoder(dynamicYield, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'an event of the page',
+    name: 'a page event',
     url: 'https://async-px-eu.dynamicyield.com/dpx?cnst=1&_=1&name=Purchase&sec=8700000&props=%7B%22value%22%3A42.5%7D',
     account: '8700000',
     events: ['Purchase'],
@@ -38,15 +38,15 @@ testDecoder(dynamicYield, [
     params: { uid: '-77', expId: '7' },
   },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://dy-api.com/v2/collect/user/event',
     body: JSON.stringify({ user: { dyid: '1' }, events: [{ name: 'Purchase', properties: { value: 42.5 } }] }),
     events: ['Purchase'],
     params: { 'user.dyid': '1', 'properties.value': '42.5' },
   },
-  { name: 'time on the page', url: 'https://px.dynamicyield.com/dps?sec=8700000&scroll=0', events: [] },
+  { name: 'time on page', url: 'https://px.dynamicyield.com/dps?sec=8700000&scroll=0', events: [] },
   {
-    name: 'a batch that is broken',
+    name: 'a malformed batch',
     url: 'https://px.dynamicyield.com/batch',
     body: '[]',
     events: [],
@@ -59,5 +59,5 @@ testDecoder(dynamicYield, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.dynamicyield.com/id', events: null },
+  { name: "the vendor's website", url: 'https://www.dynamicyield.com/id', events: null },
 ])

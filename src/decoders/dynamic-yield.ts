@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Automatic reports of the script, by their URL's path and by their type in batches. */
 const REPORTS = new Map([

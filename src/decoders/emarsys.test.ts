@@ -28,5 +28,5 @@ testDecoder(emarsys, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.scarabresearch.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.scarabresearch.com/', events: null },
 ])

@@ -20,14 +20,14 @@ testDecoder(ensightenManage, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the tags for this page', url: `${NEXUS}/serverComponent.php?r=1`, events: [] },
+  { name: 'the list of tags for a page', url: `${NEXUS}/serverComponent.php?r=1`, events: [] },
   {
-    name: 'the loader of production',
+    name: 'the production loader',
     url: 'https://nexus.ensighten.com/shop/Bootstrap.js',
     account: 'shop/prod',
     events: [''],
     kind: 'library',
   },
-  { name: "a framework of a shop's", url: 'https://shop.example/Scripts/lib/Bootstrap.js', events: null },
-  { name: 'another file', url: 'https://shop.example/Bootstrap.js', events: null },
+  { name: 'an unrelated framework', url: 'https://shop.example/Scripts/lib/Bootstrap.js', events: null },
+  { name: 'an unrelated file', url: 'https://shop.example/Bootstrap.js', events: null },
 ])

@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const BOOTSTRAP: Route = { path: /^\/[^/]+\/(?:[^/]+\/)?Bootstrap\.js$/, carries: 'library', read: readLibrary }
 

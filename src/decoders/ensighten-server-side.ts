@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const COLLECT = /(?:^\/pc\/(?<account>[^/]+))?\/sst\/?$/
 

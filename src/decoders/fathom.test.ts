@@ -26,5 +26,5 @@ testDecoder(fathom, [
     events: ['pageview'],
   },
   { name: 'the library', url: 'https://cdn.usefathom.com/script.js', events: [''], kind: 'library' },
-  { name: 'another page', url: 'https://shop.example/?sid=ABCDEFGH&p=1', events: null },
+  { name: 'an unrelated page', url: 'https://shop.example/?sid=ABCDEFGH&p=1', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const KEYS = { account: 'sid', event: ({ name, gcode }: Params) => name || gcode || 'pageview' }
 

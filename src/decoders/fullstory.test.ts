@@ -19,7 +19,7 @@ testDecoder(fullstory, [
     events: ['page'],
   },
   {
-    name: 'an event of a server',
+    name: 'a server event',
     url: 'https://api.fullstory.com/v2/events',
     body: JSON.stringify({ name: 'Order Completed', user: { uid: 'u1' }, properties: { revenue: 42.5 } }),
     events: ['Order Completed'],
@@ -39,19 +39,19 @@ testDecoder(fullstory, [
   },
   { name: 'the library', url: 'https://edge.fullstory.com/s/fs.js', kind: 'library', events: [''] },
   {
-    name: 'its settings',
+    name: 'the settings',
     url: 'https://edge.fullstory.com/s/settings/o-1A2B-na1/v1/web',
     account: 'o-1A2B-na1',
     kind: 'library',
     events: [''],
   },
   {
-    name: 'a page that is broken',
+    name: 'a malformed page',
     url: 'https://rs.fullstory.com/rec/page',
     body: '{',
     events: [],
     error: 'FullStory: the body is not JSON',
   },
-  { name: 'a page of another site', url: 'https://shop.example/rec/page', body: '{"id":1}', events: null },
-  { name: 'its website', url: 'https://www.fullstory.com/platform/', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/rec/page', body: '{"id":1}', events: null },
+  { name: "the vendor's website", url: 'https://www.fullstory.com/platform/', events: null },
 ])

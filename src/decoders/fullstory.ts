@@ -1,7 +1,7 @@
 import type { Decoder, Route } from './decoder.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
 const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)

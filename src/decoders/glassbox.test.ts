@@ -12,7 +12,7 @@ testDecoder(glassbox, [
     params: { seg: 'Checkout', pid: 'p1', e: '{"type":"click"}' },
   },
   {
-    name: 'a report to the customer, with a compressed body',
+    name: "a report to the customer's host, with a compressed body",
     url: 'https://gb.shop.example/cls_report/?clsjsv=7.0.5&seg=Home',
     body: '\u001f\ufffd',
     events: ['cls_report'],
@@ -25,5 +25,5 @@ testDecoder(glassbox, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a report of another site', url: 'https://shop.example/cls_report?x=1', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/cls_report?x=1', events: null },
 ])

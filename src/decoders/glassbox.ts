@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const REPORT = /\/(?:reporting\/(?<account>[\w-]+)\/)?cls_report\/?$/
 

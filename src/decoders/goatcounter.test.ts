@@ -22,5 +22,5 @@ testDecoder(goatcounter, [
     events: ['pageview'],
   },
   { name: 'the library', url: 'https://gc.zgo.at/count.js', events: [''], kind: 'library' },
-  { name: 'another count', url: 'https://shop.example/count?p=1', events: null },
+  { name: 'an unrelated count', url: 'https://shop.example/count?p=1', events: null },
 ])

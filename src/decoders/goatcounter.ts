@@ -1,6 +1,6 @@
 import type { Decoder, Route } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const COUNT: Route = { path: /\/count$/, read: readCount }
 

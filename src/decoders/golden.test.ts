@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBody } from './body.ts'
 import { type Decoded, decodeHit } from './index.ts'
 import { unfolded } from './json.ts'
 import { flattenParams, readForm, readQuery } from './params.ts'
+import { readBody } from './request-body.ts'
 
 /** Real requests from other projects, stored next to this project rather than in it. */
 const DATA = join(import.meta.dir, '../../../shared/data')
@@ -184,7 +184,9 @@ describe.skipIf(absent)('decoding of golden cases', () => {
 })
 
 describe.skipIf(absent)('HAR recordings', () => {
-  const files = absent ? ['none there'] : readdirSync(join(DATA, 'har')).filter((name) => name.endsWith('.har'))
+  const files = absent
+    ? ['no recordings available']
+    : readdirSync(join(DATA, 'har')).filter((name) => name.endsWith('.har'))
 
   test.each(files)('%s is decoded without errors', (file) => {
     const { entries } = JSON.parse(readFileSync(join(DATA, 'har', file), 'utf8')).log

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { googleTag } from './google-tag.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
-import { readSemicolons } from './semicolons.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import { readSemicolons } from './semicolon-params.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const CONVERSION = /\/(?:pagead|ccm)\/conversion\/(?:AW-)?(?<id>\d+)\/?$/
 const REMARKETING = /\/pagead\/viewthroughconversion\/(?:AW-)?(?<id>\d+)\/?$/

@@ -7,7 +7,7 @@ const hidden = (text: string) => encodeURIComponent(Buffer.from(text).toString('
 // https://www.thyngster.com/app-web-google-analytics-measurement-protocol-version-2/
 testDecoder(googleAnalytics4, [
   {
-    name: 'one event in the query',
+    name: 'a single event in the query',
     url: `${COLLECT}&dl=https%3A%2F%2Fshop.example%2Fa%3Fb%3Dc&en=sign_up&ep.method=mail&epn.value=12.5&up.plan=gold`,
     account: 'G-TEST12345',
     events: ['sign_up'],
@@ -28,7 +28,7 @@ testDecoder(googleAnalytics4, [
     params: { cid: '11.22', 'epn.percent_scrolled': '90' },
   },
   {
-    name: 'an event whose name is in the query and whose parameters are in the body',
+    name: 'an event with its name in the query and its parameters in the body',
     url: `${COLLECT}&en=purchase`,
     body: 'ep.transaction_id=T1',
     account: 'G-TEST12345',
@@ -36,7 +36,7 @@ testDecoder(googleAnalytics4, [
     params: { 'ep.transaction_id': 'T1' },
   },
   {
-    name: 'items, with custom fields and a doubled tilde',
+    name: 'items with custom fields and a double tilde',
     url: `${COLLECT}&en=view_item&pr1=idA~~1~nmTee~pr9.9~qt2~k0size~v0XL&pr2=idB~c2Men~v1lost`,
     account: 'G-TEST12345',
     events: ['view_item'],
@@ -53,7 +53,7 @@ testDecoder(googleAnalytics4, [
     without: ['pr1', 'pr2'],
   },
   {
-    name: 'consent in text form',
+    name: 'readable consent values',
     url: `${COLLECT}&en=page_view&gcs=G101&gcd=13p3r3l3t5`,
     account: 'G-TEST12345',
     events: ['page_view'],
@@ -63,44 +63,44 @@ testDecoder(googleAnalytics4, [
     },
   },
   {
-    name: 'any host, by path and property',
+    name: 'any host, identified by path and property',
     url: 'https://metrics.shop.example/sub/g/collect?v=2&tid=G-TEST12345&en=page_view',
     account: 'G-TEST12345',
     events: ['page_view'],
   },
   {
-    name: 'a server-side container, in the query of a request to anywhere',
+    name: 'a server-side container, encoded in the query',
     url: `https://data.shop.example/x7?aci=${hidden('v=2&tid=G-TEST12345&en=add_to_cart&ep.note=ü')}`,
     account: 'G-TEST12345',
     events: ['add_to_cart'],
     params: { 'ep.note': 'ü' },
   },
   {
-    name: 'a server-side container that hides the path too',
+    name: 'a server-side container, with the path encoded too',
     url: `https://data.shop.example/x7?${hidden('/g/collect?v=2&tid=G-TEST12345&en=search')}`,
     account: 'G-TEST12345',
     events: ['search'],
   },
   {
-    name: 'any host, by the short path of the tag gateway',
+    name: "any host, identified by the tag gateway's short path",
     url: 'https://shop.example/x/ag/g/c?v=2&tid=G-TEST12345&gtm=45&en=page_view',
     account: 'G-TEST12345',
     events: ['page_view'],
   },
   {
-    name: 'no named event',
+    name: 'an event without a name',
     url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-TEST12345',
     account: 'G-TEST12345',
     events: [''],
   },
   {
-    name: 'a ping of the consent-mode collector',
+    name: 'a ping to the consent mode collector',
     url: 'https://www.google.com/ccm/collect?tid=G-TEST12345&en=page_view&dl=https%3A%2F%2Fshop.example',
     account: 'G-TEST12345',
     events: ['page_view'],
   },
   {
-    name: 'the advertising side channel repeats a hit',
+    name: 'a copy of a hit for advertising',
     url: 'https://stats.g.doubleclick.net/g/collect?v=2&tid=G-TEST12345&cid=11.22&aip=1',
     events: [],
   },
@@ -111,7 +111,7 @@ testDecoder(googleAnalytics4, [
   },
   {
     // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
-    name: 'the measurement protocol, without its secret',
+    name: 'the Measurement Protocol, without its secret',
     url: 'https://www.google-analytics.com/mp/collect?measurement_id=G-TEST12345&api_secret=s3cret',
     body: JSON.stringify({
       client_id: 'c1',
@@ -142,7 +142,7 @@ testDecoder(googleAnalytics4, [
   { name: 'the library for Google Ads', url: 'https://www.googletagmanager.com/gtag/js?id=AW-123', events: null },
   { name: 'Universal Analytics', url: 'https://www.google-analytics.com/j/collect?v=1&tid=UA-1-1', events: null },
   {
-    name: 'everything in the body, through a host of the shop',
+    name: "everything in the body, sent to the shop's host",
     url: 'https://sgtm.shop.example/g/collect',
     body: 'v=2&tid=G-TEST12345&en=page_view',
     account: 'G-TEST12345',
@@ -150,15 +150,20 @@ testDecoder(googleAnalytics4, [
   },
   { name: 'a container without events', url: 'https://sgtm.shop.example/g/collect', events: [] },
   { name: 'another vendor under the same path', url: 'https://a.clarity.ms/g/collect', events: null },
-  { name: 'a path of another site', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
-  { name: 'a body of another site', url: 'https://shop.example/g/collect', body: '{"groups":1}', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
+  {
+    name: 'an unrelated body under the same path',
+    url: 'https://shop.example/g/collect',
+    body: '{"groups":1}',
+    events: null,
+  },
   { name: 'a ping for Google Ads', url: 'https://www.google.com/ccm/collect?tid=AW-1&en=page_view', events: null },
   ...[
     'https://sgtm.shop.example/mp/collect',
     'https://shop.example/data/relay',
     'https://region1.google-analytics.com/mp/collect/',
   ].map((address) => ({
-    name: `the measurement protocol at ${address}`,
+    name: `the Measurement Protocol at ${address}`,
     url: `${address}?measurement_id=G-TEST12345&api_secret=s3cret`,
     body: '{"client_id":"c1","events":[{"name":"purchase","params":{"transaction_id":"O-1"}}]}',
     account: 'G-TEST12345',
@@ -167,20 +172,20 @@ testDecoder(googleAnalytics4, [
     without: ['api_secret'],
   })),
   {
-    name: 'the measurement protocol of an app',
+    name: 'the Measurement Protocol for an app',
     url: 'https://sgtm.shop.example/mp/collect?firebase_app_id=1:123:android:abc&api_secret=s3cret',
     body: '{"app_instance_id":"i1","events":[{"name":"purchase"}]}',
     account: '1:123:android:abc',
     events: ['purchase'],
   },
   ...['https://www.google-analytics.com', 'https://sgtm.shop.example'].map((origin) => ({
-    name: `a check of the measurement protocol by ${origin}`,
+    name: `Measurement Protocol validation at ${origin}`,
     url: `${origin}/debug/mp/collect?measurement_id=G-TEST12345&api_secret=s3cret`,
     body: '{"client_id":"c1","events":[{"name":"purchase"}]}',
     events: [],
   })),
   {
-    name: 'a relay that is not the measurement protocol',
+    name: 'an unrelated relay with a measurement_id',
     url: 'https://shop.example/data?measurement_id=7',
     body: '{"events":[]}',
     events: null,

@@ -12,8 +12,8 @@ import {
   scalarText,
   sharedOf,
 } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Google's tag gateway on the customer's own host shortens the path to `/g/c`. */
 const COLLECT = /\/g\/(?:s\/)?c(?:ollect)?\/?$/

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { googleTag } from './google-tag.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
-import { readSemicolons } from './semicolons.ts'
+import { sideChannel } from './route-builders.ts'
+import { readSemicolons } from './semicolon-params.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const ACTIVITY = /^\/(?:ddm\/)?activity(?:i|j|_ext)?[;/](?<fields>.+)$/
 

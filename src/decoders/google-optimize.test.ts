@@ -11,7 +11,7 @@ testDecoder(googleOptimize, [
     kind: 'library',
   },
   {
-    name: 'a container next to Analytics',
+    name: 'a container on the Analytics host',
     url: 'https://www.google-analytics.com/gtm/js?id=GTM-ABC123&cid=1.2',
     account: 'GTM-ABC123',
     events: [''],

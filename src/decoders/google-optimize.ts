@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
 
 /** Discontinued in 2023. Its loader is still on many pages and blocks them while it waits. */
 export const googleOptimize: Decoder = {

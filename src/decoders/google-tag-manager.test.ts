@@ -12,7 +12,7 @@ testDecoder(googleTagManager, [
     params: { l: 'layer' },
   },
   {
-    name: 'a container without scripts',
+    name: 'a container for browsers without JavaScript',
     url: 'https://www.googletagmanager.com/ns.html?id=GTM-ABC123',
     account: 'GTM-ABC123',
     events: [''],
@@ -25,7 +25,7 @@ testDecoder(googleTagManager, [
     events: [''],
     kind: 'library',
   },
-  { name: 'its telemetry', url: 'https://www.googletagmanager.com/a?id=GTM-ABC123&v=3&t=t', events: [] },
-  { name: 'a script of the shop', url: 'https://shop.example/gtm.js?id=7', events: null },
-  { name: 'the library of Analytics', url: 'https://www.googletagmanager.com/gtag/js?id=G-TEST12345', events: null },
+  { name: "the container's telemetry", url: 'https://www.googletagmanager.com/a?id=GTM-ABC123&v=3&t=t', events: [] },
+  { name: 'an unrelated script', url: 'https://shop.example/gtm.js?id=7', events: null },
+  { name: 'the Analytics library', url: 'https://www.googletagmanager.com/gtag/js?id=G-TEST12345', events: null },
 ])

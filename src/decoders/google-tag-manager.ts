@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Containers. Server-side containers serve them from the customer's own host, often with another file name. */
 export const googleTagManager: Decoder = {

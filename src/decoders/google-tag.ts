@@ -1,5 +1,5 @@
 import type { Route } from './decoder.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
 
 /**
  * Returns a route for the library of one kind of destination, recognised by the prefix of its ids. The customer's own

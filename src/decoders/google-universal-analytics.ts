@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { googleTag } from './google-tag.ts'
 import { emptyParams, formMark, isForm, type Params, readLines, readQuery, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const COLLECT = /^\/(?:(?:r|j|debug)\/)?collect\/?$/
 const UTM = /^\/(?:r\/)?__utm\.gif$/

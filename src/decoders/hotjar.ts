@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Recordings are sent to other hosts, compressed or through a WebSocket, and have no names. */
 export const hotjar: Decoder = {

@@ -1,8 +1,8 @@
 import type { Decoder } from './decoder.ts'
 import { isJson } from './json.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, pixel, scriptLoad } from './route.ts'
+import { jsonEvent, pixel, scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const FORM =
   /^\/(?:uploads\/form\/v2|submissions\/v3\/(?:integration\/(?:secure\/)?submit|public\/submit\/formsnext\/multipart))\/(?<account>\d+)\//

@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const CALL = /^\/(?<kind>xc|xconv|conv|pageload|identify)\/(?<account>[^/]+)(?:\/[^/]+)*\/?$/
 

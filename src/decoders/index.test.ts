@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decoded.ts'
+import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decoded-events.ts'
 import { pathsFor } from './decoder-cases.ts'
+import { Routing } from './decoder-lookup.ts'
 import { decodeHit, decoders } from './index.ts'
 import { CUT } from './params.ts'
-import { VendorRequest } from './request.ts'
-import { Routing } from './routing.ts'
+import { VendorRequest } from './vendor-request.ts'
 
 describe('the list of decoders', () => {
   test('names each vendor once, with a link to its format', () => {
@@ -66,7 +66,7 @@ describe('decodeHit', () => {
   })
 
   test.each(['', 'tr?id=1', 'https://', 'https://exa mple/'])('rejects %j', (url) => {
-    expect(get(url)).toEqual({ ...nothing, vendor: null, error: 'url: is not an absolute address' })
+    expect(get(url)).toEqual({ ...nothing, vendor: null, error: 'url: is not an absolute URL' })
   })
 
   test('matches hosts regardless of case and subdomains', () => {
@@ -93,7 +93,7 @@ describe('decodeHit', () => {
     const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
     const { events, error } = decodeHit({ url, method: 'POST', body: 'en=a\n'.repeat(200_000) })
     expect(events).toHaveLength(MAX_EVENTS_PER_HIT)
-    expect(events.at(-1)?.cut).toEqual(['events: more than 1000 in one request, the rest was dropped'])
+    expect(events.at(-1)?.cut).toEqual(['events: more than 1000 in one request; the rest was dropped'])
     expect(events.at(-2)?.cut).toEqual([])
     expect(error).toBeNull()
   })
@@ -106,7 +106,7 @@ describe('decodeHit', () => {
     const [first, ...others] = events.map(({ params }) => Object.keys(params).length)
     expect(first).toBe(402)
     expect(others.reduce((sum, count) => sum + count, 0)).toBeLessThan(MAX_PARAMS_PER_HIT + 500)
-    expect(events.at(-1)?.cut).toEqual(['events: more than 50000 parameters in one request, the rest was dropped'])
+    expect(events.at(-1)?.cut).toEqual(['events: more than 50000 parameters in one request; the rest was dropped'])
     expect(events.at(-2)?.cut).toEqual([])
   })
 

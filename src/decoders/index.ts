@@ -42,8 +42,9 @@ import { crazyEgg } from './crazy-egg.ts'
 import { criteoOneTag } from './criteo-onetag.ts'
 import { customerIo } from './customer-io.ts'
 import { datadogRum } from './datadog-rum.ts'
-import { type Decoded, decodedNothing, decodedOf, type FlatEvent } from './decoded.ts'
+import { type Decoded, decodedNothing, decodedOf, type FlatEvent } from './decoded-events.ts'
 import type { Decoder, RawHit } from './decoder.ts'
+import { Routing } from './decoder-lookup.ts'
 import { demandbase } from './demandbase.ts'
 import { didomi } from './didomi.ts'
 import { drift } from './drift.ts'
@@ -120,8 +121,6 @@ import { quantumMetric } from './quantum-metric.ts'
 import { quoraPixel } from './quora-pixel.ts'
 import { rakutenAdvertising } from './rakuten-advertising.ts'
 import { redditPixel } from './reddit-pixel.ts'
-import { VendorRequest } from './request.ts'
-import { Routing } from './routing.ts'
 import { rtbHouse } from './rtb-house.ts'
 import { rudderstack } from './rudderstack.ts'
 import { salesforceAccountEngagement } from './salesforce-account-engagement.ts'
@@ -147,6 +146,7 @@ import { tiktokPixel } from './tiktok-pixel.ts'
 import { trustpilot } from './trustpilot.ts'
 import { umami } from './umami.ts'
 import { usercentrics } from './usercentrics.ts'
+import { VendorRequest } from './vendor-request.ts'
 import { vercelAnalytics } from './vercel-analytics.ts'
 import { vibes } from './vibes.ts'
 import { vkPixel } from './vk-pixel.ts'
@@ -329,7 +329,7 @@ const routing = new Routing(decoders)
  * hit's URL, if the caller has already parsed it.
  */
 export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
-  if (!url) return decodedNothing(null, 'url: is not an absolute address')
+  if (!url) return decodedNothing(null, 'url: is not an absolute URL')
   let vendor: string | null = null
   try {
     const request = new VendorRequest(url, hit.body)

@@ -20,7 +20,7 @@ testDecoder(insider, [
     params: { page_type: 'productDetail', 'product.name': 'Größe M' },
   },
   {
-    name: 'a page unchanged',
+    name: 'a page view',
     url: 'https://hit.api.useinsider.com/hit',
     body: hit,
     account: 'shop',
@@ -28,14 +28,14 @@ testDecoder(insider, [
     params: { 'product.id': 'SKU1' },
   },
   {
-    name: 'a page that is broken',
+    name: 'a malformed page view',
     url: 'https://hit.api.useinsider.com/hit',
     body: 'JTdC!',
     events: [],
     error: 'Insider: the body is not JSON',
   },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://unification.useinsider.com/api/user/v1/upsert',
     body: JSON.stringify({
       users: [
@@ -48,7 +48,7 @@ testDecoder(insider, [
     events: ['purchase', 'login'],
     params: { 'identifiers.uuid': 'u1', 'event_params.unit_price': '42.5' },
   },
-  { name: 'the content to show', url: 'https://segment.api.useinsider.com/v2/segment', body: '{}', events: [] },
+  { name: 'the content to display', url: 'https://segment.api.useinsider.com/v2/segment', body: '{}', events: [] },
   {
     name: 'the library',
     url: 'https://shop.api.useinsider.com/ins.js?id=10001001',
@@ -56,5 +56,5 @@ testDecoder(insider, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://useinsider.com/hit', events: null },
+  { name: "the vendor's website", url: 'https://useinsider.com/hit', events: null },
 ])

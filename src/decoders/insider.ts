@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson, unfolded } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The account of a library is the partner's id. The account of an event is the partner's name. */
 export const insider: Decoder = {

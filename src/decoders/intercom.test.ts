@@ -14,7 +14,7 @@ testDecoder(intercom, [
     params: { 'user_data.email': 'jane@shop.example', referer: 'https://shop.example/' },
   },
   {
-    name: 'an event of the page',
+    name: 'a page event',
     url: 'https://api-iam.eu.intercom.io/messenger/web/events',
     body: form({ event_name: 'checkout', metadata: '{"value":42.5}' }),
     account: 'abc123',
@@ -22,7 +22,7 @@ testDecoder(intercom, [
     params: { 'metadata.value': '42.5' },
   },
   {
-    name: 'events of the messenger',
+    name: 'Messenger events',
     url: 'https://api-iam.intercom.io/messenger/web/metrics',
     body: form({
       metrics: JSON.stringify([
@@ -35,14 +35,14 @@ testDecoder(intercom, [
     params: { 'metadata.article_id': '170' },
   },
   {
-    name: 'an event of a server',
+    name: 'a server event',
     url: 'https://api.intercom.io/events',
     body: JSON.stringify({ event_name: 'checkout', user_id: 'u1' }),
     events: ['checkout'],
   },
   { name: 'messages', url: 'https://nexus-websocket-a.intercom.io/pubsub/5-x', events: [] },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://api-iam.intercom.io/messenger/web/ping',
     body: '{"app_id":',
     events: [],
@@ -55,7 +55,12 @@ testDecoder(intercom, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its parts', url: 'https://js.intercomcdn.com/frame-modern.3b42.js', kind: 'library', events: [''] },
-  { name: 'a picture', url: 'https://downloads.intercomcdn.com/i/o/1/a.png', events: null },
-  { name: 'its website', url: 'https://www.intercom.com/pricing', events: null },
+  {
+    name: 'other parts of the library',
+    url: 'https://js.intercomcdn.com/frame-modern.3b42.js',
+    kind: 'library',
+    events: [''],
+  },
+  { name: 'an image', url: 'https://downloads.intercomcdn.com/i/o/1/a.png', events: null },
+  { name: "the vendor's website", url: 'https://www.intercom.com/pricing', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, unfolded } from './json.ts'
 import { objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const CALL = /^\/messenger\/web\/(?:[\w-]+\/)*(?<event>[\w-]+)$/
 

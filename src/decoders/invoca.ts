@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent, scriptLoad } from './route.ts'
+import { jsonEvent, scriptLoad } from './route-builders.ts'
 
 /** The account of a library is the network and the tag. The account of a call is the network. */
 export const invoca: Decoder = {

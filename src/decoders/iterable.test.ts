@@ -18,7 +18,7 @@ testDecoder(iterable, [
     params: { 'items.0.id': 'SKU1', total: '20' },
   },
   {
-    name: 'many events',
+    name: 'several events',
     url: 'https://api.iterable.com/api/events/trackBulk',
     body: JSON.stringify({ events: [{ eventName: 'A' }, { eventName: 'B' }] }),
     events: ['A', 'B'],
@@ -31,11 +31,11 @@ testDecoder(iterable, [
   },
   { name: 'messages', url: 'https://api.iterable.com/api/inApp/web/getMessages?count=5', events: [] },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://api.iterable.com/api/events/track',
     body: 'x',
     events: [],
     error: 'Iterable: the body is not JSON',
   },
-  { name: 'its website', url: 'https://iterable.com/api/events/track', events: null },
+  { name: "the vendor's website", url: 'https://iterable.com/api/events/track', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, sideChannel } from './route.ts'
+import { jsonEvent, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The account key is in a header, so events have no account. */
 export const iterable: Decoder = {

@@ -31,7 +31,7 @@ testDecoder(jitsu, [
     events: ['pageview', 'a'],
   },
   { name: 'the library', url: 'https://abc.d.jitsu.com/p.js', events: [''], kind: 'library' },
-  { name: 'the old library', url: 'https://t.jitsu.com/s/lib.js', events: [''], kind: 'library' },
-  { name: "somebody's own API", url: 'https://shop.example/api/s/track', body: '{"event":"a"}', events: null },
-  { name: 'the website', url: 'https://jitsu.com/', events: null },
+  { name: 'the legacy library', url: 'https://t.jitsu.com/s/lib.js', events: [''], kind: 'library' },
+  { name: 'an unrelated API', url: 'https://shop.example/api/s/track', body: '{"event":"a"}', events: null },
+  { name: "the vendor's website", url: 'https://jitsu.com/', events: null },
 ])

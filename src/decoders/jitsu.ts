@@ -1,9 +1,9 @@
-import { readCalls } from './analytics-calls.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { looksLike, readJsonObjects } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import { readCalls } from './segment-calls.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Runs on the customer's own host or at `<workspace>.d.jitsu.com`. The API is Segment's with other paths. */
 export const jitsu: Decoder = {

@@ -19,7 +19,7 @@ test.each<[text: string, objects: Record<string, unknown>[]]>([
 })
 
 test.each(['7', 'null', '"text"'])('readJsonObjects rejects %j', (text) => {
-  expect(() => readJsonObjects(text)).toThrow(new Error('the body is not JSON objects'))
+  expect(() => readJsonObjects(text)).toThrow(new Error('the body does not consist of JSON objects'))
 })
 
 test.each<[value: unknown, unfolded: unknown]>([
@@ -60,11 +60,11 @@ describe('deeply nested JSON', () => {
   const nested = (levels: number, filler = '') => `${'[{"a":'.repeat(levels / 2)}"${filler}"${'}]'.repeat(levels / 2)}`
 
   test.each([
-    ['1000 levels', nested(1000, 'x'.repeat(20_000)), true],
-    ['more', nested(1002, 'x'.repeat(20_000)), false],
+    ['1,000 levels', nested(1000, 'x'.repeat(20_000)), true],
+    ['1,002 levels', nested(1002, 'x'.repeat(20_000)), false],
     ['500,000 levels', '['.repeat(500_000) + ']'.repeat(500_000), false],
-    ['brackets in a text', JSON.stringify(['[{'.repeat(20_000), '\\"[{'.repeat(20_000)]), true],
-    ['brackets side by side', `[${'[],{},'.repeat(20_000)}0]`, true],
+    ['brackets in a string', JSON.stringify(['[{'.repeat(20_000), '\\"[{'.repeat(20_000)]), true],
+    ['adjacent brackets', `[${'[],{},'.repeat(20_000)}0]`, true],
   ])('is accepted up to 1,000 levels: %s', (_, text, isRead) => {
     expect(unfolded(text) !== text).toBe(isRead)
     for (const read of [() => readJson(text), () => readJsonObject(`{"data":${isRead ? '[]' : text}}`)]) {

@@ -19,7 +19,7 @@ export function readJson(text: string | null | undefined): unknown {
 export function readJsonObjects(text: string | null | undefined): Record<string, unknown>[] {
   const value = readJson(text)
   const objects = objectsOf(Array.isArray(value) ? value : [value])
-  if (objects.length === 0 && !Array.isArray(value)) throw new Error('the body is not JSON objects')
+  if (objects.length === 0 && !Array.isArray(value)) throw new Error('the body does not consist of JSON objects')
   return objects
 }
 

@@ -4,7 +4,7 @@ import { kameleoon } from './kameleoon.ts'
 // https://developers.kameleoon.com/apis/data-api-rest/overview
 testDecoder(kameleoon, [
   {
-    name: 'values of custom data',
+    name: 'custom data values',
     url: `https://data.kameleoon.io/visit/events?siteCode=abc123def4&eventType=customData&index=1&valuesCountMap=${encodeURIComponent('{"gold":1}')}`,
     account: 'abc123def4',
     events: ['customData'],
@@ -29,7 +29,7 @@ testDecoder(kameleoon, [
     events: ['activity'],
   },
   {
-    name: 'the properties of a visitor',
+    name: 'visitor properties',
     url: 'https://data.kameleoon.io/visit/visitor?siteCode=abc123def4',
     events: [],
   },
@@ -41,11 +41,11 @@ testDecoder(kameleoon, [
     events: [''],
   },
   {
-    name: 'its settings',
+    name: 'the settings',
     url: 'https://sdk-config.kameleoon.eu/v3/abc123def4',
     account: 'abc123def4',
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.kameleoon.com/pricing', events: null },
+  { name: "the vendor's website", url: 'https://www.kameleoon.com/pricing', events: null },
 ])

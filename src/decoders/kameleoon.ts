@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './named.ts'
+import { insideJson, withNamed } from './embedded-params.ts'
 import { emptyParams, readLines, readQuery, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const kameleoon: Decoder = {
   vendor: 'Kameleoon',

@@ -13,9 +13,9 @@ testDecoder(kissmetrics, [
     events: ['Purchased'],
     params: { value: '42.5' },
   },
-  { name: 'the properties of a person', url: `${TRK}/s?_k=${KEY}&_p=u1&plan=pro`, account: KEY, events: ['set'] },
+  { name: 'person properties', url: `${TRK}/s?_k=${KEY}&_p=u1&plan=pro`, account: KEY, events: ['set'] },
   {
-    name: 'two requests are one event',
+    name: 'an alias request',
     url: `${TRK}/a?_k=${KEY}&_p=u1&_n=a%40shop.example`,
     account: KEY,
     events: ['alias'],
@@ -27,5 +27,5 @@ testDecoder(kissmetrics, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the website', url: 'https://www.kissmetrics.io/', events: null },
+  { name: "the vendor's website", url: 'https://www.kissmetrics.io/', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
 
 /** `/e` records an event, `/s` sets a person's properties, `/a` merges two people. */
 export const kissmetrics: Decoder = {

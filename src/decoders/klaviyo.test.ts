@@ -22,7 +22,7 @@ testDecoder(klaviyo, [
     params: { 'attributes.properties.sku': 'S1' },
   },
   {
-    name: 'several',
+    name: 'several events',
     url: `${CLIENT}/event-bulk-create/?company_id=AbC123`,
     body: JSON.stringify({ data: { type: 'event-bulk', attributes: { events: { data: [event('A'), event('B')] } } } }),
     account: 'AbC123',
@@ -43,21 +43,21 @@ testDecoder(klaviyo, [
     events: ['subscription'],
   },
   {
-    name: 'the old API',
+    name: 'the legacy API',
     url: `https://a.klaviyo.com/api/track?data=${btoa('{"token":"AbC123","event":"Order","properties":{"value":5}}')}`,
     account: 'AbC123',
     events: ['Order'],
     params: { 'properties.value': '5' },
   },
   {
-    name: 'the old API: the identity of the visitor',
+    name: "the visitor's identity in the legacy API",
     url: 'https://a.klaviyo.com/api/identify',
     body: `data=${encodeURIComponent('{"token":"AbC123","properties":{"$email":"a@shop.example"}}')}`,
     account: 'AbC123',
     events: ['identify'],
   },
   {
-    name: 'counts of forms',
+    name: 'form statistics',
     url: 'https://a.klaviyo.com/onsite/track-analytics?company_id=AbC123',
     body: '{"metric_group":"onsite","events":[]}',
     events: [],
@@ -70,16 +70,16 @@ testDecoder(klaviyo, [
     kind: 'library',
   },
   {
-    name: 'the library with the key in the query',
+    name: 'the library with an API key in the query',
     url: 'https://static.klaviyo.com/onsite/js/klaviyo.js?company_id=AbC123',
     account: 'AbC123',
     events: [''],
     kind: 'library',
   },
-  { name: 'a broken body', url: `${CLIENT}/events/`, body: '{', events: [], error: 'Klaviyo: the body is not JSON' },
-  { name: 'the website', url: 'https://www.klaviyo.com/', events: null },
+  { name: 'a malformed body', url: `${CLIENT}/events/`, body: '{', events: [], error: 'Klaviyo: the body is not JSON' },
+  { name: "the vendor's website", url: 'https://www.klaviyo.com/', events: null },
   {
-    name: 'an event of a server',
+    name: 'a server event',
     url: 'https://a.klaviyo.com/api/events/',
     body: JSON.stringify({
       data: {
@@ -91,7 +91,7 @@ testDecoder(klaviyo, [
     params: { 'attributes.value': '59.9', 'attributes.unique_id': 'e1' },
   },
   {
-    name: 'events of a server in bulk',
+    name: 'server events in bulk',
     url: 'https://a.klaviyo.com/api/event-bulk-create-jobs',
     body: JSON.stringify({
       data: {
@@ -111,5 +111,5 @@ testDecoder(klaviyo, [
     events: ['A', 'B'],
     params: { 'profile.data.id': 'of A' },
   },
-  { name: 'a query of a server', url: 'https://a.klaviyo.com/api/events/?filter=x', events: [] },
+  { name: 'a server query', url: 'https://a.klaviyo.com/api/events/?filter=x', events: [] },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson, readJsonObjects } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The account is the public key, which is the company's id. */
 export const klaviyo: Decoder = {

@@ -22,5 +22,5 @@ testDecoder(lineTag, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the messenger', url: 'https://line.me/tag.gif', events: null },
+  { name: 'the messaging service', url: 'https://line.me/tag.gif', events: null },
 ])

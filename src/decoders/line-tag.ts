@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
 
 export const lineTag: Decoder = {
   vendor: 'LINE Tag',

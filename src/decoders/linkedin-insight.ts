@@ -1,9 +1,9 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, type Named, withNamed } from './embedded-params.ts'
 import { objectsIn } from './json.ts'
-import { entriesOf, type Named, withNamed } from './named.ts'
 import { scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const linkedinInsight: Decoder = {
   vendor: 'LinkedIn Insight',

@@ -19,8 +19,8 @@ testDecoder(liveIntent, [
     events: ['conversion'],
     params: { 'se.amount': '9.5' },
   },
-  { name: 'a broken state', url: 'https://rp.liadm.com/j?aid=a-1&se=%%%', account: 'a-1', events: ['pageView'] },
-  { name: 'ids', url: 'https://i.liadm.com/s/1?bidder_id=2', events: [] },
+  { name: 'a malformed state', url: 'https://rp.liadm.com/j?aid=a-1&se=%%%', account: 'a-1', events: ['pageView'] },
+  { name: 'an ID sync', url: 'https://i.liadm.com/s/1?bidder_id=2', events: [] },
   { name: 'the library', url: 'https://b-code.liadm.com/a-1.min.js', account: 'a-1', events: [''], kind: 'library' },
   { name: 'another site', url: 'https://shop.example/j?aid=a-1', events: null },
 ])

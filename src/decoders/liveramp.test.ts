@@ -3,7 +3,7 @@ import { liveRamp } from './liveramp.ts'
 
 // https://docs.liveramp.com/privacy-manager/en/ats-js.html
 testDecoder(liveRamp, [
-  { name: 'an id', url: 'https://idsync.rlcdn.com/712188.gif?partner_uid=1&gdpr=0', events: [] },
+  { name: 'an ID request', url: 'https://idsync.rlcdn.com/712188.gif?partner_uid=1&gdpr=0', events: [] },
   { name: 'an envelope', url: 'https://api.rlcdn.com/api/identity/envelope?pid=101', events: [] },
   {
     name: 'the library',
@@ -13,5 +13,5 @@ testDecoder(liveRamp, [
     events: [''],
   },
   { name: 'the library without an account', url: 'https://ats.rlcdn.com/ats.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://liveramp.com/api/', events: null },
+  { name: "the vendor's website", url: 'https://liveramp.com/api/', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Identity sync with other vendors. None of its requests is an event. */
 export const liveRamp: Decoder = {

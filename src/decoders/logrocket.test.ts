@@ -11,7 +11,12 @@ testDecoder(logRocket, [
     events: ['session'],
     params: { r: '6-0001' },
   },
-  { name: 'its next part', url: 'https://r.lr-in-prod.com/i?a=acme%2Fshop&r=6-0001&s=1', body: '\u0001', events: [] },
+  {
+    name: 'a later part of the recording',
+    url: 'https://r.lr-in-prod.com/i?a=acme%2Fshop&r=6-0001&s=1',
+    body: '\u0001',
+    events: [],
+  },
   { name: 'the library', url: 'https://cdn.logr-in.com/logger-1.min.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://logrocket.com/i?a=1', events: null },
+  { name: "the vendor's website", url: 'https://logrocket.com/i?a=1', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Recordings, including `track` calls, are a binary stream. The vendor changes hosts to escape ad blockers. */
 export const logRocket: Decoder = {

@@ -11,7 +11,7 @@ testDecoder(lytics, [
     params: { url: 'shop.example/cart' },
   },
   {
-    name: 'data of a stream',
+    name: 'data for a stream',
     url: 'https://c.lytics.io/c/acc1/orders?value=42.5&_uid=u1',
     account: 'acc1',
     events: ['orders'],
@@ -25,12 +25,12 @@ testDecoder(lytics, [
     events: ['purchase'],
   },
   {
-    name: 'from a server',
+    name: 'server events',
     url: 'https://api.lytics.io/collect/json/orders',
     body: '[{"a":1},{"a":2}]',
     events: ['orders', 'orders'],
   },
-  { name: 'the data of a partner', url: 'https://c.lytics.io/c/provider/liveramp?id=1', events: [] },
+  { name: "a partner's data", url: 'https://c.lytics.io/c/provider/liveramp?id=1', events: [] },
   {
     name: 'the library',
     url: 'https://c.lytics.io/api/tag/acc1/latest.min.js',
@@ -38,5 +38,5 @@ testDecoder(lytics, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the website', url: 'https://www.lytics.com/c/acc1', events: null },
+  { name: "the vendor's website", url: 'https://www.lytics.com/c/acc1', events: null },
 ])

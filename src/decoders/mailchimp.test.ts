@@ -17,7 +17,7 @@ testDecoder(mailchimp, [
     account: 'abc123',
     events: ['subscribe'],
   },
-  { name: 'a mail that was opened', url: 'https://shop.us1.list-manage.com/track/open.php?u=abc123', events: [] },
+  { name: 'an opened e-mail', url: 'https://shop.us1.list-manage.com/track/open.php?u=abc123', events: [] },
   {
     name: 'the library',
     url: 'https://chimpstatic.com/mcjs-connected/js/users/abc123/0a1b.js',
@@ -25,5 +25,5 @@ testDecoder(mailchimp, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://mailchimp.com/pricing/', events: null },
+  { name: "the vendor's website", url: 'https://mailchimp.com/pricing/', events: null },
 ])

@@ -7,7 +7,7 @@ const P = 'p=600,shop.cart,1,1280x720,24,1,1795151773351,0,1280x720,0'
 // https://www.npmjs.com/package/@webtrekk-smart-pixel/core
 testDecoder(mappIntelligence, [
   {
-    name: 'the page and products',
+    name: 'a page with products',
     url: `https://shop01.wt-eu02.net/${ID}/wt?${P}&ba=${encodeURIComponent('S1;S2')}&co=${encodeURIComponent('19.9;5')}&qn=${encodeURIComponent('1;2')}&ca1=${encodeURIComponent('Men;Women')}`,
     account: ID,
     events: ['page'],
@@ -32,7 +32,7 @@ testDecoder(mappIntelligence, [
   { name: 'a form', url: `https://web.shop.example/${ID}/wt.pl?${P}&fn=contact&ft=1`, account: ID, events: ['form'] },
   { name: 'a video', url: `https://web.shop.example/${ID}/wt?${P}&mi=intro&mk=play`, account: ID, events: ['play'] },
   {
-    name: 'several',
+    name: 'several events',
     url: `https://web.shop.example/${ID}/batch?eid=2`,
     body: `wt?${P}&cg1=cart\nwt?${P}&ct=buy.click\n`,
     account: ID,
@@ -40,11 +40,11 @@ testDecoder(mappIntelligence, [
     params: { eid: '2', cg1: 'cart' },
   },
   {
-    name: 'the tags',
+    name: 'the tag list',
     url: `https://responder.wt-safetag.com/resp/api/get/${ID}?url=https%3A%2F%2Fshop.example%2F&v=5`,
     account: ID,
     events: [''],
     kind: 'library',
   },
-  { name: 'another path', url: 'https://shop.example/12/wt?p=1', events: null },
+  { name: 'an unrelated path', url: 'https://shop.example/12/wt?p=1', events: null },
 ])

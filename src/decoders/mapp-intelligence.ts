@@ -1,9 +1,9 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, type Named, productsOf, withNamed } from './embedded-params.ts'
 import { looksLike } from './json.ts'
-import { entriesOf, type Named, productsOf, withNamed } from './named.ts'
 import { emptyParams, type Params, readLines, readQuery } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const PAGE_FIELDS = [
   'version',

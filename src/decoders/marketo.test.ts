@@ -11,7 +11,7 @@ testDecoder(marketo, [
     params: { _mchRu: '/checkout', _mchHo: 'shop.example' },
   },
   {
-    name: 'a click, by POST',
+    name: 'a click by POST',
     url: 'https://123-abc-456.mktoresp.com/webevents/clickLink?_mchId=123-ABC-456&_mchHr=https%3A%2F%2Fshop.example%2F',
     body: '',
     account: '123-ABC-456',
@@ -26,19 +26,19 @@ testDecoder(marketo, [
     params: { formid: '7' },
   },
   {
-    name: 'a form to the customer',
+    name: "a form on the customer's host",
     url: 'https://go.shop.example/index.php/leadCapture/save2',
     body: 'formid=7&munchkinId=123-ABC-456',
     account: '123-ABC-456',
     events: ['form_submission'],
   },
   {
-    name: 'the description of a form',
+    name: "a form's definition",
     url: 'https://app-ab01.marketo.com/index.php/form/getForm?munchkinId=123-ABC-456&form=7',
     account: '123-ABC-456',
     kind: 'library',
     events: [''],
   },
   { name: 'the library', url: 'https://munchkin.marketo.net/165/munchkin.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://www.marketo.com/software/', events: null },
+  { name: "the vendor's website", url: 'https://www.marketo.com/software/', events: null },
 ])

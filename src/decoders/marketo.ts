@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const VISIT = /^\/webevents\/(?<event>\w+)$/
 const FORM: Route = { path: /^\/index\.php\/leadCapture\/save\w*$/, read: readForm }

@@ -17,5 +17,5 @@ testDecoder(matomoTagManager, [
     events: [''],
     kind: 'library',
   },
-  { name: 'another file', url: 'https://shop.example/js/container_main.js', events: null },
+  { name: 'an unrelated file', url: 'https://shop.example/js/container_main.js', events: null },
 ])

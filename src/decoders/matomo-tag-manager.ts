@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
 
 /** A container is a single file without further requests. Requests of its tags belong to the tags' vendors. */
 export const matomoTagManager: Decoder = {

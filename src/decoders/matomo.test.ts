@@ -47,7 +47,7 @@ testDecoder(matomo, [
     ([query, event]): DecoderCase => ({ name: query, url: `${TRACK}&${query}`, account: '7', events: [event] }),
   ),
   {
-    name: 'products of a cart',
+    name: 'products in a cart',
     url: `${TRACK}&idgoal=0&revenue=5&ec_items=${encodeURIComponent('[["S1","Shirt",["A","B"],2.5,2],["S2"],null]')}`,
     account: '7',
     events: ['ecommerceCartUpdate'],
@@ -69,7 +69,7 @@ testDecoder(matomo, [
     params: { url: 'https://shop.example/', e_c: 'Form' },
   },
   {
-    name: 'many in JSON, without the secret',
+    name: 'a JSON batch, without its secret',
     url: 'https://shop.matomo.cloud/matomo.php?send_image=0',
     body: JSON.stringify({
       requests: ['?idsite=7&rec=1&action_name=A&token_auth=s3cret', 'idsite=7&rec=1&search=b', { idsite: 7, ping: 1 }],
@@ -81,19 +81,19 @@ testDecoder(matomo, [
     without: ['token_auth'],
   },
   {
-    name: 'under another file name',
+    name: 'under a different file name',
     url: 'https://shop.example/x/y?action_name=A&idsite=7&rec=1&url=https%3A%2F%2Fshop.example%2F',
     account: '7',
     events: ['pageview'],
   },
   { name: 'the library', url: 'https://cdn.matomo.cloud/shop/matomo.js', events: [''], kind: 'library' },
   {
-    name: 'a container of Tag Manager',
+    name: 'a Tag Manager container',
     url: 'https://shop.example/matomo/js/container_a1B2c3D4.js',
     events: null,
   },
   {
-    name: 'the successor with textual ids',
+    name: 'Piwik PRO, with its textual site IDs',
     url: 'https://shop.example/ppms.php?idsite=aaa-bbb&rec=1&url=https%3A%2F%2Fshop.example%2F',
     events: null,
   },

@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
 import { isJson, unfolded } from './json.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
 import {
   emptyParams,
   formMark,
@@ -11,8 +11,8 @@ import {
   scalarOrNull,
   scalarText,
 } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /**
  * Matomo names only custom events. Other events use the name of the action type in its reporting API. The first

@@ -12,14 +12,14 @@ const coded = encodeURIComponent(btoa(events))
 // https://developer.medallia.com/medallia-dxa/docs/introduction
 testDecoder(medallia, [
   {
-    name: 'events of a survey',
+    name: 'survey events',
     url: `https://udc-neb.kampyle.com/egw/5/abc/track/__cool.gif?data=${coded}`,
     account: '202',
     events: ['nebula_page_view', 'nebula_load_form_bycode'],
     params: { url: 'https://shop.example/', accountId: '201' },
   },
   {
-    name: 'events of a survey by POST',
+    name: 'survey events by POST',
     url: 'https://analytics-fe.digital-cloud-us.medallia.com/api/web/events',
     body: events,
     account: '202',
@@ -32,14 +32,14 @@ testDecoder(medallia, [
     error: 'Medallia: the body is not JSON',
   },
   {
-    name: 'the library of surveys',
+    name: 'the survey library',
     url: 'https://nebula-cdn.kampyle.com/us/wu/202/onsite/embed.js',
     account: '202',
     kind: 'library',
     events: [''],
   },
   {
-    name: 'the library of recordings',
+    name: 'the recording library',
     url: 'https://dxa.shop.example/i/13001/1001/di.js',
     account: '13001/1001',
     kind: 'library',
@@ -47,5 +47,5 @@ testDecoder(medallia, [
   },
   { name: 'a form', url: 'https://nebula-cdn.kampyle.com/us/wu/202/forms/7/form1.html?formId=7', events: [] },
   { name: 'a recording', url: 'https://collection.decibelinsight.net/i/13001/1001/c.json', events: [] },
-  { name: 'its website', url: 'https://www.medallia.com/platform/', events: null },
+  { name: "the vendor's website", url: 'https://www.medallia.com/platform/', events: null },
 ])

@@ -14,11 +14,11 @@ testDecoder(merkury, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: "the loader on the shop's own host",
+    name: "the loader on the shop's host",
     url: `https://tag.shop.example${LOADER}`,
     account: '1234_5678',
     events: [''],
     kind: 'library',
   },
-  { name: 'another loader', url: 'https://shop.example/loader/load.js?sv_cid=1', events: null },
+  { name: 'an unrelated loader', url: 'https://shop.example/loader/load.js?sv_cid=1', events: null },
 ])

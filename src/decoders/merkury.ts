@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
 
 const LOADER = /\/tpTracking\/loader\/load\.js$/
 

@@ -16,7 +16,7 @@ const multipartOf = (fields: Record<string, string>) =>
 
 testDecoder(metaPixel, [
   {
-    name: 'ids of products',
+    name: 'product IDs',
     url: `https://www.facebook.com/tr/?id=123&ev=AddToCart&cd[content_ids]=${encodeURIComponent('["S1","S2"]')}`,
     account: '123',
     events: ['AddToCart'],
@@ -31,7 +31,7 @@ testDecoder(metaPixel, [
     params: { 'cd[content_name]': 'ABC Sandal', 'cd[value]': '0.50' },
   },
   {
-    name: 'custom events keep their name and the page its address',
+    name: "a custom event with its name and the page's URL",
     url: 'https://www.facebook.com/tr/?id=12345&ev=Demo%20booked&dl=https%3A%2F%2Fshop.example%2F%3Fq%3D1',
     account: '12345',
     events: ['Demo booked'],
@@ -54,7 +54,7 @@ testDecoder(metaPixel, [
     params: { 'cd[currency]': 'EUR' },
   },
   {
-    name: 'products, one by one and all',
+    name: 'products, individually and together',
     url: `https://www.facebook.com/tr/?id=12345&ev=Purchase&cd[contents]=${encodeURIComponent('[{"id":"S1","quantity":2}]')}`,
     account: '12345',
     events: ['Purchase'],
@@ -64,21 +64,21 @@ testDecoder(metaPixel, [
       'cd[contents][0][quantity]': '2',
     },
   },
-  { name: 'markup in lower case', url: 'https://www.facebook.com/tr/?id=12345&ev=microdata', events: [] },
-  { name: 'markup found on the page', url: 'https://www.facebook.com/tr/?id=12345&ev=Microdata', events: [] },
+  { name: 'structured data in lower case', url: 'https://www.facebook.com/tr/?id=12345&ev=microdata', events: [] },
+  { name: 'structured data from the page', url: 'https://www.facebook.com/tr/?id=12345&ev=Microdata', events: [] },
   {
-    name: 'markup found on the page, in the body',
+    name: 'structured data from the page, in the body',
     url: 'https://www.facebook.com/tr/',
     body: 'id=12345&ev=Microdata',
     events: [],
   },
   {
-    name: 'the repeated request for the attribution API',
+    name: 'the repeated request for the Attribution Reporting API',
     url: 'https://www.facebook.com/privacy_sandbox/pixel/register/trigger/?id=12345&ev=Lead',
     events: [],
   },
   {
-    name: 'events of a server, without its secret',
+    name: 'server events, without their secret',
     url: 'https://graph.facebook.com/v21.0/12345/events?access_token=s3cret',
     body: JSON.stringify({ data: [{ event_name: 'Purchase', custom_data: { value: 9.5 } }, { event_name: 'Lead' }] }),
     account: '12345',
@@ -93,14 +93,14 @@ testDecoder(metaPixel, [
     kind: 'library',
   },
   {
-    name: 'the configuration of a pixel',
+    name: "a pixel's configuration",
     url: 'https://connect.facebook.net/signals/config/12345?v=2.9.1&r=stable',
     account: '12345',
     events: [''],
     kind: 'library',
   },
-  { name: 'the social library', url: 'https://connect.facebook.net/en_US/sdk.js', events: null },
-  { name: 'a page of the network', url: 'https://www.facebook.com/shop.example', events: null },
+  { name: 'the social plugin library', url: 'https://connect.facebook.net/en_US/sdk.js', events: null },
+  { name: 'a page of the social network', url: 'https://www.facebook.com/shop.example', events: null },
   ...[
     ['a form', '/v25.0/12345', `data=${encodeURIComponent(SERVER_EVENTS)}&access_token=s3cret&test_event_code=T1`],
     [
@@ -120,7 +120,7 @@ testDecoder(metaPixel, [
     ['JSON without a version', '/12345', `{"data":${SERVER_EVENTS},"test_event_code":"T1","access_token":"s3cret"}`],
     ['the query', `/v9.0/12345/events?data=${encodeURIComponent(SERVER_EVENTS)}&test_event_code=T1&x=`, ''],
   ].map(([name, path, body]) => ({
-    name: `events of a server in ${name}`,
+    name: `server events in ${name}`,
     url: `https://graph.facebook.com${path?.includes('?') ? path : `${path}/events`}`,
     ...(body ? { body } : {}),
     account: '12345',
@@ -128,16 +128,21 @@ testDecoder(metaPixel, [
     params: { event_id: 'e1', 'custom_data.value': '9.5', test_event_code: 'T1' },
     without: ['access_token', 'data'],
   })),
-  { name: 'no events of a server', url: 'https://graph.facebook.com/v21.0/12345/events', body: '{}', events: [] },
   {
-    name: 'a list of a server that is broken',
+    name: 'a server request without events',
+    url: 'https://graph.facebook.com/v21.0/12345/events',
+    body: '{}',
+    events: [],
+  },
+  {
+    name: 'a malformed list of server events',
     url: 'https://graph.facebook.com/v21.0/12345/events',
     body: 'data=%5B%7B&access_token=s3cret',
     events: [],
     error: 'Meta Pixel: its list of events is not JSON',
   },
   {
-    name: 'another object of the graph',
+    name: 'another object in the graph',
     url: 'https://graph.facebook.com/v21.0/12345/activities',
     body: '{}',
     events: null,

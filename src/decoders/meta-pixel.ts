@@ -1,9 +1,9 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { withNamed } from './embedded-params.ts'
 import { bracketed } from './json.ts'
-import { withNamed } from './named.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const TR = /^\/tr\/?$/
 /** https://developers.facebook.com/docs/marketing-api/conversions-api. The version can be omitted in the Graph API. */

@@ -11,7 +11,7 @@ testDecoder(microsoftAdvertisingUet, [
     params: { p: 'https://shop.example/', tl: 'Home' },
   },
   {
-    name: 'a custom event is named by its action',
+    name: 'a custom event, named after its action',
     url: 'https://bat.bing.net/actionp/0?ti=10000&Ver=2&evt=custom&ea=signup&ec=form&el=footer&ev=3&gv=9.5&gc=EUR',
     account: '10000',
     events: ['signup'],
@@ -26,7 +26,7 @@ testDecoder(microsoftAdvertisingUet, [
   { name: 'a recording', url: 'https://bat.bing.com/p/insights/c/z', body: '{}', events: [] },
   { name: 'the library', url: 'https://bat.bing.com/bat.js', events: [''], kind: 'library' },
   {
-    name: 'the configuration of a tag',
+    name: "a tag's configuration",
     url: 'https://bat.bing.com/p/action/10000.js',
     account: '10000',
     events: [''],
@@ -34,7 +34,7 @@ testDecoder(microsoftAdvertisingUet, [
   },
   { name: 'another service', url: 'https://c.bing.com/action/0?ti=10000&evt=pageLoad', events: null },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://capi.uet.microsoft.com/v1/97168911/events',
     body: '{"data":[{"eventType":"custom","eventName":"purchase","eventId":"e1"},{"eventType":"pageLoad","pageLoadId":"p1"}]}',
     account: '97168911',

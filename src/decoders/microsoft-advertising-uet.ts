@@ -1,6 +1,6 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import { pixel, scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { pixel, scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
 
 export const microsoftAdvertisingUet: Decoder = {
   vendor: 'Microsoft Advertising UET',

@@ -10,8 +10,8 @@ import {
   sourceInBase64,
 } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Operations of a profile update: https://developer.mixpanel.com/reference/profile-set */
 const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/

@@ -15,7 +15,7 @@ testDecoder(monetate, [
   { name: 'only a query', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(gr,gt)`, events: [] },
   { name: 'unreadable data', url: `https://f.monetate.net/trk/4/s/${CHANNEL}/123-0?e=!(`, events: [] },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://engine.monetate.net/api/engine/v1/decide/shop',
     body: JSON.stringify({
       channel: CHANNEL,
@@ -29,7 +29,7 @@ testDecoder(monetate, [
     events: ['monetate:context:PageView'],
     params: { pageType: 'cart', monetateId: '2.1' },
   },
-  { name: 'an image in a mail', url: `https://d.monetate.net/trk/1/im/${CHANNEL}/`, events: [] },
+  { name: 'an image in an e-mail', url: `https://d.monetate.net/trk/1/im/${CHANNEL}/`, events: [] },
   {
     name: 'the library',
     url: `https://se.monetate.net/js/3/${CHANNEL}/t1600000000/abc/custom.js`,
@@ -37,5 +37,5 @@ testDecoder(monetate, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.monetate.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.monetate.com/', events: null },
 ])

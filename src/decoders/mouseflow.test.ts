@@ -20,5 +20,5 @@ testDecoder(mouseflow, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://mouseflow.com/init', events: null },
+  { name: "the vendor's website", url: 'https://mouseflow.com/init', events: null },
 ])

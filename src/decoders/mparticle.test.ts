@@ -7,7 +7,7 @@ const V2 = 'https://jssdks.mparticle.com/v2/JS/us1-KEY1/Events'
 // https://docs.mparticle.com/developers/apis/http/
 testDecoder(mparticle, [
   {
-    name: 'codes in text form',
+    name: 'named codes',
     url: V2,
     body: '{"n":"Buy","dt":16,"et":"10","ui":[{"Identity":"u1","Type":1},{"Identity":"a","Type":7},{"Identity":"b","Type":7},{"Type":2}]}',
     account: 'us1-KEY1',
@@ -34,7 +34,7 @@ testDecoder(mparticle, [
     without: ['dt.name', 'et.name'],
   },
   {
-    name: 'codes of an app',
+    name: 'codes from an app',
     url: 'https://nativesdks.mparticle.com/v2/us1-KEY1/events',
     body: '{"dt":"h","msgs":[{"dt":"cm"}]}',
     account: 'us1-KEY1',
@@ -60,30 +60,30 @@ testDecoder(mparticle, [
     without: ['events'],
   },
   {
-    name: 'one event of the old API',
+    name: 'a single event in the legacy API',
     url: V2,
     body: '{"n":"Page View","dt":3,"attrs":{"sku":"S1"}}',
     account: 'us1-KEY1',
     events: ['Page View'],
     params: { 'attrs.sku': 'S1' },
   },
-  { name: 'an old event without a name', url: V2, body: '{"dt":1}', account: 'us1-KEY1', events: ['session_start'] },
-  { name: 'an old event whose body was not captured', url: V2, account: 'us1-KEY1', events: [''] },
+  { name: 'a legacy event without a name', url: V2, body: '{"dt":1}', account: 'us1-KEY1', events: ['session_start'] },
+  { name: 'a legacy event with an uncaptured body', url: V2, account: 'us1-KEY1', events: [''] },
   {
-    name: 'from servers',
+    name: 'server events',
     url: 'https://s2s.mparticle.com/v2/bulkevents',
     body: '[{"events":[{"event_type":"custom_event","data":{"event_name":"A"}}]},{"events":[{"event_type":"opt_out"}]}]',
     events: ['A', 'opt_out'],
   },
   {
-    name: 'from an app',
+    name: 'app events',
     url: 'https://nativesdks.mparticle.com/v2/us1-KEY1/events',
     body: '{"dt":"h","msgs":[{"dt":"ss"},{"dt":"e","n":"Purchase"}]}',
     account: 'us1-KEY1',
     events: ['ss', 'Purchase'],
   },
   {
-    name: 'the identity of the visitor',
+    name: "the visitor's identity",
     url: 'https://identity.mparticle.com/v1/login',
     body: '{"known_identities":{"customerid":"u1"}}',
     events: [],
@@ -109,6 +109,6 @@ testDecoder(mparticle, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a broken body', url: V3, body: '[', events: [], error: 'mParticle: the body is not JSON' },
-  { name: 'the website', url: 'https://www.mparticle.com/', events: null },
+  { name: 'a malformed body', url: V3, body: '[', events: [], error: 'mParticle: the body is not JSON' },
+  { name: "the vendor's website", url: 'https://www.mparticle.com/', events: null },
 ])

@@ -1,9 +1,9 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
 import { readJsonObjects } from './json.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
 import { objectOf, objectsOf, type Params, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /**
  * The SDKs' codes for message types (`dt`), with the names used in the later API. App SDKs use letters.

@@ -11,7 +11,7 @@ const body = JSON.stringify({
 // https://www.npmjs.com/package/mux-embed
 testDecoder(muxData, [
   {
-    name: 'events of a video',
+    name: 'video events',
     url: 'https://env1.litix.io/',
     body,
     account: 'env1',
@@ -25,6 +25,11 @@ testDecoder(muxData, [
     account: 'env1',
     events: ['viewstart', 'playing'],
   },
-  { name: 'by image', url: 'https://img.litix.io/a.gif?ake=env1&e=hb', account: 'env1', events: ['hb'] },
-  { name: 'another body', url: 'https://shop.example/', body: '{"events":[]}', events: null },
+  {
+    name: 'an event by image request',
+    url: 'https://img.litix.io/a.gif?ake=env1&e=hb',
+    account: 'env1',
+    events: ['hb'],
+  },
+  { name: 'an unrelated body', url: 'https://shop.example/', body: '{"events":[]}', events: null },
 ])

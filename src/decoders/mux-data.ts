@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, looksLike } from './json.ts'
 import { objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel } from './route.ts'
+import { pixel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Video events. The SDK abbreviates all keys: `e` is the event, `ake` the environment key, which is the account. */
 export const muxData: Decoder = {

@@ -4,7 +4,7 @@ import { newRelicBrowser } from './new-relic-browser.ts'
 // https://github.com/newrelic/newrelic-browser-agent
 testDecoder(newRelicBrowser, [
   {
-    name: 'attributes of a page by script',
+    name: 'page attributes, loaded by script',
     url: `https://bam.nr-data.net/1/abc123?a=1001&ref=https://shop.example/&ja=${encodeURIComponent('{"plan":"gold"}')}`,
     account: '1001',
     events: ['PageView'],
@@ -19,13 +19,13 @@ testDecoder(newRelicBrowser, [
     params: { ref: 'https://shop.example/checkout', be: '14', 'ja.isFirstOfSession': 'true' },
   },
   {
-    name: 'a page by script',
+    name: 'a page view, loaded by script',
     url: 'https://bam.eu01.nr-data.net/1/abc123?a=1001&v=768&ref=https://shop.example/&jsonp=NREUM.setToken',
     account: '1001',
     events: ['PageView'],
   },
   {
-    name: 'actions of the page',
+    name: 'page actions',
     url: 'https://bam.nr-data.net/ins/1/NRJS-1?a=1001&v=1.322.0',
     body: JSON.stringify({
       ins: [
@@ -49,7 +49,7 @@ testDecoder(newRelicBrowser, [
     params: { exceptionClass: 'TypeError', 'custom.plan': 'pro' },
   },
   {
-    name: 'counters of the library itself',
+    name: "the library's own counters",
     url: 'https://bam.nr-data.net/jserrors/1/NRJS-1?a=1001',
     body: '{"sm":[{"params":{"name":"API"}}]}',
     events: [],
@@ -57,12 +57,12 @@ testDecoder(newRelicBrowser, [
   { name: 'timings', url: 'https://bam.nr-data.net/events/1/NRJS-1?a=1001', body: "bel.7;e,'load,2r", events: [] },
   { name: 'a recording', url: 'https://bam.nr-data.net/browser/blobs?type=SessionReplay', body: '[]', events: [] },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://bam.nr-data.net/ins/1/NRJS-1?a=1001',
     body: 'x',
     events: [],
     error: 'New Relic Browser: the body is not JSON',
   },
   { name: 'the library', url: 'https://js-agent.newrelic.com/nr-spa-1.322.0.min.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://newrelic.com/platform', events: null },
+  { name: "the vendor's website", url: 'https://newrelic.com/platform', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './named.ts'
+import { insideJson, withNamed } from './embedded-params.ts'
 import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Event names are those in New Relic's database. The account is the application. The licence key is in the path. */
 export const newRelicBrowser: Decoder = {

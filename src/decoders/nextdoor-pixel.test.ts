@@ -25,11 +25,11 @@ testDecoder(nextdoorPixel, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://flask.nextdoor.com/pixel',
     body: '{"pid"',
     events: [],
     error: 'Nextdoor Pixel: the body is not JSON',
   },
-  { name: 'the website', url: 'https://nextdoor.com/pixel', events: null },
+  { name: "the vendor's website", url: 'https://nextdoor.com/pixel', events: null },
 ])

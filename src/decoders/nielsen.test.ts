@@ -11,7 +11,7 @@ testDecoder(nielsen, [
     params: { si: 'https://shop.example/' },
   },
   {
-    name: 'the same page again',
+    name: 'a repeated page view',
     url: 'https://secure-us.imrworldwide.com/cgi-bin/m?ci=us-101h&cg=0&cc=1&si=https%3A//shop.example/&rnd=1&ja=1',
     events: [],
   },
@@ -29,7 +29,7 @@ testDecoder(nielsen, [
     events: ['session'],
   },
   {
-    name: 'a ping of the cloud',
+    name: 'a ping to the cloud API',
     url: 'https://cloudapi.imrworldwide.com/nmapi/v2/P0A1/s1/a?b=%7B%22event%22%3A%22playhead%22%2C%22value%22%3A%225%22%7D',
     account: 'P0A1',
     events: ['playhead'],
@@ -42,5 +42,5 @@ testDecoder(nielsen, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.nielsen.com/cgi-bin/m', events: null },
+  { name: "the vendor's website", url: 'https://www.nielsen.com/cgi-bin/m', events: null },
 ])

@@ -11,7 +11,7 @@ testDecoder(omniconvert, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'an event as a form, through the customer',
+    name: "an event as a form, through the customer's host",
     url: 'https://shop.example/mktzsave',
     body: 'id_website=101&event=goal&value=42.5',
     account: '101',
@@ -25,6 +25,6 @@ testDecoder(omniconvert, [
     kind: 'library',
     events: [''],
   },
-  { name: 'a path of another site', url: 'https://shop.example/mktzsave?x=1', events: null },
-  { name: 'its website', url: 'https://www.omniconvert.com/js/x.js', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/mktzsave?x=1', events: null },
+  { name: "the vendor's website", url: 'https://www.omniconvert.com/js/x.js', events: null },
 ])

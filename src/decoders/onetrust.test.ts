@@ -12,7 +12,7 @@ const receipt = {
 // https://developer.onetrust.com/onetrust/reference/createconsentreceiptusingpost
 testDecoder(onetrust, [
   {
-    name: 'a receipt',
+    name: 'a consent receipt',
     url: RECEIPTS,
     body: JSON.stringify(receipt),
     account: 'p-1',
@@ -21,27 +21,37 @@ testDecoder(onetrust, [
     without: ['requestInformation'],
   },
   {
-    name: 'a receipt without a token',
+    name: 'a consent receipt without a token',
     url: RECEIPTS,
     body: JSON.stringify({ identifier: 'u1', requestInformation: 'x' }),
     events: ['consent_receipt'],
   },
-  { name: 'a receipt that is broken', url: RECEIPTS, body: '{', events: [], error: 'OneTrust: the body is not JSON' },
   {
-    name: 'the settings of a domain',
+    name: 'a malformed consent receipt',
+    url: RECEIPTS,
+    body: '{',
+    events: [],
+    error: 'OneTrust: the body is not JSON',
+  },
+  {
+    name: "a domain's settings",
     url: `https://cdn.cookielaw.org/consent/${DATA_ID}/${DATA_ID}.json`,
     account: DATA_ID,
     kind: 'library',
     events: [''],
   },
   {
-    name: 'the script of a domain for tests',
+    name: "a domain's test script",
     url: `https://cdn.cookielaw.org/consent/${DATA_ID}-test/otSDKStub.js`,
     account: DATA_ID,
     kind: 'library',
     events: [''],
   },
   { name: 'the library', url: 'https://cdn.cookielaw.org/scripttemplates/otSDKStub.js', kind: 'library', events: [''] },
-  { name: 'the country', url: 'https://geolocation.onetrust.com/cookieconsentpub/v1/geo/location', events: [] },
-  { name: 'its website', url: 'https://www.onetrust.com/products/', events: null },
+  {
+    name: "the visitor's country",
+    url: 'https://geolocation.onetrust.com/cookieconsentpub/v1/geo/location',
+    events: [],
+  },
+  { name: "the vendor's website", url: 'https://www.onetrust.com/products/', events: null },
 ])

@@ -14,7 +14,7 @@ testDecoder(openpanel, [
     params: { 'payload.properties.value': '42.5' },
   },
   {
-    name: 'the identity of the visitor',
+    name: "the visitor's identity",
     url: TRACK,
     body: call('identify', { profileId: 'u1' }),
     events: ['identify'],
@@ -27,19 +27,19 @@ testDecoder(openpanel, [
     events: ['screen_view'],
   },
   {
-    name: 'a shop with calls of that format',
+    name: 'an unrelated API with the same format',
     url: 'https://shop.example/api/track',
     body: call('track', { name: 'purchase', value: 1 }),
     events: null,
   },
   { name: 'session replay', url: TRACK, body: call('replay', { chunk: 1 }), events: [] },
   { name: 'the library', url: 'https://openpanel.dev/op1.js', events: [''], kind: 'library' },
-  { name: 'a broken body', url: TRACK, body: '{', events: [], error: 'OpenPanel: the body is not JSON' },
+  { name: 'a malformed body', url: TRACK, body: '{', events: [], error: 'OpenPanel: the body is not JSON' },
   {
-    name: 'Umami under this path',
+    name: 'Umami under the same path',
     url: 'https://shop.example/track',
     body: '{"type":"event","payload":{"website":"11111111-2222-3333-4444-555555555555"}}',
     events: null,
   },
-  { name: "another's tracker", url: 'https://shop.example/track', body: '{"event":"a"}', events: null },
+  { name: 'an unrelated tracker', url: 'https://shop.example/track', body: '{"event":"a"}', events: null },
 ])

@@ -6,7 +6,7 @@ const URL_OF_EVENTS = 'https://logx.optimizely.com/v1/events'
 // https://docs.developers.optimizely.com/web-experimentation/docs/event-api
 testDecoder(optimizely, [
   {
-    name: 'events of the snippet',
+    name: 'events from the snippet',
     url: URL_OF_EVENTS,
     body: JSON.stringify({
       account_id: '101',
@@ -34,7 +34,7 @@ testDecoder(optimizely, [
     params: { project_id: '102', visitor_id: 'oeu1', 'decisions.0.c': '7', 'attributes.0.t': 'device' },
   },
   {
-    name: 'an event of a library',
+    name: 'an event from an SDK',
     url: URL_OF_EVENTS,
     body: JSON.stringify({
       account_id: '101',
@@ -57,21 +57,27 @@ testDecoder(optimizely, [
     events: ['sign_up'],
   },
   {
-    name: 'a page of Classic',
+    name: 'a page view in Optimizely Classic',
     url: 'https://101.log.optimizely.com/event?a=101&d=101&src=js&n=https%3A%2F%2Fshop.example%2F&u=oeu1',
     account: '101',
     events: ['page_view'],
   },
   {
-    name: 'an event of Classic',
+    name: 'an event in Optimizely Classic',
     url: 'https://101.log.optimizely.com/event?a=101&n=sign_up&u=oeu1',
     account: '101',
     events: ['sign_up'],
   },
-  { name: 'nothing in it', url: URL_OF_EVENTS, body: '{"visitors":7}', events: [] },
-  { name: 'no JSON', url: URL_OF_EVENTS, body: 'x', events: [], error: 'Optimizely: the body is not JSON' },
+  { name: 'a request without events', url: URL_OF_EVENTS, body: '{"visitors":7}', events: [] },
+  {
+    name: 'a body that is not JSON',
+    url: URL_OF_EVENTS,
+    body: 'x',
+    events: [],
+    error: 'Optimizely: the body is not JSON',
+  },
   { name: 'the library', url: 'https://cdn.optimizely.com/js/103.js', account: '103', kind: 'library', events: [''] },
-  { name: 'its settings', url: 'https://cdn.optimizely.com/datafiles/Abc1.json', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://www.optimizely.com/products/', events: null },
-  { name: 'its app', url: 'https://app.optimizely.com/js/1/', events: null },
+  { name: 'the settings', url: 'https://cdn.optimizely.com/datafiles/Abc1.json', kind: 'library', events: [''] },
+  { name: "the vendor's website", url: 'https://www.optimizely.com/products/', events: null },
+  { name: "the vendor's app", url: 'https://app.optimizely.com/js/1/', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Automatic events of the code. Their key only lists the items concerned. */
 const OWN_TYPES = new Set(['client_activation', 'campaign_activated', 'view_activated', 'decision'])

@@ -12,7 +12,12 @@ testDecoder(oracleEloqua, [
     events: ['page_view'],
     params: { ref2: 'https://shop.example/' },
   },
-  { name: 'a page, to the customer', url: `https://t.shop.example${PAGE}`, account: '101', events: ['page_view'] },
+  {
+    name: "a page view on the customer's host",
+    url: `https://t.shop.example${PAGE}`,
+    account: '101',
+    events: ['page_view'],
+  },
   { name: 'a lookup', url: 'https://s101.t.eloqua.com/visitor/v200/svrGP?pps=70&siteid=101&ref=x', events: [] },
   {
     name: 'a form',
@@ -23,5 +28,5 @@ testDecoder(oracleEloqua, [
     params: { emailAddress: 'jane@shop.example' },
   },
   { name: 'the library', url: 'https://img.en25.com/i/elqCfg.min.js', kind: 'library', events: [''] },
-  { name: 'a path of another site', url: 'https://shop.example/visitor/v200/svrGP?pps=3', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/visitor/v200/svrGP?pps=3', events: null },
 ])

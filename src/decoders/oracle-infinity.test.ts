@@ -23,7 +23,7 @@ testDecoder(oracleInfinity, [
     account: 'acc1',
     events: ['Click'],
   },
-  { name: 'the identity of the visitor', url: 'https://dc.oracleinfinity.io/v4/account/acc1/client/id', events: [] },
+  { name: "the visitor's identity", url: 'https://dc.oracleinfinity.io/v4/account/acc1/client/id', events: [] },
   {
     name: 'the library',
     url: 'https://c.oracleinfinity.io/acs/account/acc1/js/production/odc.js',
@@ -31,5 +31,5 @@ testDecoder(oracleInfinity, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the vendor', url: 'https://www.oracle.com/infinity', events: null },
+  { name: "the vendor's website", url: 'https://www.oracle.com/infinity', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { productsOf, withNamed } from './named.ts'
+import { productsOf, withNamed } from './embedded-params.ts'
 import { type Params, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Product lists, as in Webtrends. */
 const PRODUCTS: Params = { 'wt.pn_sku': 'sku', 'wt.pn': 'name', 'wt.tx_u': 'units', 'wt.tx_s': 'subtotal' }

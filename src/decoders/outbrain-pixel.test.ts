@@ -16,7 +16,7 @@ testDecoder(outbrainPixel, [
     account: '00abc',
     events: ['Purchase'],
   },
-  { name: 'an id', url: 'https://tr.outbrain.com/cachedClickId?marketerId=00abc', events: [] },
+  { name: 'a click ID request', url: 'https://tr.outbrain.com/cachedClickId?marketerId=00abc', events: [] },
   {
     name: 'the configuration',
     url: 'https://wave.outbrain.com/mtWavesBundler/handler/00abc',

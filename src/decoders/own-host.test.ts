@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { onOwnHost } from '../../test/decoders/first-party-requests.ts'
-import { type CapturedBody, readBody } from './body.ts'
 import { decodeHit } from './index.ts'
+import { type CapturedBody, readBody } from './request-body.ts'
 
 const URL = 'https://console.shop.example/api/m'
 const PAGE = 'https://shop.example/'
@@ -108,8 +108,12 @@ describe.each([
     ['base64', { body: btoa(list) }, 2],
     ['a form', { body: form({ data: json }) }, 1],
     ['a form in base64', { body: form({ data: btoa(json) }) }, 1],
-    ['a form in base64, with more', { body: form({ verbose: '1', data: btoa(list) }), query: 'compression=base64' }, 2],
-    ['a form in base64 that was not escaped', { body: `data=${btoa(JSON.stringify({ ...one, x: '>>>???' }))}` }, 1],
+    [
+      'a form in base64 with another field',
+      { body: form({ verbose: '1', data: btoa(list) }), query: 'compression=base64' },
+      2,
+    ],
+    ['a form in unescaped base64', { body: `data=${btoa(JSON.stringify({ ...one, x: '>>>???' }))}` }, 1],
     ['the query in base64', { query: form({ data: btoa(json) }) }, 1],
     ['gzip', { bodyBase64: gzip(list) }, 2],
   ])('is recognised in the format: %s', (_, sent, count) => {
@@ -119,7 +123,7 @@ describe.each([
   test.each<[string, unknown]>([
     ['without a key', { ...one, properties: { distinct_id: 'd1' } }],
     ['without an event', { properties: one.properties }],
-    ['that only mentions a key', { settings: { analytics: account, lib: 'web' }, event: 'saved' }],
+    ['with a key in an unrelated field', { settings: { analytics: account, lib: 'web' }, event: 'saved' }],
   ])('is not recognised %s', (_, sent) => {
     const text = JSON.stringify(sent)
     for (const body of [text, btoa(text), form({ data: text }), form({ data: btoa(text) })]) {
@@ -132,8 +136,8 @@ describe('batched requests under a renamed path', () => {
   const hit = form({ idsite: '2', rec: '1', url: PAGE })
   const order = form({ idsite: '2', rec: '1', idgoal: '0', ec_id: 'T1', revenue: '59.9', url: PAGE })
   test.each<[string, unknown]>([
-    ['texts', { requests: [`?${hit}`, `?${order}`] }],
-    ['texts with an address', { requests: [`matomo.php?${hit}`, `matomo.php?${order}`], token_auth: 'x' }],
+    ['strings', { requests: [`?${hit}`, `?${order}`] }],
+    ['strings with a path', { requests: [`matomo.php?${hit}`, `matomo.php?${order}`], token_auth: 'x' }],
   ])('are recognised as Matomo in the format: %s', (_, body) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decoded({ body: JSON.stringify(body) })).toEqual(expected)
@@ -141,7 +145,7 @@ describe('batched requests under a renamed path', () => {
 
   test.each<[string, unknown, string | undefined]>([
     ['objects', { requests: [hit, order].map((text) => Object.fromEntries(new URLSearchParams(text))) }, undefined],
-    ['parts of the query', { requests: [form({ url: PAGE }), order] }, 'idsite=2&rec=1'],
+    ['strings, with common parameters in the query', { requests: [form({ url: PAGE }), order] }, 'idsite=2&rec=1'],
   ])('are recognised as Matomo when sent by a server in the format: %s', (_, body, query) => {
     const expected = { vendor: 'Matomo', account: '2', events: ['pageview', 'ecommerceOrder'] }
     expect(decodedFromServer({ body: JSON.stringify(body), query })).toEqual(expected)

@@ -18,7 +18,7 @@ import {
 describe('flattenParams', () => {
   const cases: [name: string, source: object, params: Record<string, string>, cut?: string[]][] = [
     [
-      'scalars as JSON text',
+      'scalars',
       { a: 'x', b: 1.5, c: -0, d: 1e21, e: true, f: null },
       {
         a: 'x',
@@ -30,7 +30,7 @@ describe('flattenParams', () => {
       },
     ],
     [
-      'nesting as dots',
+      'nesting',
       { items: [{ id: 7, tags: ['a', 'b'] }] },
       {
         'items.0.id': '7',
@@ -38,9 +38,9 @@ describe('flattenParams', () => {
         'items.0.tags.1': 'b',
       },
     ],
-    ['nothing for what is empty', { a: {}, b: [], c: undefined, d: '' }, { d: '' }],
+    ['empty values', { a: {}, b: [], c: undefined, d: '' }, { d: '' }],
     [
-      'keys of objects are keys',
+      'names of object properties',
       JSON.parse('{"__proto__": {"x": 1}, "constructor": "y"}'),
       {
         '__proto__.x': '1',
@@ -48,7 +48,7 @@ describe('flattenParams', () => {
       },
     ],
     ['lone surrogates and NUL', { 'a\ud800': '\udc00b\0', ok: '😀' }, { 'a\ufffd': '\ufffdb\ufffd', ok: '😀' }],
-    ['the same path twice', { 'a.b': 1, a: { b: 2 } }, { 'a.b': '1' }, [CUT.twice]],
+    ['a duplicate path', { 'a.b': 1, a: { b: 2 } }, { 'a.b': '1' }, [CUT.twice]],
     ['a long key', { ['k'.repeat(201)]: 1 }, { ['k'.repeat(200)]: '1' }, [CUT.key]],
     [
       'a long value',
@@ -161,7 +161,7 @@ describe('readForm', () => {
     ['a repeated field', `${part('a', '1')}${part('a', '2')}--X--`, { a: '1', 'a.1': '2' }],
     ['an escaped name', part('a%22b', '1'), { 'a"b': '1' }],
     ['a file', `${part('a', '1')}${part('f', 'bytes', '; filename="x.png"')}--X--`, { a: '1' }],
-    ['a body cut off', part('a', '1').slice(0, -5), {}],
+    ['a truncated body', part('a', '1').slice(0, -5), {}],
     ['only a boundary', '--X form-data', {}],
   ]
   test.each(cases)('reads %s', (_name, body, params) => {

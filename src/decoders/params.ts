@@ -15,10 +15,10 @@ const MAX_PAIRS = 2 * MAX_PARAMS
 
 /** Changes that `flattenParams` may make. The list is fixed, so a ledger can count by them. */
 export const CUT = {
-  count: `params: more than ${MAX_PARAMS}, the rest was dropped`,
-  key: `params: a key was longer than ${MAX_KEY_LENGTH} characters and was cut`,
-  value: `params: a value was longer than ${MAX_VALUE_LENGTH} characters and was cut`,
-  twice: 'params: a key came twice, the first one was kept',
+  count: `params: more than ${MAX_PARAMS}; the rest was dropped`,
+  key: `params: a key was longer than ${MAX_KEY_LENGTH} characters and was truncated`,
+  value: `params: a value was longer than ${MAX_VALUE_LENGTH} characters and was truncated`,
+  twice: 'params: a key occurred more than once; only the first value was kept',
 } as const
 
 export interface Flattened {

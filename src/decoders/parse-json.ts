@@ -30,6 +30,6 @@ function isTooDeep(text: string): boolean {
  * levels deep.
  */
 export function parsed(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError('nested too deep')
+  if (isTooDeep(text)) throw new SyntaxError('nested too deeply')
   return JSON.parse(text)
 }

@@ -13,7 +13,7 @@ testDecoder(parsely, [
     params: { url: 'https://shop.example/', 'data.plan': 'pro' },
   },
   {
-    name: 'the visitor is still viewing',
+    name: 'a heartbeat',
     url: `${HIT}&action=heartbeat&inc=5`,
     account: 'shop.example',
     events: ['heartbeat'],
@@ -32,5 +32,5 @@ testDecoder(parsely, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the website', url: 'https://www.parsely.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.parsely.com/', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const parsely: Decoder = {
   vendor: 'Parse.ly',

@@ -20,7 +20,7 @@ testDecoder(pendo, [
     params: { url: 'https://shop.example/cart', visitor_id: 'u1' },
   },
   {
-    name: 'events that were too long for a URL',
+    name: 'events too long for a URL',
     url: `https://app.eu.pendo.io/data/ptm.gif/${KEY}?v=2.291.4_prod&ct=1`,
     body: JSON.stringify({ events: jzb }),
     account: KEY,
@@ -32,7 +32,7 @@ testDecoder(pendo, [
     account: KEY,
     events: ['load', 'purchase'],
   },
-  { name: 'guides to show', url: `https://app.pendo.io/data/guide.json/${KEY}?jzb=${jzb}`, events: [] },
+  { name: 'the guides to display', url: `https://app.pendo.io/data/guide.json/${KEY}?jzb=${jzb}`, events: [] },
   { name: 'session replay', url: `https://data.pendo.io/data/rec/${KEY}`, body: 'x', events: [] },
   {
     name: 'the library',
@@ -42,16 +42,16 @@ testDecoder(pendo, [
     kind: 'library',
   },
   {
-    name: 'broken data',
+    name: 'malformed data',
     url: `https://data.pendo.io/data/ptm.gif/${KEY}?jzb=xx`,
     events: [],
-    error: 'Pendo: the data can not be decompressed',
+    error: 'Pendo: the data cannot be decompressed',
   },
   {
-    name: 'data that expands beyond the limit',
+    name: 'data that exceeds the limit when decompressed',
     url: `https://data.pendo.io/data/ptm.gif/${KEY}?jzb=${deflateSync(' '.repeat(4_000_000)).toString('base64url')}`,
     events: [],
-    error: 'Pendo: the data can not be decompressed',
+    error: 'Pendo: the data cannot be decompressed',
   },
-  { name: 'the website', url: 'https://www.pendo.io/', events: null },
+  { name: "the vendor's website", url: 'https://www.pendo.io/', events: null },
 ])

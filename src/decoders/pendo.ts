@@ -2,8 +2,8 @@ import { inflateSync } from 'node:zlib'
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { isJson, looksLike, readJsonObjects } from './json.ts'
 import { objectOf, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -45,7 +45,7 @@ function inflate(packed: string): string {
   try {
     return inflateSync(Buffer.from(packed, 'base64url'), { maxOutputLength: MAX_BYTES }).toString()
   } catch (error) {
-    if (error instanceof Error) throw new Error('the data can not be decompressed')
+    if (error instanceof Error) throw new Error('the data cannot be decompressed')
     throw error
   }
 }

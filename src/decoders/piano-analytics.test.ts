@@ -27,11 +27,11 @@ testDecoder(pianoAnalytics, [
   },
   { name: 'the library', url: 'https://tag.aticdn.net/piano-analytics.js', events: [''], kind: 'library' },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://abcdefg.pa-cd.com/event?s=123456',
     body: '{"events":',
     events: [],
     error: 'Piano Analytics: the body is not JSON',
   },
-  { name: 'another collector', url: 'https://shop.example/event?s=abc&idclient=c1', body, events: null },
+  { name: 'an unrelated collector', url: 'https://shop.example/event?s=abc&idclient=c1', body, events: null },
 ])

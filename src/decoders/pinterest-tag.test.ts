@@ -14,7 +14,7 @@ testDecoder(pinterestTag, [
     without: ['ed', 'ad'],
   },
   {
-    name: 'the start of the tag, with broken JSON',
+    name: "the tag's initialisation, with malformed JSON",
     url: 'https://ct.pinterest.com/v3/?tid=26100&event=init&pd=%7B%22em%22',
     account: '26100',
     events: ['init'],
@@ -28,17 +28,17 @@ testDecoder(pinterestTag, [
     params: { 'ed[value]': '9.5', 'pd[em]': 'x' },
   },
   {
-    name: 'in the body',
+    name: 'an event in the body',
     url: 'https://ct.pinterest.com/v3/',
     body: 'tid=26100&event=pagevisit',
     account: '26100',
     events: ['pagevisit'],
   },
-  { name: 'ids', url: 'https://ct.pinterest.com/user/?tid=26100&cb=1', events: [] },
+  { name: 'an ID sync', url: 'https://ct.pinterest.com/user/?tid=26100&cb=1', events: [] },
   { name: 'the library', url: 'https://s.pinimg.com/ct/lib/main.abc.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.pinterest.com/v3/?event=checkout', events: null },
+  { name: "the vendor's website", url: 'https://www.pinterest.com/v3/?event=checkout', events: null },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://api.pinterest.com/v5/ad_accounts/549755885175/events?test=true&access_token=s3cret',
     body: '{"data":[{"event_name":"checkout","event_id":"e1","custom_data":{"value":"59.9"}},{"event_name":"signup"}]}',
     account: '549755885175',
@@ -46,5 +46,5 @@ testDecoder(pinterestTag, [
     params: { event_id: 'e1', 'custom_data.value': '59.9', test: 'true' },
     without: ['access_token'],
   },
-  { name: 'another call of the API', url: 'https://api.pinterest.com/v5/ad_accounts/7/campaigns', events: null },
+  { name: 'another API call', url: 'https://api.pinterest.com/v5/ad_accounts/7/campaigns', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { bracketed } from './json.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const pinterestTag: Decoder = {
   vendor: 'Pinterest Tag',

@@ -13,7 +13,7 @@ testDecoder(piwikProTagManager, [
     kind: 'library',
   },
   {
-    name: 'the part that runs first',
+    name: 'the synchronous part',
     url: `https://shop.piwik.pro/containers/${ID}.sync.js`,
     account: ID,
     events: [''],
@@ -26,6 +26,6 @@ testDecoder(piwikProTagManager, [
     events: [''],
     kind: 'library',
   },
-  { name: 'another file', url: `https://shop.example/${ID}.js`, events: null },
-  { name: 'another container', url: 'https://shop.example/containers/main.js', events: null },
+  { name: 'an unrelated file', url: `https://shop.example/${ID}.js`, events: null },
+  { name: 'an unrelated container', url: 'https://shop.example/containers/main.js', events: null },
 ])

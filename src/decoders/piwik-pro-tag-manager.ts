@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
 
 const CONTAINER =
   /\/(?:containers\/)?(?<account>[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})(?:\.\w+)?\.js$/

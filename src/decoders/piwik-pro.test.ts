@@ -40,7 +40,7 @@ testDecoder(piwikPro, [
     }),
   ),
   {
-    name: "in a body, on the customer's host",
+    name: "an event in the body, on the customer's host",
     url: 'https://stats.shop.example/ppms.php',
     body: `${QUERY}&e_c=Form&e_a=Sent`,
     account: SITE,
@@ -48,14 +48,14 @@ testDecoder(piwikPro, [
     params: { e_c: 'Form' },
   },
   {
-    name: 'many in JSON',
+    name: 'a JSON batch',
     url: 'https://shop.piwik.pro/piwik.php',
     body: JSON.stringify({ requests: [`?${QUERY}&action_name=A`, `?${QUERY}&search=b`] }),
     account: SITE,
     events: ['pageview', 'search'],
   },
   {
-    name: 'under another file name',
+    name: 'under a different file name',
     url: `https://shop.example/x?${QUERY}&action_name=A`,
     account: SITE,
     events: ['pageview'],

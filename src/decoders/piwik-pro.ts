@@ -1,6 +1,6 @@
 import type { Decoder, Route } from './decoder.ts'
 import { isTracking, readRequest, trackingMark } from './matomo.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
 
 const TRACK: Route = { path: /\/ppms\.php$/, read: readRequest }
 

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { looksLike, unfolded } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const plausible: Decoder = {
   vendor: 'Plausible',

@@ -2,8 +2,8 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson, openedBase64, readJsonObjects, sentJsonMark } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Mark of events in the query or the body: plain, in base64, or compressed by older SDKs. */
 const MARK = new RegExp(

@@ -14,15 +14,20 @@ testDecoder(qualtrics, [
     params: { Q_LOC: 'https://shop.example/' },
   },
   {
-    name: 'an intercept that is shown',
+    name: 'a displayed intercept',
     url: `${ENGINE}?Q_Impress=1&Q_CID=CR_1&Q_SIID=SI_1&Q_ASID=AS_1`,
     account: 'SI_1',
     events: ['impression'],
     params: { Q_CID: 'CR_1' },
   },
-  { name: 'a click on it', url: `${ENGINE}?Q_Click=1&Q_CID=CR_1&Q_SIID=SI_1`, account: 'SI_1', events: ['click'] },
-  { name: 'the content to show', url: `${ENGINE}?Q_ZID=ZN_1&t=1`, body: 'Q_VSI=%7B%7D', events: [] },
-  { name: 'a picture', url: `${ENGINE}Graphic.php?IM=IM_1`, events: [] },
+  {
+    name: 'a click on an intercept',
+    url: `${ENGINE}?Q_Click=1&Q_CID=CR_1&Q_SIID=SI_1`,
+    account: 'SI_1',
+    events: ['click'],
+  },
+  { name: 'the content to display', url: `${ENGINE}?Q_ZID=ZN_1&t=1`, body: 'Q_VSI=%7B%7D', events: [] },
+  { name: 'an image', url: `${ENGINE}Graphic.php?IM=IM_1`, events: [] },
   {
     name: 'the library',
     url: 'https://zn1-shop.siteintercept.qualtrics.com/SIE/?Q_ZID=ZN_1',
@@ -31,7 +36,7 @@ testDecoder(qualtrics, [
     events: [''],
   },
   {
-    name: 'its parts',
+    name: 'other parts of the library',
     url: 'https://siteintercept.qualtrics.com/dxjsmodule/CoreModule.js',
     kind: 'library',
     events: [''],

@@ -11,15 +11,15 @@ testDecoder(quantcast, [
     params: { labels: '_fp.event.Thanks', url: 'https://shop.example/?a=b;' },
   },
   {
-    name: 'a picture',
+    name: 'an image',
     url: 'https://pixel.quantserve.com/pixel/p-Abc_1.gif?labels=_fp.event.Home',
     account: 'p-Abc_1',
     events: ['load'],
     params: { labels: '_fp.event.Home' },
   },
-  { name: 'ids', url: 'https://cms.quantserve.com/pixel/p-Abc_1.gif?idmatch=0', events: [] },
+  { name: 'an ID sync', url: 'https://cms.quantserve.com/pixel/p-Abc_1.gif?idmatch=0', events: [] },
   {
-    name: 'the rules',
+    name: 'the rules file',
     url: 'https://rules.quantcount.com/rules-p-Abc_1.js',
     account: 'p-Abc_1',
     events: [''],

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { type Params, scalarOrNull } from './params.ts'
-import { scriptLoad, sideChannel } from './route.ts'
-import { readSemicolons } from './semicolons.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import { readSemicolons } from './semicolon-params.ts'
 
 const PICTURE = /^\/pixel\/(?<account>p-[\w-]+)\.gif$/
 

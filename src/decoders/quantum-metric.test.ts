@@ -14,18 +14,18 @@ testDecoder(quantumMetric, [
     params: { u: 'https://shop.example/' },
   },
   {
-    name: 'a page to the customer’s host',
+    name: "a page view on the customer's host",
     url: `https://shop-app.quantummetric.com/?${PAGE}`,
     account: 'shop',
     events: ['page_view'],
   },
   {
-    name: 'a later part',
+    name: 'a later part of the recording',
     url: `https://ingest.quantummetric.com/horizon/shop?${PAGE}&S=8953&N=36`,
     body: '\u001f',
     events: [],
   },
-  { name: 'another request', url: 'https://rl.quantummetric.com/shop/hash-check', body: '[]', events: [] },
+  { name: 'a request without events', url: 'https://rl.quantummetric.com/shop/hash-check', body: '[]', events: [] },
   {
     name: 'the library',
     url: 'https://cdn.quantummetric.com/qscripts/quantum-shop.js',
@@ -33,5 +33,5 @@ testDecoder(quantumMetric, [
     kind: 'library',
     events: [''],
   },
-  { name: 'its website', url: 'https://www.quantummetric.com/?T=B', events: null },
+  { name: "the vendor's website", url: 'https://www.quantummetric.com/?T=B', events: null },
 ])

@@ -17,5 +17,5 @@ testDecoder(quoraPixel, [
     events: ['Purchase'],
   },
   { name: 'the library', url: 'https://a.quora.com/qevents.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.quora.com/_/ad/abc123/pixel', events: null },
+  { name: "the vendor's website", url: 'https://www.quora.com/_/ad/abc123/pixel', events: null },
 ])

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
-import { productsOf } from './named.ts'
+import { productsOf } from './embedded-params.ts'
 import type { Params } from './params.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
 
 /** An order's products: https://pubhelp.rakutenadvertising.com/hc/en-us */
 const LISTS: Params = { skulist: 'sku', qlist: 'quantity', amtlist: 'amount', namelist: 'name' }

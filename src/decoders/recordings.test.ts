@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBody } from './body.ts'
 import { type Decoded, decodeHit } from './index.ts'
+import { readBody } from './request-body.ts'
 
 /**
  * Requests of current public SDKs, recorded by `test/record-sdk.ts`. The page is a checkout that reports a purchase.

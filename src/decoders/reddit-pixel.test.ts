@@ -11,7 +11,7 @@ testDecoder(redditPixel, [
     params: { 'm.valueDecimal': '9.5' },
   },
   {
-    name: 'a custom event, in a form',
+    name: 'a custom event in a form',
     url: 'https://alb.reddit.com/rp?id=a2_abc&event=Custom',
     body: 'm.customEventName=Trial',
     account: 'a2_abc',
@@ -31,9 +31,9 @@ testDecoder(redditPixel, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a picture of the website', url: 'https://www.redditstatic.com/logo.png', events: null },
+  { name: "an image on the vendor's website", url: 'https://www.redditstatic.com/logo.png', events: null },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://ads-api.reddit.com/api/v3/pixels/a2_abc/conversion_events',
     body: JSON.stringify({
       data: {
@@ -49,7 +49,7 @@ testDecoder(redditPixel, [
     params: { 'metadata.conversion_id': 'e1', test_id: 't1' },
   },
   {
-    name: 'server events of the old version',
+    name: 'server events in the old format',
     url: 'https://ads-api.reddit.com/api/v2.0/conversions/events/a2_abc',
     body: '{"test_mode":true,"events":[{"event_type":{"tracking_type":"Custom","custom_event_name":"Quiz"}}]}',
     account: 'a2_abc',

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsIn } from './json.ts'
 import { objectOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const SERVER =
   /^\/api\/v[\d.]+\/(?:pixels\/(?<pixel>[^/]+)\/conversion_events|conversions\/events\/(?<advertiser>[^/]+))\/?$/

@@ -4,7 +4,7 @@ import { rtbHouse } from './rtb-house.ts'
 // https://docs.rtbhouse.com/tagging/
 testDecoder(rtbHouse, [
   {
-    name: 'events in JSON, without the id of the visitor',
+    name: "events in JSON, without the visitor's ID",
     url: 'https://us.creativecdn.com/tags/v2?type=json',
     body: JSON.stringify({
       th: 'Acc123',
@@ -21,7 +21,7 @@ testDecoder(rtbHouse, [
     events: ['orderstatus2'],
     params: { what: '42.5_T1_S1,S2', cd: 'default' },
   },
-  { name: 'ids', url: 'https://creativecdn.com/cm-notify?pi=x', events: [] },
+  { name: 'an ID sync', url: 'https://creativecdn.com/cm-notify?pi=x', events: [] },
   {
     name: 'the library',
     url: 'https://tags.creativecdn.com/Acc123.js',
@@ -30,7 +30,7 @@ testDecoder(rtbHouse, [
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://ams.creativecdn.com/tags/v2?type=json',
     body: '{"th"',
     events: [],

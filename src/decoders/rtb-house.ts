@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson } from './json.ts'
 import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const rtbHouse: Decoder = {
   vendor: 'RTB House',

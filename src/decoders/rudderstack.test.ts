@@ -20,7 +20,7 @@ testDecoder(rudderstack, [
     events: ['page'],
   },
   {
-    name: 'on a host of the customer',
+    name: "on the customer's host",
     url: 'https://rs.shop.example/v1/identify',
     body: call({ type: 'identify', userId: 'u1' }),
     events: ['identify'],
@@ -41,17 +41,17 @@ testDecoder(rudderstack, [
   { name: 'settings', url: 'https://api.rudderstack.com/sourceConfig/?writeKey=KEY1&v=3.1.0', events: [] },
   { name: 'the library', url: 'https://cdn.rudderlabs.com/v3/modern/rsa.min.js', events: [''], kind: 'library' },
   {
-    name: 'the old library',
+    name: 'the legacy library',
     url: 'https://cdn.rudderlabs.com/v1.1/rudder-analytics.min.js',
     events: [''],
     kind: 'library',
   },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://shop.dataplane.rudderstack.com/v1/track',
     body: '{',
     events: [],
     error: 'RudderStack: the body is not JSON',
   },
-  { name: 'a compatible vendor', url: 'https://shop.example/v1/track', body: '{"event":"A"}', events: null },
+  { name: 'a vendor with a compatible API', url: 'https://shop.example/v1/track', body: '{"event":"A"}', events: null },
 ])

@@ -1,8 +1,8 @@
-import { readCalls, toEvent } from './analytics-calls.ts'
 import type { Decoder, Route } from './decoder.ts'
 import { looksLike } from './json.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import { readCalls, toEvent } from './segment-calls.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const CALLS: Route = {
   path: /\/v1\/(?:track|page|identify|group|alias|screen|batch|import|merge)\/?$/,

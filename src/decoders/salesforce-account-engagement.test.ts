@@ -13,12 +13,12 @@ testDecoder(salesforceAccountEngagement, [
     params: { url: 'https://shop.example/', campaign_id: '8' },
   },
   {
-    name: 'a page, to the customer',
+    name: "a page view on the customer's host",
     url: `https://go.shop.example/analytics?${PAGE}`,
     account: '1101',
     events: ['page_view'],
   },
   { name: 'the library', url: 'https://pi.pardot.com/pd.js', kind: 'library', events: [''] },
-  { name: 'a page of another site', url: 'https://shop.example/analytics?account_id=1', events: null },
-  { name: 'its app', url: 'https://pi.pardot.com/analytics', events: null },
+  { name: 'the same path on another site', url: 'https://shop.example/analytics?account_id=1', events: null },
+  { name: "the vendor's app", url: 'https://pi.pardot.com/analytics', events: null },
 ])

@@ -1,6 +1,6 @@
 import type { Decoder, Route } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const PAGE: Route = pixel(/^\/analytics$/, { account: 'account_id', event: () => 'page_view' })
 

@@ -20,7 +20,7 @@ testDecoder(salesforceMarketingCloud, [
     params: { 'cart.0.item': 'SKU1', order_number: 'A-1001' },
   },
   {
-    name: 'a page of a server',
+    name: 'a server page view',
     url: 'https://101.collect.igodigital.com/c2/101/track_page_view.json',
     body: JSON.stringify({ payload: { title: 'Home', user_info: { email: 'u1' } } }),
     account: '101',
@@ -34,5 +34,5 @@ testDecoder(salesforceMarketingCloud, [
     kind: 'library',
     events: [''],
   },
-  { name: 'another request', url: 'https://101.recs.igodigital.com/a/v2/101/home/recommend.json', events: null },
+  { name: 'an unrelated request', url: 'https://101.recs.igodigital.com/a/v2/101/home/recommend.json', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, unfolded } from './json.ts'
 import { objectOf, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const TRACK = /^\/c2\/(?<account>\d+)\/(?<event>track_\w+|process_batch)(?:\.json)?$/
 

@@ -21,7 +21,7 @@ testDecoder(salesforcePersonalization, [
     params: { 'user.id': 'u1' },
   },
   {
-    name: 'events of Data Cloud',
+    name: 'Data Cloud events',
     url: 'https://acme.c360a.salesforce.com/web/events/s-1',
     body: JSON.stringify({ deviceId: 'd1', events: [{ eventType: 'catalog' }, { eventType: 'cart' }] }),
     account: 'acme/s-1',
@@ -35,7 +35,7 @@ testDecoder(salesforcePersonalization, [
     events: ['Home'],
   },
   {
-    name: 'an event that is broken',
+    name: 'a malformed event',
     url: 'https://acme.evergage.com/api2/event/shop?event=abc',
     events: [],
     error: 'Salesforce Personalization: the body is not JSON',

@@ -26,7 +26,7 @@ testDecoder(segment, [
     }),
   ),
   {
-    name: 'nested parameters and the address of the page',
+    name: 'nested parameters and the page URL',
     url: `${API}/t`,
     body: call({
       type: 'track',
@@ -70,7 +70,7 @@ testDecoder(segment, [
     events: ['Email Opened'],
     params: { 'properties.subject': 'News' },
   },
-  { name: 'counters of the library', url: `${API}/m`, body: '{"series":[]}', events: [] },
+  { name: 'library counters', url: `${API}/m`, body: '{"series":[]}', events: [] },
   {
     name: 'the library',
     url: 'https://cdn.segment.com/analytics.js/v1/KEY1/analytics.min.js',
@@ -93,5 +93,10 @@ testDecoder(segment, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a compatible vendor', url: 'https://dataplane.other.example/v1/track', body: call({}), events: null },
+  {
+    name: 'a vendor with a compatible API',
+    url: 'https://dataplane.other.example/v1/track',
+    body: call({}),
+    events: null,
+  },
 ])

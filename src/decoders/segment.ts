@@ -1,9 +1,9 @@
-import { readCalls, toEvent } from './analytics-calls.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, looksLike, openedBase64, sentJsonMark } from './json.ts'
 import { readJsonObject } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import { readCalls, toEvent } from './segment-calls.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const segment: Decoder = {
   vendor: 'Segment',

@@ -25,7 +25,7 @@ testDecoder(sentry, [
     without: ['exception.values.0.stacktrace.frames.0.lineno', 'breadcrumbs.0.message'],
   },
   {
-    name: 'several items, with lengths and without',
+    name: 'several items, with and without lengths',
     url: URL,
     body: lines(
       { sent_at: '2026-01-01T00:00:00Z' },
@@ -57,21 +57,21 @@ testDecoder(sentry, [
     params: { replay_id: 'r1' },
   },
   {
-    name: 'through a tunnel',
+    name: 'an event through a tunnel',
     url: 'https://shop.example/monitoring?o=1&p=4501',
     body: lines({ event_id: 'e1', dsn: DSN }, { type: 'event' }, error),
     account: '4501',
     events: ['event'],
   },
   {
-    name: 'to a self-hosted installation',
+    name: 'an event on a self-hosted server',
     url: 'https://errors.shop.example/api/7/envelope/?sentry_key=abc',
     body: lines({}, { type: 'event' }, {}),
     account: '7',
     events: ['event'],
   },
   {
-    name: 'an event alone',
+    name: 'a single event',
     url: 'https://o1.ingest.sentry.io/api/4501/store/?sentry_key=abc',
     body: JSON.stringify(error),
     account: '4501',
@@ -79,16 +79,16 @@ testDecoder(sentry, [
     params: { level: 'error' },
   },
   { name: 'an empty envelope', url: URL, body: '{}\n', events: [] },
-  { name: 'no envelope', url: URL, body: 'x', events: [] },
+  { name: 'a body that is not an envelope', url: URL, body: 'x', events: [] },
   {
-    name: 'a report of the browser',
+    name: 'a browser report',
     url: 'https://o1.ingest.sentry.io/api/4501/security/?sentry_key=abc',
     body: '{}',
     events: [],
   },
   { name: 'the library', url: 'https://browser.sentry-cdn.com/9.0.0/bundle.min.js', events: [''], kind: 'library' },
   {
-    name: 'a body of the shop',
+    name: 'an unrelated body under the same path',
     url: 'https://shop.example/monitoring',
     body: '{"dsn":"none"}\n{"type":"event"}',
     events: null,

@@ -4,7 +4,7 @@ import { seznamSklik } from './seznam-sklik.ts'
 // https://napoveda.sklik.cz/mereni-a-optimalizace/
 testDecoder(seznamSklik, [
   {
-    name: 'ids of a visitor',
+    name: "a visitor's IDs",
     url: `https://c.seznam.cz/retargeting?id=1234&ids=${encodeURIComponent('{"eid":"e1","aid":{"a1":"x"}}')}`,
     account: '1234',
     events: ['retargeting'],
@@ -32,5 +32,5 @@ testDecoder(seznamSklik, [
   },
   { name: 'the old host', url: 'https://c.imedia.cz/retargeting?id=1234', events: null },
   { name: 'the library', url: 'https://c.seznam.cz/js/rc.js', events: [''], kind: 'library' },
-  { name: 'nobody', url: 'https://c.seznam.cz/conversion', events: null },
+  { name: 'a conversion without an account', url: 'https://c.seznam.cz/conversion', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './named.ts'
+import { insideJson, withNamed } from './embedded-params.ts'
 import { scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Paths of hits: `conv` is used by the current script, `conversion` by its predecessor. */
 const HIT = /^\/(?<kind>retargeting|conv|conversion)$/

@@ -19,7 +19,7 @@ testDecoder(simpleAnalytics, [
     events: ['purchase'],
   },
   {
-    name: 'an event from a server',
+    name: 'a server event',
     url: `${QUEUE}/events`,
     body: '{"type":"event","hostname":"shop.example","event":"purchase","metadata":{"value":42.5}}',
     account: 'shop.example',
@@ -33,12 +33,12 @@ testDecoder(simpleAnalytics, [
     events: ['pageview'],
   },
   {
-    name: 'without script',
+    name: 'a page view without the script',
     url: `${QUEUE}/noscript.gif?hostname=shop.example`,
     account: 'shop.example',
     events: ['pageview'],
   },
-  { name: 'the duration', url: `${QUEUE}/append`, body: '{"type":"append","duration":5}', events: [] },
+  { name: 'the visit duration', url: `${QUEUE}/append`, body: '{"type":"append","duration":5}', events: [] },
   { name: 'the library', url: 'https://scripts.simpleanalyticscdn.com/latest.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.simpleanalytics.com/', events: null },
+  { name: "the vendor's website", url: 'https://www.simpleanalytics.com/', events: null },
 ])

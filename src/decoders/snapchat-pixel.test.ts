@@ -4,7 +4,7 @@ import { snapchatPixel } from './snapchat-pixel.ts'
 // https://businesshelp.snapchat.com/s/article/pixel-website-install
 testDecoder(snapchatPixel, [
   {
-    name: 'events, with a start and a log',
+    name: 'events, with an initialisation and a log',
     url: 'https://tr6.snapchat.com/p',
     body: JSON.stringify({
       ctx: { url: 'https://shop.example/', v: '3.44.6' },
@@ -34,7 +34,7 @@ testDecoder(snapchatPixel, [
     events: ['PAGE_VIEW'],
   },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://tr.snapchat.com/v3/pix-1/events?access_token=s3cret',
     body: JSON.stringify({ data: [{ event_name: 'PURCHASE', custom_data: { value: 3 } }] }),
     account: 'pix-1',
@@ -42,8 +42,8 @@ testDecoder(snapchatPixel, [
     params: { 'custom_data.value': '3' },
     without: ['access_token'],
   },
-  { name: 'only a start', url: 'https://tr.snapchat.com/p', body: '{"req":[{"i":{}}]}', events: [] },
-  { name: 'ids', url: 'https://tr.snapchat.com/cm/i?pid=pix-1', events: [] },
+  { name: 'only an initialisation', url: 'https://tr.snapchat.com/p', body: '{"req":[{"i":{}}]}', events: [] },
+  { name: 'an ID sync', url: 'https://tr.snapchat.com/cm/i?pid=pix-1', events: [] },
   {
     name: 'the configuration',
     url: 'https://tr.snapchat.com/config/com/pix-1.js?v=3.44',
@@ -52,9 +52,9 @@ testDecoder(snapchatPixel, [
     kind: 'library',
   },
   { name: 'the library', url: 'https://sc-static.net/scevent.min.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.snapchat.com/p', events: null },
+  { name: "the vendor's website", url: 'https://www.snapchat.com/p', events: null },
   {
-    name: 'test events of a server',
+    name: 'server test events',
     url: 'https://tr.snapchat.com/v3/pix-1/events',
     body: '{"test_event_code":"T1","data":[{"event_name":"PURCHASE"},{"event_name":"SIGN_UP"}]}',
     account: 'pix-1',
@@ -62,14 +62,14 @@ testDecoder(snapchatPixel, [
     params: { test_event_code: 'T1' },
   },
   {
-    name: 'a server event of the old version',
+    name: 'a server event in the old format',
     url: 'https://tr.snapchat.com/v2/conversion',
     body: '{"pixel_id":"pix-1","event_type":"PURCHASE","price":3}',
     account: 'pix-1',
     events: ['PURCHASE'],
   },
   {
-    name: 'a check of events',
+    name: 'event validation',
     url: 'https://tr.snapchat.com/v3/pix-1/events/validate',
     body: '{"data":[]}',
     events: [],

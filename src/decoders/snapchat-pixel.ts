@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, readJsonObjects } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** https://developers.snap.com/api/marketing-api/Conversions-API */
 const SERVER = /^\/v\d\/(?<account>[^/]+)\/events\/?$/

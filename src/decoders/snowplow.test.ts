@@ -23,7 +23,7 @@ testDecoder(snowplow, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'several by POST',
+    name: 'several events by POST',
     url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
     body: post,
     account: 'web',
@@ -31,7 +31,7 @@ testDecoder(snowplow, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'several by POST under a custom path',
+    name: 'several events by POST under a custom path',
     url: `${HOST}/com.shop/track`,
     body: post,
     account: 'web',
@@ -57,15 +57,15 @@ testDecoder(snowplow, [
     params: { se_ac: 'purchase' },
   },
   {
-    name: 'values other than base64 of JSON are unchanged',
+    name: 'a self-describing event with malformed data',
     url: `${HOST}/i?e=ue&ue_pr=%7Bbroken&tv=js-4.1.0&aid=web`,
     account: 'web',
     events: ['unstruct'],
     params: { ue_pr: '{broken' },
   },
-  { name: 'nothing sent', url: `${HOST}/com.snowplowanalytics.snowplow/tp2`, events: [] },
+  { name: 'a request without a body', url: `${HOST}/com.snowplowanalytics.snowplow/tp2`, events: [] },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
     body: '{"schema":',
     events: [],
@@ -77,21 +77,21 @@ testDecoder(snowplow, [
     events: [''],
     kind: 'library',
   },
-  { name: 'another image', url: `${HOST}/i?e=pv&id=1`, events: null },
-  { name: 'another body', url: `${HOST}/com.shop/track`, body: '{"schema":"x"}', events: null },
+  { name: 'an unrelated image', url: `${HOST}/i?e=pv&id=1`, events: null },
+  { name: 'an unrelated body', url: `${HOST}/com.shop/track`, body: '{"schema":"x"}', events: null },
   ...[
     ['pp', 'page_ping'],
     ['tr', 'transaction'],
     ['ti', 'transaction_item'],
     ['ad', 'ad_impression'],
   ].map(([code, name]) => ({
-    name: `the word for ${code}`,
+    name: `the event name for ${code}`,
     url: `${HOST}/i?e=${code}&tv=js-4.1.0&aid=web`,
     account: 'web',
     events: [`${name}`],
   })),
   {
-    name: "a click by the vendor's own schema",
+    name: "a click in the vendor's schema",
     url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
     body: JSON.stringify({
       schema: SCHEMA,
@@ -109,7 +109,7 @@ testDecoder(snowplow, [
     events: ['link_click'],
   },
   {
-    name: 'a webhook with its own description',
+    name: 'a webhook with a self-describing body',
     url: `${HOST}/com.snowplowanalytics.iglu/v1?aid=shop&p=web`,
     body: '{"schema":"iglu:com.acme/campaign/jsonschema/2-1-1","data":{"user":"1","name":"download"}}',
     account: 'shop',

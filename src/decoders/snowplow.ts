@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson, looksLike, readJsonObjects, unfolded } from './json.ts'
 import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Start of a POST body, with any path. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'

@@ -1,6 +1,6 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import { pixel, sideChannel } from './route.ts'
+import { pixel, sideChannel } from './route-builders.ts'
 
 export const sojernPixel: Decoder = {
   vendor: 'Sojern Pixel',

@@ -20,7 +20,7 @@ testDecoder(splitIo, [
     events: ['purchase'],
   },
   {
-    name: 'the result of a flag',
+    name: 'a feature flag impression',
     url: 'https://events.split.io/api/testImpressions/beacon',
     body: '{"entries":[{"f":"new_cart","i":[{"k":"u1","t":"on","r":"default rule"},{"k":"u2","t":"off"}]}],"token":"KEY1"}',
     account: 'KEY1',
@@ -36,14 +36,19 @@ testDecoder(splitIo, [
     },
   },
   {
-    name: 'the result of a flag, in the old format',
+    name: 'a feature flag impression in the old format',
     url: 'https://events.split.io/api/testImpressions/bulk',
     body: '[{"testName":"new_cart","keyImpressions":[{"keyName":"u1","treatment":"on"}]}]',
     events: ['impression'],
     params: { splitName: 'new_cart', 'keyImpressions.0.treatment': 'on' },
   },
-  { name: 'counts', url: 'https://events.split.io/api/testImpressions/count', body: '{"pf":[]}', events: [] },
-  { name: 'flags', url: 'https://sdk.split.io/api/splitChanges?since=-1', events: [] },
-  { name: 'a broken body', url: `${EVENTS}/bulk`, body: '[{', events: [], error: 'Split.io: the body is not JSON' },
-  { name: 'the website', url: 'https://www.split.io/', events: null },
+  {
+    name: 'impression counts',
+    url: 'https://events.split.io/api/testImpressions/count',
+    body: '{"pf":[]}',
+    events: [],
+  },
+  { name: 'feature flag definitions', url: 'https://sdk.split.io/api/splitChanges?since=-1', events: [] },
+  { name: 'a malformed body', url: `${EVENTS}/bulk`, body: '[{', events: [], error: 'Split.io: the body is not JSON' },
+  { name: "the vendor's website", url: 'https://www.split.io/', events: null },
 ])

@@ -1,9 +1,9 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
 import { readJsonObjects } from './json.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
 import { objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** https://github.com/splitio/javascript-commons (src/sync/submitters/types.ts) */
 const IMPRESSION: Params = {

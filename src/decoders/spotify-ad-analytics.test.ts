@@ -16,18 +16,18 @@ testDecoder(spotifyAdAnalytics, [
     params: { url: 'https://shop.example/' },
   },
   {
-    name: 'a tag of Podsights',
+    name: 'a Podsights tag',
     url: 'https://us-central1-adaptive-growth.cloudfunctions.net/pdst-events-prod-sink?key=pix1&action=view',
     account: 'pix1',
     events: ['view'],
   },
   { name: 'the library', url: 'https://pixel.byspotify.com/ping.min.js', events: [''], kind: 'library' },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://pixels.spotify.com/v1/ingest',
     body: '{"batch":',
     events: [],
     error: 'Spotify Ad Analytics: the body is not JSON',
   },
-  { name: 'a song', url: 'https://open.spotify.com/v1/ingest', events: null },
+  { name: 'a player request', url: 'https://open.spotify.com/v1/ingest', events: null },
 ])

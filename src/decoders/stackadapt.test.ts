@@ -22,7 +22,7 @@ testDecoder(stackAdapt, [
     account: 'c1',
     events: ['conversion'],
   },
-  { name: 'ids', url: 'https://sync.srv.stackadapt.com/sync?nid=91', events: [] },
+  { name: 'an ID sync', url: 'https://sync.srv.stackadapt.com/sync?nid=91', events: [] },
   { name: 'the library', url: 'https://tags.srv.stackadapt.com/events.js', events: [''], kind: 'library' },
-  { name: 'the website', url: 'https://www.stackadapt.com/conv', events: null },
+  { name: "the vendor's website", url: 'https://www.stackadapt.com/conv', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { fromBase64, isJson } from './json.ts'
 import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The paths are the same through a proxy. Browser keys have a common prefix. */
 const isFromBrowser = ({ search, query }: VendorRequest) =>

@@ -11,7 +11,7 @@ testDecoder(taboolaPixel, [
     params: { 'item-url': 'https://shop.example/' },
   },
   {
-    name: 'a conversion, in a form',
+    name: 'a conversion in a form',
     url: 'https://trc-events.taboola.com/1234567/log/3/unip',
     body: 'en=make_purchase&revenue=42.5&currency=EUR&orderid=T1',
     account: '1234567',
@@ -19,7 +19,7 @@ testDecoder(taboolaPixel, [
     params: { orderid: 'T1' },
   },
   {
-    name: 'a conversion of a server',
+    name: 'a server conversion',
     url: 'https://trc.taboola.com/actions-handler/log/3/s2s-action?click-id=c1&name=lead',
     events: ['lead'],
   },
@@ -30,6 +30,6 @@ testDecoder(taboolaPixel, [
     events: [''],
     kind: 'library',
   },
-  { name: 'ids', url: 'https://trc.taboola.com/sg/x/1/cm?taboola_hm=1', events: [] },
+  { name: 'an ID sync', url: 'https://trc.taboola.com/sg/x/1/cm?taboola_hm=1', events: [] },
   { name: 'recommendations', url: 'https://trc.taboola.com/shop/trc/3/json?data=x', events: null },
 ])

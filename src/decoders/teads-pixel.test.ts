@@ -10,11 +10,11 @@ testDecoder(teadsPixel, [
     events: ['pageView'],
   },
   {
-    name: 'a conversion by its type',
+    name: 'a conversion with a type',
     url: 'https://t.teads.tv/track?action=conversion&conversion_type=Lead&buyer_pixel_id=1234&tag_version=5.1',
     account: '1234',
     events: ['Lead'],
   },
   { name: 'the library', url: 'https://p.teads.tv/teads-fellow.js', events: [''], kind: 'library' },
-  { name: 'advertising', url: 'https://t.teads.tv/track?action=slot-available&pid=1', events: null },
+  { name: 'ad delivery', url: 'https://t.teads.tv/track?action=slot-available&pid=1', events: null },
 ])

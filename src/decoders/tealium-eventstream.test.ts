@@ -21,7 +21,7 @@ testDecoder(tealiumEventstream, [
     events: ['view'],
   },
   {
-    name: 'several',
+    name: 'several events',
     url: `${COLLECT}/bulk-event`,
     body: JSON.stringify({
       shared: { tealium_account: 'shop', tealium_profile: 'main' },
@@ -31,7 +31,7 @@ testDecoder(tealiumEventstream, [
     events: ['view', 'purchase'],
   },
   {
-    name: 'from a page',
+    name: 'an event from a page',
     url: `${COLLECT}/shop/main/2/i.gif`,
     body: [
       '--b',
@@ -46,7 +46,7 @@ testDecoder(tealiumEventstream, [
     params: { event: 'view', 'data.page_name': 'Cart' },
   },
   {
-    name: 'from a page, by image',
+    name: 'an event from a page by image request',
     url: `${COLLECT}/shop/main/2/i.gif?data=${encodeURIComponent('{"data":{"page_name":"Cart"},"event":"link"}')}`,
     account: 'shop/main',
     events: ['link'],
@@ -58,13 +58,13 @@ testDecoder(tealiumEventstream, [
     account: 'shop/main',
     events: ['purchase'],
   },
-  { name: 'the identity of the visitor', url: 'https://datacloud.tealiumiq.com/shop/main/16/i.js?jsonp=a', events: [] },
+  { name: "the visitor's identity", url: 'https://datacloud.tealiumiq.com/shop/main/16/i.js?jsonp=a', events: [] },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: `${COLLECT}/event`,
     body: '{',
     events: [],
     error: 'Tealium EventStream: the body is not JSON',
   },
-  { name: "somebody's own API", url: 'https://shop.example/event', body: '{"event":"a"}', events: null },
+  { name: 'an unrelated API', url: 'https://shop.example/event', body: '{"event":"a"}', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson, looksLike, readJsonObjects, unfolded } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Events that Tealium Collect sends to Tealium's server-side products. The account is `<account>/<profile>`. */
 export const tealiumEventstream: Decoder = {

@@ -14,7 +14,7 @@ testDecoder(tealiumIq, [
     params: { environment: 'prod', cb: '1' },
   },
   {
-    name: 'the part that runs first',
+    name: 'the synchronous part',
     url: `${TAGS}/utag.sync.js`,
     account: 'shop/main',
     events: [''],
@@ -28,6 +28,6 @@ testDecoder(tealiumIq, [
     events: [''],
     kind: 'library',
   },
-  { name: 'the version that ran', url: 'https://tags.tiqcdn.com/utag/tiqapp/utag.v.js?a=shop/main/1', events: [] },
-  { name: 'another file', url: 'https://shop.example/utag.js', events: null },
+  { name: 'the version report', url: 'https://tags.tiqcdn.com/utag/tiqapp/utag.v.js?a=shop/main/1', events: [] },
+  { name: 'an unrelated file', url: 'https://shop.example/utag.js', events: null },
 ])

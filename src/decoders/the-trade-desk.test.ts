@@ -18,14 +18,14 @@ testDecoder(theTradeDesk, [
     params: { ref: 'https://shop.example/' },
   },
   {
-    name: 'conversions in real time',
+    name: 'real-time conversions',
     url: 'https://insight.adsrvr.org/track/realtimeconversion',
     body: JSON.stringify({ data: [{ adv: 'abc123', event_name: 'purchase', value: 3 }, { adv: 'abc123' }] }),
     account: 'abc123',
     events: ['purchase', 'conversion'],
     params: { value: '3' },
   },
-  { name: 'ids', url: 'https://match.adsrvr.org/track/cmf/generic?ttd_pid=x', events: [] },
+  { name: 'an ID sync', url: 'https://match.adsrvr.org/track/cmf/generic?ttd_pid=x', events: [] },
   { name: 'the library', url: 'https://js.adsrvr.org/up_loader.1.1.0.js', events: [''], kind: 'library' },
   { name: 'a bid', url: 'https://bid.adsrvr.org/bid/feedback/x', events: null },
 ])

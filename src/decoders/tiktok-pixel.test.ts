@@ -6,7 +6,7 @@ const context = { pixel: { code: 'CTESTCODE0' }, page: { url: 'https://shop.exam
 // https://ads.tiktok.com/help/article/supported-standard-events
 testDecoder(tiktokPixel, [
   {
-    name: 'an event of the page',
+    name: 'a page event',
     url: 'https://analytics.tiktok.com/api/v2/pixel',
     body: JSON.stringify({
       event: 'AddToCart',
@@ -22,7 +22,7 @@ testDecoder(tiktokPixel, [
     },
   },
   {
-    name: 'an action that the code detected automatically',
+    name: 'an automatically detected action',
     url: 'https://analytics.tiktok.com/api/v2/pixel/act',
     body: JSON.stringify({ action: 'Click', context, auto_collected_properties: { page_trigger: 'Click' } }),
     account: 'CTESTCODE0',
@@ -37,7 +37,7 @@ testDecoder(tiktokPixel, [
     events: ['Pageview', 'ViewContent'],
   },
   {
-    name: 'events of a server',
+    name: 'server events',
     url: 'https://business-api.tiktok.com/open_api/v1.3/event/track/',
     body: JSON.stringify({
       event_source: 'web',
@@ -49,7 +49,7 @@ testDecoder(tiktokPixel, [
     params: { event_source: 'web', 'properties.value': '3' },
   },
   {
-    name: 'the first version',
+    name: 'the first version of the API',
     url: 'https://analytics.tiktok.com/api/v1/track',
     body: JSON.stringify({ event: 'Subscribe', context }),
     account: 'CTESTCODE0',
@@ -63,7 +63,7 @@ testDecoder(tiktokPixel, [
     events: [''],
   },
   {
-    name: 'a report of the library about itself',
+    name: "the library's own report",
     url: 'https://analytics.tiktok.com/api/v2/monitor',
     body: '{}',
     events: [],
@@ -75,7 +75,7 @@ testDecoder(tiktokPixel, [
     error: 'TikTok Pixel: the body is missing',
   },
   {
-    name: 'a body of another kind',
+    name: 'a body that is not an object',
     url: 'https://analytics.tiktok.com/api/v2/pixel',
     body: '[1]',
     events: [],
@@ -90,7 +90,7 @@ testDecoder(tiktokPixel, [
   },
   { name: 'a video', url: 'https://www.tiktok.com/api/v2/pixel', events: null },
   {
-    name: 'test events of a server',
+    name: 'server test events',
     url: 'https://business-api.tiktok.com/open_api/v1.3/event/track/',
     body: '{"event_source":"web","event_source_id":"C1","test_event_code":"T1","access_token":"s3cret","data":[{"event":"Purchase","event_id":"e1"}]}',
     account: 'C1',
@@ -99,14 +99,14 @@ testDecoder(tiktokPixel, [
     without: ['access_token'],
   },
   {
-    name: 'a server event of the old version',
+    name: 'a server event in the old format',
     url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/track/',
     body: '{"pixel_code":"C1","event":"CompletePayment"}',
     account: 'C1',
     events: ['CompletePayment'],
   },
   {
-    name: 'server events of the old version',
+    name: 'server events in the old format',
     url: 'https://business-api.tiktok.com/open_api/v1.2/pixel/batch/',
     body: '{"pixel_code":"C1","batch":[{"event":"A"},{"event":"B"}]}',
     account: 'C1',

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 export const tiktokPixel: Decoder = {
   vendor: 'TikTok Pixel',

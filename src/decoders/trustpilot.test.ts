@@ -4,7 +4,7 @@ import { trustpilot } from './trustpilot.ts'
 // https://support.trustpilot.com/hc/en-us/articles/203840826
 testDecoder(trustpilot, [
   {
-    name: 'a widget that is shown',
+    name: 'a displayed widget',
     url: 'https://widget.trustpilot.com/stats/TrustboxImpression?locale=en-US&url=https%3A%2F%2Fshop.example%2F&businessUnitId=abc123',
     account: 'abc123',
     events: ['TrustboxImpression'],
@@ -24,6 +24,10 @@ testDecoder(trustpilot, [
     kind: 'library',
     events: [''],
   },
-  { name: 'the shown content', url: 'https://widget.trustpilot.com/trustbox-data/1?businessUnitId=abc123', events: [] },
-  { name: 'its website', url: 'https://www.trustpilot.com/review/shop.example', events: null },
+  {
+    name: 'the displayed content',
+    url: 'https://widget.trustpilot.com/trustbox-data/1?businessUnitId=abc123',
+    events: [],
+  },
+  { name: "the vendor's website", url: 'https://www.trustpilot.com/review/shop.example', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** The account is the business unit. For an invitation, it is the integration's key. */
 export const trustpilot: Decoder = {

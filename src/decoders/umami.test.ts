@@ -23,14 +23,14 @@ testDecoder(umami, [
     params: { 'payload.data.value': '42.5' },
   },
   {
-    name: 'under another path, in the old version',
+    name: 'under a different path, in the old version',
     url: 'https://shop.example/s/c',
     body: JSON.stringify({ type: 'pageview', payload }),
     account: WEBSITE,
     events: ['pageview'],
   },
   {
-    name: 'the identity of the visitor',
+    name: "the visitor's identity",
     url: 'https://cloud.umami.is/api/send',
     body: JSON.stringify({ type: 'identify', payload: { ...payload, id: 'u1' } }),
     account: WEBSITE,
@@ -38,11 +38,11 @@ testDecoder(umami, [
   },
   { name: 'the library', url: 'https://cloud.umami.is/script.js', events: [''], kind: 'library' },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://cloud.umami.is/api/send',
     body: '{',
     events: [],
     error: 'Umami: the body is not JSON',
   },
-  { name: "somebody's own API", url: 'https://shop.example/api/send', body: '{"type":"event"}', events: null },
+  { name: 'an unrelated API', url: 'https://shop.example/api/send', body: '{"type":"event"}', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /**
  * Start of a call's body on any host. The website is a UUID; with any other value, the body could belong to a form of

@@ -4,20 +4,25 @@ import { usercentrics } from './usercentrics.ts'
 // https://docs.usercentrics.com/#/browser-sdk
 testDecoder(usercentrics, [
   {
-    name: 'the banner is shown',
+    name: 'a displayed banner',
     url: 'https://uct.service.usercentrics.eu/uct?v=1&sid=AbCdEf123&t=1&r=shop.example&cb=1',
     account: 'AbCdEf123',
     events: ['CMP_SHOWN'],
     params: { r: 'shop.example' },
   },
   {
-    name: 'a refusal as JSON',
+    name: 'a refusal in JSON',
     url: 'https://uct.eu.usercentrics.eu/uct',
     body: JSON.stringify({ eventType: 6, settingsId: 'AbCdEf123' }),
     account: 'AbCdEf123',
     events: ['DENY_ALL_FIRST_LAYER'],
   },
-  { name: 'something new', url: 'https://uct.service.usercentrics.eu/uct?sid=A1&t=99', account: 'A1', events: ['99'] },
+  {
+    name: 'an unknown event code',
+    url: 'https://uct.service.usercentrics.eu/uct?sid=A1&t=99',
+    account: 'A1',
+    events: ['99'],
+  },
   {
     name: 'a consent',
     url: 'https://consent-api.service.consent.usercentrics.eu/consent/uw/3',
@@ -31,7 +36,7 @@ testDecoder(usercentrics, [
     params: { 'consents.0.consentStatus': 'true' },
   },
   {
-    name: 'a consent by query language',
+    name: 'a consent by GraphQL',
     url: 'https://graphql.usercentrics.eu/graphql',
     body: JSON.stringify({
       operationName: 'saveConsents',
@@ -49,7 +54,7 @@ testDecoder(usercentrics, [
     events: ['session'],
   },
   {
-    name: 'no JSON',
+    name: 'a body that is not JSON',
     url: 'https://graphql.usercentrics.eu/graphql',
     body: 'x',
     events: [],
@@ -63,5 +68,5 @@ testDecoder(usercentrics, [
     events: [''],
   },
   { name: 'the library', url: 'https://web.cmp.usercentrics.eu/ui/loader.js', kind: 'library', events: [''] },
-  { name: 'its website', url: 'https://usercentrics.com/pricing/', events: null },
+  { name: "the vendor's website", url: 'https://usercentrics.com/pricing/', events: null },
 ])

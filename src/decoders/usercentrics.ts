@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { isJson } from './json.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { jsonEvent, pixel, scriptLoad } from './route.ts'
+import { jsonEvent, pixel, scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Event types by number, from `UsercentricsAnalyticsEventType`: https://github.com/Usercentrics/react-native-sdk */
 const TYPES = new Map([

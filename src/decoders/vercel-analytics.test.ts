@@ -20,13 +20,13 @@ testDecoder(vercelAnalytics, [
     params: { 'ed.value': '42.5' },
   },
   {
-    name: "under a path of the project's own",
+    name: 'under a project-specific path',
     url: 'https://shop.example/a1b2c3d4e5f6/view',
     body: JSON.stringify(sent),
     events: ['pageview'],
   },
   {
-    name: 'speed',
+    name: 'web vitals',
     url: 'https://shop.example/_vercel/speed-insights/vitals',
     body: '{"dsn":"P1","vitals":[{"type":"LCP","value":5}]}',
     account: 'P1',
@@ -34,18 +34,18 @@ testDecoder(vercelAnalytics, [
     params: { 'vitals.0.type': 'LCP' },
   },
   {
-    name: 'speed, in the old format',
+    name: 'web vitals in the old format',
     url: 'https://vitals.vercel-insights.com/v1/vitals',
     body: 'dsn=P1&id=1',
     events: [],
   },
   { name: 'the library', url: 'https://shop.example/_vercel/insights/script.js', events: [''], kind: 'library' },
   {
-    name: 'a broken body',
+    name: 'a malformed body',
     url: 'https://shop.example/_vercel/insights/view',
     body: '{',
     events: [],
     error: 'Vercel Analytics: the body is not JSON',
   },
-  { name: 'another view', url: 'https://shop.example/cart/view', body: '{"o":"https://x"}', events: null },
+  { name: 'an unrelated view', url: 'https://shop.example/cart/view', body: '{"o":"https://x"}', events: null },
 ])

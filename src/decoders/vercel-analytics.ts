@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { looksLike } from './json.ts'
 import { scalarOrNull, scalarText } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad } from './route.ts'
+import { scriptLoad } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const VITALS: Route = { path: /^\/v1\/vitals$|\/_vercel\/speed-insights\/vitals$/, read: readVitals }
 

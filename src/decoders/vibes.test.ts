@@ -11,11 +11,11 @@ testDecoder(vibes, [
     params: { order_id: 'A1' },
   },
   {
-    name: 'in Europe, without a name',
+    name: 'an event in Europe without a name',
     url: 'https://tagtracking.eu.vibes.com/track',
     body: '{"company_key":"c1"}',
     account: 'c1',
     events: ['track'],
   },
-  { name: 'the website', url: 'https://www.vibes.com/track', events: null },
+  { name: "the vendor's website", url: 'https://www.vibes.com/track', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent } from './route.ts'
+import { jsonEvent } from './route-builders.ts'
 
 /** Conversions after mobile messages. The company is identified by a cookie. */
 export const vibes: Decoder = {

@@ -5,20 +5,20 @@ import { vkPixel } from './vk-pixel.ts'
 testDecoder(vkPixel, [
   { name: 'a page view', url: 'https://vk.com/rtrg?p=VK-RTRG-1-abc', account: 'VK-RTRG-1-abc', events: ['hit'] },
   {
-    name: 'an event of a shop',
+    name: 'a shop event',
     url: 'https://vk.com/rtrg?p=VK-RTRG-1-abc&products_event=purchase&price_list_id=7',
     account: 'VK-RTRG-1-abc',
     events: ['purchase'],
   },
   {
-    name: 'a page view of VK Ads',
+    name: 'a VK Ads page view',
     url: 'https://top-fwz1.mail.ru/counter?_=0.5;id=1234567;u=https%3A//shop.example/;title=Home',
     account: '1234567',
     events: ['pageView'],
     params: { u: 'https://shop.example/', title: 'Home' },
   },
   {
-    name: 'a goal of VK Ads',
+    name: 'a VK Ads goal',
     url: 'https://top-fwz1.mail.ru/tracker?id=1234567;e=RG%3A42/order;u=x',
     account: '1234567',
     events: ['order'],
@@ -26,5 +26,5 @@ testDecoder(vkPixel, [
   },
   { name: 'timings', url: 'https://top-fwz1.mail.ru/tracker?_=0.5;id=1234567;e=RT%2Fload;nt=1/0', events: [] },
   { name: 'the library', url: 'https://top-fwz1.mail.ru/js/code.js', events: [''], kind: 'library' },
-  { name: 'the network', url: 'https://vk.com/feed', events: null },
+  { name: 'the social network', url: 'https://vk.com/feed', events: null },
 ])

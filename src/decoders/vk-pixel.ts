@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { withNamed } from './named.ts'
+import { withNamed } from './embedded-params.ts'
 import { type Params, scalarOrNull } from './params.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
-import { readSemicolons } from './semicolons.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
+import { readSemicolons } from './semicolon-params.ts'
 
 const TOP = /^\/(?:counter|tracker)$/
 

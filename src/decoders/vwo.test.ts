@@ -12,7 +12,7 @@ testDecoder(vwo, [
     params: { 'event.props.value': '42.5', visId: 'D1' },
   },
   {
-    name: 'a variation that is shown',
+    name: 'a displayed variation',
     url: 'https://dev.visualwebsiteoptimizer.com/l.gif?experiment_id=7&account_id=654321&combination=2&s=1',
     account: '654321',
     events: ['variation'],
@@ -32,7 +32,7 @@ testDecoder(vwo, [
     events: ['page_view'],
   },
   {
-    name: 'a call of a server',
+    name: 'a server call',
     url: 'https://dev.visualwebsiteoptimizer.com/server-side/track-goal?account_id=654321&goal_id=3',
     account: '654321',
     events: ['track-goal'],
@@ -44,13 +44,13 @@ testDecoder(vwo, [
     kind: 'library',
     events: [''],
   },
-  { name: 'another request', url: 'https://dev.visualwebsiteoptimizer.com/ee.gif?a=1&e=x', events: [] },
+  { name: 'a request without events', url: 'https://dev.visualwebsiteoptimizer.com/ee.gif?a=1&e=x', events: [] },
   {
-    name: 'an event that is broken',
+    name: 'a malformed event',
     url: 'https://dev.visualwebsiteoptimizer.com/events/t?en=checkout&a=1',
     body: '{"d":',
     events: [],
     error: 'VWO: the body is not JSON',
   },
-  { name: 'its website', url: 'https://vwo.com/pricing/', events: null },
+  { name: "the vendor's website", url: 'https://vwo.com/pricing/', events: null },
 ])

@@ -38,17 +38,17 @@ testDecoder(webtrendsOndemand, [
     events: ['Page View'],
   },
   {
-    name: 'the same hit again',
+    name: 'a repeated hit',
     url: `https://statse.webtrendslive.com/${ID}/dcs.gif?dcsredirect=126&dcsuri=/cart&WT.dl=0`,
     events: [],
   },
-  { name: 'the copy for a stream', url: `https://scs.webtrends.com/${ID}/dcs.gif${QUERY}`, events: [] },
+  { name: 'the copy for streaming', url: `https://scs.webtrends.com/${ID}/dcs.gif${QUERY}`, events: [] },
   {
-    name: 'the product that followed',
+    name: 'the successor product',
     url: 'https://dc.shop.example/abc123/dcs.gif?dcsdat=1&dcsuri=/&wt.tz=1',
     events: null,
   },
-  { name: 'the identity of the visitor', url: `https://statse.webtrendslive.com/${ID}/wtid.js?callback=a`, events: [] },
-  { name: 'the website', url: 'https://www.webtrends.com/dcs', events: null },
-  { name: 'another image', url: 'https://shop.example/dcs.gif?id=1', events: null },
+  { name: "the visitor's identity", url: `https://statse.webtrendslive.com/${ID}/wtid.js?callback=a`, events: [] },
+  { name: "the vendor's website", url: 'https://www.webtrends.com/dcs', events: null },
+  { name: 'an unrelated image', url: 'https://shop.example/dcs.gif?id=1', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { productsOf, withNamed } from './named.ts'
+import { productsOf, withNamed } from './embedded-params.ts'
 import { emptyParams, type Params } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { sideChannel } from './route.ts'
+import { sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** The visitor's action by value of `WT.dl`. */
 const TYPES = new Map([

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { type Params, scalarOrNull, scalarText } from './params.ts'
-import { scriptLoad, serverEvents, sideChannel } from './route.ts'
+import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
 
 const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
 

@@ -4,7 +4,7 @@ import { xandr } from './xandr.ts'
 // https://learn.microsoft.com/en-us/xandr/invest/universal-pixel
 testDecoder(xandr, [
   {
-    name: 'a segment by its code',
+    name: 'a segment with a code',
     url: 'https://ib.adnxs.com/seg?member_id=1540&add_code=cart&t=1',
     account: '1540',
     events: ['segment'],
@@ -23,7 +23,7 @@ testDecoder(xandr, [
     events: ['conversion'],
   },
   { name: 'a segment', url: 'https://secure.adnxs.com/seg?add=1234&t=2', account: '1234', events: ['segment'] },
-  { name: 'ids', url: 'https://ib.adnxs.com/getuid?https://shop.example/', events: [] },
+  { name: 'an ID sync', url: 'https://ib.adnxs.com/getuid?https://shop.example/', events: [] },
   { name: 'the library', url: 'https://acdn.adnxs.com/dmp/up/pixie.js', events: [''], kind: 'library' },
-  { name: 'an auction', url: 'https://ib.adnxs.com/ut/v3/prebid', events: null },
+  { name: 'an ad auction', url: 'https://ib.adnxs.com/ut/v3/prebid', events: null },
 ])

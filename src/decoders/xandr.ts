@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
 /** Now Microsoft Invest: the universal pixel, and the older pixels for conversions and segments. */
 export const xandr: Decoder = {

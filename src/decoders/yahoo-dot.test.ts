@@ -17,5 +17,5 @@ testDecoder(yahooDot, [
     params: { gv: '9.5' },
   },
   { name: 'the library', url: 'https://s.yimg.com/wi/ytc.js', events: [''], kind: 'library' },
-  { name: 'a picture', url: 'https://s.yimg.com/a/b.png', events: null },
+  { name: 'an image', url: 'https://s.yimg.com/a/b.png', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad } from './route-builders.ts'
 
 /** Custom events are named by their action, as in the call that sends them. */
 export const yahooDot: Decoder = {

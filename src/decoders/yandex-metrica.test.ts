@@ -13,7 +13,7 @@ testDecoder(yandexMetrica, [
     params: { 'page-url': 'https://shop.example/' },
   },
   {
-    name: 'a goal, with parameters in the body',
+    name: 'a goal with parameters in the body',
     url: `${WATCH}/1?page-url=goal%3A%2F%2Fshop.example%2Forder_done&browser-info=ar%3A1`,
     body: `site-info=${encodeURIComponent(JSON.stringify({ order: { price: 42.5 } }))}`,
     account: '1234567',
@@ -26,9 +26,9 @@ testDecoder(yandexMetrica, [
     account: '1234567',
     events: ['file'],
   },
-  { name: 'a picture', url: WATCH, account: '1234567', events: ['hit'] },
+  { name: 'a page view by image request', url: WATCH, account: '1234567', events: ['hit'] },
   {
-    name: 'through a server of a shop',
+    name: "a page view through a shop's server",
     url: 'https://shop.example/ym/watch/1234567?page-url=https%3A%2F%2Fshop.example%2F&browser-info=pv%3A1',
     account: '1234567',
     events: ['hit'],
@@ -41,5 +41,5 @@ testDecoder(yandexMetrica, [
     events: [''],
     kind: 'library',
   },
-  { name: 'a film', url: 'https://shop.example/watch/1234567', events: null },
+  { name: 'a page about a film', url: 'https://shop.example/watch/1234567', events: null },
 ])

@@ -1,8 +1,8 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { type Params, scalarOrNull } from './params.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 const WATCH = /\/watch\/(?<account>\d+)(?:\/\d+)?\/?$/
 

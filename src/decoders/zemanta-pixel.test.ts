@@ -9,9 +9,9 @@ testDecoder(zemantaPixel, [
     account: '1234',
     events: ['PAGE_VIEW'],
   },
-  { name: 'a pixel by its number', url: 'https://p1.zemanta.com/p/1234/5678/', account: '1234', events: ['5678'] },
+  { name: 'a pixel with a number', url: 'https://p1.zemanta.com/p/1234/5678/', account: '1234', events: ['5678'] },
   { name: 'a pixel without a name', url: 'https://p1.zemanta.com/p/1234/', account: '1234', events: ['PAGE_VIEW'] },
   { name: 'the library', url: 'https://js-tag.zemanta.com/zcpt.js', events: [''], kind: 'library' },
-  { name: 'ids', url: 'https://b1sync.zemanta.com/usersync/x/?cb=1', events: [] },
-  { name: 'the website', url: 'https://one.zemanta.com/v2/p', events: null },
+  { name: 'an ID sync', url: 'https://b1sync.zemanta.com/usersync/x/?cb=1', events: [] },
+  { name: "the vendor's website", url: 'https://one.zemanta.com/v2/p', events: null },
 ])

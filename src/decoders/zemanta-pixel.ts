@@ -1,6 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import type { VendorRequest } from './request.ts'
-import { scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route-builders.ts'
+import type { VendorRequest } from './vendor-request.ts'
 
 /** Path of a pixel. Without a name it reports a page view. */
 const PIXEL = /^\/(?:v\d\/)?p\/(?:(?:ns|js|s2s)\/)?(?<account>\d+)(?:\/(?<event>[^/]+))?\/?$/

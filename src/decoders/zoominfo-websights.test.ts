@@ -14,5 +14,5 @@ testDecoder(zoomInfoWebSights, [
   { name: 'the script', url: 'https://ws.zoominfo.com/pixel/abc123', account: 'abc123', kind: 'library', events: [''] },
   { name: 'the tag', url: 'https://js.zi-scripts.com/zi-tag.js', kind: 'library', events: [''] },
   { name: 'a form', url: 'https://ws.zoominfo.com/formcomplete-v2/forms', body: '{}', events: [] },
-  { name: 'its website', url: 'https://www.zoominfo.com/pixel/1', events: null },
+  { name: "the vendor's website", url: 'https://www.zoominfo.com/pixel/1', events: null },
 ])

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
 
 export const zoomInfoWebSights: Decoder = {
   vendor: 'ZoomInfo WebSights',

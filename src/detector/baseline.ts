@@ -1,6 +1,6 @@
 import { anscombe } from './anscombe.ts'
 import { type Calendar, MAX_SCALE_BLOCKS } from './calendar.ts'
-import { Noise } from './noise.ts'
+import { Noise } from './noise-level.ts'
 import { medianOf, toDistances } from './quantile.ts'
 
 const MAX_WEEKS = 8

@@ -124,12 +124,12 @@ const isOffice = (hour: number) => dayOf(hour) < 5 && hour % 24 >= 8 && hour % 2
 describe('a normal series', () => {
   test.each<[string, (number | null)[]]>([
     ['no events', Array.from({ length: 6 * WEEK }, () => 0)],
-    ['always as many', Array.from({ length: 6 * WEEK }, () => 40)],
+    ['a constant count', Array.from({ length: 6 * WEEK }, () => 40)],
     ['one row', [5]],
-    ['one row of nothing', [null]],
-    ['nothing known', Array.from({ length: WEEK }, () => null)],
-    ['a week that is not known', hourly(200, 1).map((value, row) => (row >= 600 && row < 600 + WEEK ? null : value))],
-    ['a day without a shape', Array.from({ length: 6 * 7 }, () => 10)],
+    ['one row without a count', [null]],
+    ['only rows without a count', Array.from({ length: WEEK }, () => null)],
+    ['a week without counts', hourly(200, 1).map((value, row) => (row >= 600 && row < 600 + WEEK ? null : value))],
+    ['constant daily counts', Array.from({ length: 6 * 7 }, () => 10)],
   ])('raises no alarm: %s', (_what, values) => {
     expect(alarmsOf(verdictsOf(values))).toEqual([])
   })
@@ -152,7 +152,7 @@ describe('a normal series', () => {
 
   test.each<[string, number, (hour: number) => number]>([
     ['has office hours, from its second weekend on', 8, (hour) => (isOffice(hour) ? 3.3 : 0.02)],
-    ['has a weekday like no other, from its fifth on', 30, (hour) => (dayOf(hour) === 2 ? 0.1 : 1) * profileAt(hour)],
+    ['has one unusual weekday, from its fifth week on', 30, (hour) => (dayOf(hour) === 2 ? 0.1 : 1) * profileAt(hour)],
   ])('raises no alarm when it %s', (_what, days, profile) => {
     const found = [1, 2, 3, 4].flatMap((seed) =>
       alarmsOf(verdictsOf(madeSeries(300, 9, randomOf(seed), profile))).filter((row) => row >= days * 24),
@@ -181,9 +181,9 @@ describe('a change in a series', () => {
   test.each<[string, number, (value: number) => number, Verdict['state'][]]>([
     ['a drop to zero', 20, () => 0, ['low', 'silent']],
     ['a drop to zero', 2000, () => 0, ['low', 'silent']],
-    ['a fall to a third', 200, (value) => Math.round(value / 3), ['low']],
-    ['a fall to half', 200, (value) => Math.round(value / 2), ['low']],
-    ['a rise to the threefold', 200, (value) => 3 * value, ['high']],
+    ['a drop to a third', 200, (value) => Math.round(value / 3), ['low']],
+    ['a drop to half', 200, (value) => Math.round(value / 2), ['low']],
+    ['a threefold rise', 200, (value) => 3 * value, ['high']],
   ])('is detected within three hours: %s at %p events an hour', (_what, perHour, change, states) => {
     const verdicts = verdictsOf(hourly(perHour, 5, from, change))
     const [row = 0, ...more] = alarmsOf(verdicts).filter((alarm) => alarm < from + 12)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { anscombe } from './anscombe.ts'
-import { Clusters } from './clusters.ts'
+import { Clusters } from './clustered-noise.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 
@@ -33,11 +33,11 @@ function visits(perMinute: number, minutes: number, random: Random): (minute: nu
 
 describe('the scale of quiet spells', () => {
   test.each<[string, number, number]>([
-    ['one event a visit, few visits', 0.02, 1],
-    ['ten events a visit, few visits', 0.02, 10],
-    ['ten events a visit, a visit every third minute', 0.3, 10],
-    ['ten events a visit, two visits a minute', 2, 10],
-    ['ten events a visit, five visits a minute', 5, 10],
+    ['one event per visit, few visits', 0.02, 1],
+    ['ten events per visit, few visits', 0.02, 10],
+    ['ten events per visit, a visit every third minute', 0.3, 10],
+    ['ten events per visit, two visits per minute', 2, 10],
+    ['ten events per visit, five visits per minute', 5, 10],
   ])('is the number of events that occur together: %s', (_, perMinute, size) => {
     const random = randomOf(5)
     const busy = visits(perMinute, 0, random)

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared } from './baseline.ts'
-import { Burst } from './burst.ts'
-import type { Clusters } from './clusters.ts'
-import { type Scale, Season } from './season.ts'
-import { Silence } from './silence.ts'
+import { Burst } from './burst-rarity.ts'
+import type { Clusters } from './clustered-noise.ts'
+import { type Scale, Season } from './seasonality.ts'
+import { Silence } from './silence-rarity.ts'
 
 const BURST_MS = 15 * MINUTE_MS
 const BURST_DAYS = 21

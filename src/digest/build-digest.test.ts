@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { buildDigest } from './build-digest.ts'
 import { aDay, aDigestIssue, aQuietDay } from './digest.fixture.ts'
-import type { DigestFacts } from './facts.ts'
+import type { DigestFacts } from './digest-facts.ts'
 import { htmlOf, MAX_HTML_BYTES } from './render-html.ts'
 import { textOf } from './render-text.ts'
 
@@ -63,9 +63,9 @@ describe('the subject of a digest', () => {
   const critical = aDigestIssue({ id: 'iss_9', severity: 'critical', title: 'All is lost' })
   const issues = { ...aDay().issues, opened: [...aDay().issues.opened, critical] }
   test.each<[what: string, facts: Partial<DigestFacts>, context: string, subject: RegExp]>([
-    ['an issue', {}, '', /^Acme: New high issue: Purchases have .* \(and 1 more new issue\)$/],
-    ['the gravest', { issues }, '', /^Acme: New critical issue: All is lost \(and 2 more/],
-    ['all that stopped', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No events from Shop in 24 hours$/],
+    ['a new issue', {}, '', /^Acme: New high issue: Purchases have .* \(and 1 more new issue\)$/],
+    ['the most severe issue', { issues }, '', /^Acme: New critical issue: All is lost \(and 2 more/],
+    ['a domain without events', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No events from Shop in 24 hours$/],
     [
       'a release',
       { ...calm, changes: aDay().changes },
@@ -74,30 +74,35 @@ describe('the subject of a digest', () => {
     ],
     ['personal data', { ...calm, findings: aDay().findings }, '', /^Acme: New personal data: email in ep.user/],
     ['orders', { ...calm, orders: aDay().orders }, '', /^Acme: Google Analytics 4 is missing 1,207 of 1,512 orders/],
-    ['a fall', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
-    ['a rise', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
+    ['a decrease', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
+    ['an increase', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
     [
       'nothing',
       { ...calm, traffic: traffic(900, 901), newParameters: [] },
       '',
       /^Acme: 900 events, ±0 % compared with 901/,
     ],
-    ['what is named: an issue of it', {}, 'google ads, purchase', /^Acme: purchase: new high issue, Purchases have/],
-    ['what is named: that it moved', {}, 'Meta Pixel, Criteo OneTag', /^Acme: Criteo OneTag: 1,210 events, is new$/],
+    ['a new issue of a named topic', {}, 'google ads, purchase', /^Acme: purchase: new high issue, Purchases have/],
     [
-      'what is named, as usual',
+      'a change of a named topic',
+      {},
+      'Meta Pixel, Criteo OneTag',
+      /^Acme: Criteo OneTag: 1,210 events, none a week earlier$/,
+    ],
+    [
+      'a named topic without a change',
       {},
       'Meta Pixel',
       /^Acme: Meta Pixel: 41,350 events, −0.7 % compared with a week earlier$/,
     ],
     [
-      'what is named and did not come',
+      'a named topic without events',
       { ...calm, traffic: traffic(0, 0) },
       'Blog',
       /^Acme: Blog: no events in 24 hours$/,
     ],
-    ['for privacy', {}, 'privacy', /^Acme: New personal data/],
-    ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
+    ['for the privacy audience', {}, 'privacy', /^Acme: New personal data/],
+    ['for the marketing audience', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
   ])('contains the most important fact: %s', (_, facts, context, subject) =>
     expect(write(aDay(facts), context).subject).toMatch(subject),
   )
@@ -108,7 +113,7 @@ test("developers get a sample of each issue, and other audiences don't", () => {
   expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
 })
 
-test('a quiet day is summarised in one line', () => {
+test('a quiet day is summarized in one line', () => {
   const open = [aDigestIssue()]
   const facts = aQuietDay({ issues: { ...aQuietDay().issues, open } })
   const digest = write(facts, 'developer, Shop')

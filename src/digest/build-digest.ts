@@ -1,19 +1,19 @@
-import { timeText, oneLine } from '../core/text.ts'
-import type { DigestDocument, Lead, Tone } from './document.ts'
-import { type DigestFacts, durationText, hasData } from './facts.ts'
+import { oneLine, timeText } from '../core/text.ts'
+import type { DigestDocument, Lead, Tone } from './digest-document.ts'
+import { type DigestFacts, durationText, hasData } from './digest-facts.ts'
 import { countOf } from './format.ts'
 import { type Audience, parseContext } from './reader-focus.ts'
 import { changesSection } from './sections/changes.ts'
 import { complianceSection } from './sections/compliance.ts'
 import { focusSection } from './sections/focus.ts'
 import { issuesSection } from './sections/issues.ts'
+import { valueSection } from './sections/key-figures.ts'
+import { weekSection } from './sections/last-week.ts'
 import { newNamesSection } from './sections/new-names.ts'
 import { ordersSection } from './sections/orders.ts'
 import { type DigestSection, type SectionContext, type SectionText, WEIGHT } from './sections/section.ts'
 import { suggestionsSection } from './sections/suggestions.ts'
 import { trafficSection } from './sections/traffic.ts'
-import { valueSection } from './sections/value.ts'
-import { weekSection } from './sections/week.ts'
 
 const SECTIONS: readonly DigestSection[] = [
   ...[focusSection, weekSection, valueSection, issuesSection, changesSection, complianceSection],
@@ -113,7 +113,7 @@ function toneOf({ weight }: Lead): Tone {
 function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
   const last =
     lastEventAt === null
-      ? 'No event has been received yet.'
+      ? 'No events have been received yet.'
       : `The last event was received on ${timeText(lastEventAt)}.`
   const openIssues =
     open.length === 0 ? 'There are no open issues.' : `${countOf(open.length, 'older issue')} still open.`

@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import type { DigestFacts, DigestIssue } from './facts.ts'
+import type { DigestFacts, DigestIssue } from './digest-facts.ts'
+import type { NameCount } from './event-traffic.ts'
 import type { Nameable } from './reader-focus.ts'
 import { digestPeriod } from './schedule.ts'
-import type { NameCount } from './traffic.ts'
 
 /** A Tuesday morning. */
 const COMPOSED_AT: Instant = Date.UTC(2026, 0, 6, 7, 0, 30)
@@ -135,7 +135,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
         { name: 'availability', score: 89, detail: 'TikTok Pixel ViewContent is silent on Shop.' },
         {
           ...{ name: 'accuracy', score: 78 },
-          detail: '79 % of Google Analytics 4 purchase events on Shop break "Purchases have a transaction id".',
+          detail: '79 % of Google Analytics 4 purchase events on Shop violate "Purchases have a transaction id".',
         },
         { name: 'compliance', score: 85, detail: 'email in ep.user_name of Google Analytics 4 on Shop.' },
       ],
@@ -199,7 +199,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
           event: 'Purchase',
           name: 'Meta Pixel Purchase: cd[value] is a number',
         },
-        reason: '10,214 of 10,214 Meta Pixel Purchase events of the last 7 days had a number in `cd[value]`.',
+        reason: '10,214 of 10,214 Meta Pixel Purchase events in the last 7 days had a number in `cd[value]`.',
       },
     ],
     week: null,

@@ -1,8 +1,8 @@
 import type { Severity } from '../alerts/alert.ts'
 import { countText, cutText } from '../core/text.ts'
-import type { Cell, Tone } from './document.ts'
+import type { Cell, Tone } from './digest-document.ts'
+import { isNotable, moveOf } from './event-traffic.ts'
 import type { Subject } from './reader-focus.ts'
-import { isNotable, moveOf } from './traffic.ts'
 
 /** Formats a sum of event weights as an integer. */
 export const eventCount = (weight: number): string => countText(Math.round(weight))
@@ -24,6 +24,13 @@ export function moveText(now: number, before: number | null): string {
   const percent = Math.abs(share * 100)
   const rounded = percent >= 10 ? Math.round(percent) : Number(percent.toFixed(1))
   return `${share > 0 ? '+' : '−'}${countText(rounded)} %`
+}
+
+/** Comparison of a count: `−5 % compared with a week earlier`, `900 a week earlier` if either count is zero. */
+export function comparisonText(now: number, before: number | null, earlier = 'a week earlier'): string {
+  if (before === null) return 'first week of data'
+  if (now === 0 || before === 0) return `${before === 0 ? 'none' : eventCount(before)} ${earlier}`
+  return `${moveText(now, before)} compared with ${earlier}`
 }
 
 /** Change as a predicate: `fell by 80 %`, `rose by 12 %`, `stopped`, `is new`, `is unchanged from a week ago`. */

@@ -3,28 +3,34 @@ import { changesWatched } from '../changes/store.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { oneLine } from '../core/text.ts'
 import type { Caller, Sources } from '../insights/insight.ts'
-import { type Mask, maskFor } from '../insights/masked.ts'
-import { reconciled, SETTLED_MS } from '../insights/reconcile.ts'
+import { reconciled, SETTLED_MS } from '../insights/reconcile-orders.ts'
+import { type Mask, maskFor } from '../insights/response-mask.ts'
 import { scores } from '../insights/scores.ts'
 import { draftsOf } from '../insights/suggestions.ts'
 import { lastWeek, reportOf, type WeeklyReport } from '../insights/weekly-report.ts'
-import { oneLine } from '../core/text.ts'
 import { countIssuesWithHistory, issuesWithHistory } from '../issues/activity.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { issueKindOf } from '../issues/kinds.ts'
-import { unresolvedIssues } from '../issues/list.ts'
-import { issueValueOf } from '../issues/value.ts'
+import { issueKindOf } from '../issues/issue-kinds.ts'
+import { issueValueOf } from '../issues/issue-value.ts'
+import { unresolvedIssues } from '../issues/list-issues.ts'
 import { listLabels } from '../labels/store.ts'
 import { ordersSince } from '../orders/store.ts'
 import { currencyOf, requireOrg } from '../org/store.ts'
 import { coveredMs, mergeGaps } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
-import { type DigestChange, type DigestFacts, type DigestIssue, type DigestOrders, SEVERITY_RANK } from './facts.ts'
+import {
+  type DigestChange,
+  type DigestFacts,
+  type DigestIssue,
+  type DigestOrders,
+  SEVERITY_RANK,
+} from './digest-facts.ts'
+import { type NameCount, type Traffic, trafficOf } from './event-traffic.ts'
 import { newParameters } from './parameters.ts'
 import type { Nameable } from './reader-focus.ts'
 import { type DigestPeriod, digestPeriod } from './schedule.ts'
-import { type NameCount, type Traffic, trafficOf } from './traffic.ts'
 
 const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7

@@ -1,4 +1,4 @@
-import { textTests } from '../conditions/sql.ts'
+import { textTests } from '../conditions/condition-sql.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../core/clock.ts'
 import { barsText } from '../core/text.ts'
-import type { Block, Cell, DigestDocument, Item, Section } from './document.ts'
+import type { Block, Cell, DigestDocument, Item, Section } from './digest-document.ts'
 
 const WIDTH = 78
 

@@ -2,7 +2,7 @@ import type { Room } from '../base.ts'
 import type { HistoryBase } from '../history-base.ts'
 import type { IntegrationsRoom } from '../integrations/room.ts'
 import type { SignalsRoom } from '../signals/room.ts'
-import { DigestComposer } from './composer.ts'
+import { DigestComposer } from './digest-composer.ts'
 import { digestRoutes } from './routes.ts'
 import { DigestSender } from './sender.ts'
 

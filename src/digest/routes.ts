@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type Route, route } from '../http/route.ts'
 import { MAX_CONTEXT } from '../integrations/providers/email-digest/email-digest.ts'
-import type { DigestComposer } from './composer.ts'
+import type { DigestComposer } from './digest-composer.ts'
 import { nextDue } from './schedule.ts'
 import { isStarted, type MemberId, subscribe, subscriptionOf } from './store.ts'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe.ts'
@@ -16,8 +16,8 @@ const context = Type.Optional(
   Type.String({
     maxLength: MAX_CONTEXT,
     description:
-      'Topics that the digest shows first: names of domains, vendors, events and labels, and the audiences `executive`, ' +
-      '`marketing`, `developer` or `privacy`, anywhere in the text. Default: that of the subscription',
+      'Topics shown first in the digest: names of domains, vendors, events and labels, and the audiences `executive`, ' +
+      '`marketing`, `developer` or `privacy`, anywhere in the text. Default: the context of the subscription',
     examples: ['executive: Checkout and Meta Pixel'],
   }),
 )
@@ -29,11 +29,13 @@ const PreviewInputSchema = Closed(
 
 const PreviewSchema = Closed(
   {
-    hasData: Type.Boolean({ description: 'False if there was no activity; the digest is then sent on Mondays only' }),
+    hasData: Type.Boolean({
+      description: 'Whether there was activity. Without activity, the digest is sent only on Mondays',
+    }),
     subject: Type.String(),
-    html: Type.String({ description: 'Below 100 kB, without external resources' }),
+    html: Type.String({ description: 'HTML of the e-mail, smaller than 100 kB and without external resources' }),
     composedAt: InstantSchema,
-    refreshInSeconds: Int({ minimum: 0, maximum: 600, description: 'Seconds until the preview is composed again' }),
+    refreshInSeconds: Int({ minimum: 0, maximum: 600, description: 'Seconds until the cached preview expires' }),
   },
   {
     $id: 'DigestPreview',
@@ -57,7 +59,7 @@ const SubscriptionInputSchema = Closed(
       Int({
         minimum: 0,
         maximum: 23,
-        description: 'Hour (UTC) after which the digest is sent. Default: unchanged, initially 7',
+        description: 'Hour in UTC after which the digest is sent. Initially 7. Omit to keep the current hour',
       }),
     ),
   },
@@ -75,7 +77,7 @@ const SubscriptionSchema = Closed(
     nextAt: Nullable(
       Type.Number({
         ...InstantSchema,
-        description: 'When the next digest is due, if there is activity by then; null unless subscribed',
+        description: 'Time at which the next digest is due, if there is activity by then. Null if not subscribed',
       }),
     ),
   },
@@ -102,7 +104,7 @@ export function digestRoutes(deps: DigestRouteDeps): Route[] {
       tag,
       summary: "Preview the caller's digest without sending it",
       description:
-        'Covers the last 24 hours, compared with the same hours a week earlier. Composed at most every 10 minutes.',
+        'Covers the last 24 hours, compared with the same hours a week earlier. Previews are cached for 10 minutes.',
       refusals: ['unavailable'],
       question: true,
       body: PreviewInputSchema,
@@ -141,7 +143,7 @@ function subscriptionRoutes({ db, clock }: DigestRouteDeps): Route[] {
       path,
       access: 'own',
       tag,
-      summary: 'Subscribe the caller to the digest or unsubscribe; omitted fields are unchanged',
+      summary: 'Subscribe the caller to the digest, or unsubscribe; omitted fields are unchanged',
       refusals: ['conflict'],
       tool: true,
       body: SubscriptionInputSchema,
@@ -149,7 +151,7 @@ function subscriptionRoutes({ db, clock }: DigestRouteDeps): Route[] {
       handle({ principal: { orgId, userId }, body }) {
         const isMember = subscribe(db, { orgId, userId }, body)
         if (!isMember)
-          throw new AppError('conflict', 'digests are sent to users, and this credential does not belong to one')
+          throw new AppError('conflict', 'digests are sent to users, and this credential does not belong to a user')
         return { ok: true, subscribed: body.subscribed }
       },
       note: ({ body: { subscribed } }) => ({ subscribed }),

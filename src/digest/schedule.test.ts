@@ -45,12 +45,12 @@ describe('the next digest', () => {
   const today = dayOf('2026-01-06')
   const none = () => false
   test.each<[what: string, hourUtc: number, isBegun: (day: number) => boolean, next: number]>([
-    ['is due now', 7, none, now],
-    ['was sent today', 7, (day) => day === today, at('2026-01-07T07:00')],
-    ['comes later today', 9, none, at('2026-01-06T09:00')],
-    ['comes tomorrow: its hours are over', 5, none, at('2026-01-07T05:00')],
-    ['the hour was moved behind one that was sent', 20, (day) => day === today, at('2026-01-07T20:00')],
-    ['the clock was put back by two days', 7, (day) => day <= today + 2, at('2026-01-09T07:00')],
+    ['due now', 7, none, now],
+    ['already sent today', 7, (day) => day === today, at('2026-01-07T07:00')],
+    ['due later today', 9, none, at('2026-01-06T09:00')],
+    ['due tomorrow, because the due period of today has ended', 5, none, at('2026-01-07T05:00')],
+    ['moved to a later hour after it was sent', 20, (day) => day === today, at('2026-01-07T20:00')],
+    ['the clock was set back by two days', 7, (day) => day <= today + 2, at('2026-01-09T07:00')],
   ])('is scheduled correctly: %s', (_, hourUtc, isBegun, next) => expect(nextDue(hourUtc, now, isBegun)).toBe(next))
 
   test('is never in the past, and is due at its scheduled time', () => {

@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { escapeHtml } from '../core/text.ts'
 import { type OwnCredential, publicRoute, type Route } from '../http/route.ts'
 import { mailPage, themed } from '../integrations/message/mail-theme.ts'
-import { escapeHtml } from '../core/text.ts'
 import { removeRecipient } from '../integrations/providers/email-digest/recipients.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { findOrg } from '../org/store.ts'
@@ -19,15 +19,15 @@ export interface UnsubscribeDeps {
   clock: Clock
 }
 
-const ByToken = Closed({ t: Text(1, 2000, { description: 'The capability token from the link in a digest' }) })
+const ByToken = Closed({ t: Text(1, 2000, { description: 'Capability token from the link in a digest' }) })
 const Page = Type.String({
-  description: 'HTML page that works without scripts',
+  description: 'HTML page without scripts',
   examples: ['<!doctype html>…'],
 })
 
 const CREDENTIAL: OwnCredential = {
   name: 'unsubscribeToken',
-  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token from the link in a digest' },
+  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'Capability token from the link in a digest' },
 }
 
 /** Allows inline styles, and the page's only form, which posts to the page itself. */
@@ -50,7 +50,7 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
       ...shared,
       id: 'showUnsubscribe',
       method: 'GET',
-      summary: 'Confirmation page for unsubscribing from the digest; changes nothing',
+      summary: 'Show the confirmation page for unsubscribing from the digest',
       handle({ query: { t } }) {
         const { orgId } = parseUnsubscribeToken(box, t)
         return askPage(findOrg(db, orgId)?.name ?? '')
@@ -60,8 +60,8 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
       ...shared,
       id: 'unsubscribe',
       method: 'POST',
-      summary: 'Unsubscribe from the digest named by the token, without sign-in; idempotent',
-      description: 'One-click unsubscription as in RFC 8058. The body is ignored.',
+      summary: 'Unsubscribe from a digest with the token from its link',
+      description: 'One-click unsubscription (RFC 8058), without sign-in. Idempotent. The request body is ignored.',
       handle({ query: { t }, origin }) {
         const unsubscription = parseUnsubscribeToken(box, t)
         tx(db, () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
-import { domainDirectory } from './directory.ts'
+import { domainDirectory } from './domain-directory.ts'
 import { domainRoutes } from './routes.ts'
 import { createDomain } from './store.ts'
 

@@ -6,7 +6,7 @@ import {
   captureSettings,
   changeCapture,
 } from './capture-settings.ts'
-import { type DomainParts, sharesText } from './route-parts.ts'
+import { type DomainParts, sharesText } from './domain-route-deps.ts'
 
 /** Routes for the settings of a domain's browser script. */
 export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[] {
@@ -22,7 +22,7 @@ export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[
       id: 'getCapture',
       method: 'GET',
       access: 'read',
-      summary: 'Get the settings of the browser script: capture, sampling of sessions, and session length',
+      summary: 'Get the settings of the browser script: capture, session sampling and session length',
       handle: ({ principal: { orgId }, params: { id } }) => captureSettings(db, { orgId, id }),
     }),
     route({
@@ -30,7 +30,8 @@ export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[
       id: 'setCapture',
       method: 'PUT',
       access: 'configure',
-      summary: 'Change what the browser script does; what is left out stays. Open pages know it within the hour',
+      summary: 'Change the settings of the browser script; omitted fields remain unchanged',
+      description: 'Open pages apply the change within an hour.',
       body: CaptureSettingsInputSchema,
       handle({ principal: { orgId }, params: { id }, body }) {
         const before = captureSettings(db, { orgId, id })

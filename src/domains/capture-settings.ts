@@ -17,12 +17,12 @@ const Rate = Type.Union(
 )
 
 const fields = {
-  enabled: Type.Boolean({ description: 'False: the script captures nothing, and stops on open pages' }),
+  enabled: Type.Boolean({ description: 'False: the script captures nothing, and stops capturing on open pages' }),
   sampleRate: Closed({ prod: Rate, dev: Rate }),
   sessionMode: OneOf(SESSION_MODES, {
     description:
-      'Where a page declares none. memory: a session is the life of a page; sessionStorage: of a tab, once the page ' +
-      'allows storage; customer: the page names it',
+      'Used by pages that declare no mode. memory: a session lasts as long as the page; sessionStorage: as long as the tab, once the page ' +
+      'allows storage; customer: the page sets the session id',
   }),
 }
 const EXAMPLE = { enabled: true, sampleRate: { prod: 0.1, dev: 1 }, sessionMode: 'memory' }

@@ -17,7 +17,7 @@ test.each([
   ['allowManualMonitoring', DomainDetailSchema],
   ['screenshotBase64', DomainDetailSchema],
 ] as const)('the field %s is documented as having no effect', (field, schema) => {
-  expect(JSON.stringify(schema.properties[field])).toContain('Without effect')
+  expect(JSON.stringify(schema.properties[field])).toContain('Has no effect')
 })
 
 const now = TEST_START

@@ -57,8 +57,8 @@ const SCREENSHOT_LENGTH_MAX = 2_000_000
 
 export const DomainNameSchema = Text(1, 255)
 
-const MANUAL = 'Without effect: it is stored and answered as it was given'
-const SCREENSHOT = 'Without effect: it is stored and answered as it was given, and neither checked nor shown'
+const MANUAL = 'Has no effect; stored and returned unchanged'
+const SCREENSHOT = 'Has no effect; stored and returned unchanged, neither validated nor displayed'
 
 export const DomainInputSchema = Closed(
   {
@@ -77,17 +77,20 @@ const domainFields = {
   id: Type.String(),
   orgId: Type.String(),
   name: Type.String(),
-  token: Type.String({ description: 'The property token for the collector; empty for viewers' }),
+  token: Type.String({ description: 'Property token for the collector; empty for viewers and read-only keys' }),
   system: OneOf(SYSTEMS),
   status: OneOf(DOMAIN_STATUSES),
   monitoredUrls: Type.Array(Type.String()),
-  vendorCount: Int({ description: 'Vendors that its settings name, or that were seen in the last 7 days' }),
+  vendorCount: Int({ description: 'Number of vendors that are configured or were seen in the last 7 days' }),
   createdAt: InstantSchema,
   projectId: Nullable(Type.String()),
   collect: Nullable(
     Closed(
       { hostname: Type.String(), status: OneOf(COLLECT_STATUSES) },
-      { description: 'A hostname of the customer for the collector, and whether it leads there; null: none was named' },
+      {
+        description:
+          'Hostname of the customer for the collector, and whether it points to the collector; null: none is set',
+      },
     ),
   ),
   routing: Closed({
@@ -96,7 +99,8 @@ const domainFields = {
     cdnHost: Type.String(),
   }),
   legacyScript: Type.Boolean({
-    description: 'Pages asked for its script at the legacy address in the last 24 hours, though the mode is another',
+    description:
+      'True when pages requested the script from the legacy host in the last 24 hours although another mode is set',
   }),
   events24h: Type.Optional(Int({ default: 0 })),
   lastEventAt: Type.Optional(Nullable(InstantSchema)),
@@ -156,7 +160,7 @@ export const HostnameSchema = Closed(
     hostname: Type.String(),
     status: OneOf(HOSTNAME_STATUSES),
     events24h: Int(),
-    firstSeenAt: Nullable(Int({ description: 'Null when it was named by hand and has sent nothing yet' })),
+    firstSeenAt: Nullable(Int({ description: 'Null when the hostname was added by hand and has not sent any events' })),
     lastSeenAt: Nullable(InstantSchema),
   },
   {

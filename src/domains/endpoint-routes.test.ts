@@ -126,7 +126,7 @@ test('a new hostname is pending until it is checked', async () => {
   const { db, clock, set, domain } = setUp()
   await set({ mode: 'custom', hostname: 'a.shop.example' })
   const [host] = hostsToCheck(db, clock.now(), 10)
-  if (!host) throw new Error('a new hostname is to be checked')
+  if (!host) throw new Error('a new hostname must be checked')
   noteHostCheck(db, host, 'active', clock.now())
   expect((await domain()).collect).toEqual({ hostname: 'a.shop.example', status: 'active' })
   expect(hostsToCheck(db, clock.now(), 10)).toEqual([])

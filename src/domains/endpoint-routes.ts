@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { isFullName, isSpecialName, normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
-import type { DomainParts } from './route-parts.ts'
+import type { DomainParts } from './domain-route-deps.ts'
 import { setRouting } from './routing-store.ts'
 import { findDomain } from './store.ts'
 
@@ -10,13 +10,14 @@ const EndpointInput = Closed(
   {
     mode: OneOf(ROUTING_MODES, {
       description:
-        'default: the collector; custom: a hostname of your own that leads to it; legacy: the address of the interface',
+        'default: the collector; custom: a hostname of your own that points to the collector; legacy: the host of the interface',
     }),
     hostname: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'For mode custom; left out: the one named before, or collect. before the monitored host',
+        description:
+          'Only for the mode custom. Default: the hostname set before, otherwise `collect.` followed by the monitored host without `www.`',
       }),
     ),
   },
@@ -47,16 +48,16 @@ export function endpointRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}/endpoint',
       access: 'configure',
       tag: 'Domains',
-      summary: 'Choose the address that the script is loaded from and events are sent to',
+      summary: 'Set the host from which the script is loaded and to which events are sent',
       params: ById,
       body: EndpointInput,
       answer: EndpointSchema,
       handle({ principal: { orgId }, params: { id }, body: { mode, hostname } }) {
         const endpoint = () => routingOf(findDomain(db, { orgId, id }, clock.now()), parts)
         const before = endpoint()
-        if (isEndpointLocked) throw new AppError('forbidden', 'the endpoint is locked by who runs this server')
+        if (isEndpointLocked) throw new AppError('forbidden', 'the endpoint is locked by the operator of this server')
         if (hostname !== undefined && mode !== 'custom') {
-          throw new AppError('invalid', 'hostname: belongs to the mode custom')
+          throw new AppError('invalid', 'hostname: is only allowed with the mode custom')
         }
         setRouting(db, { orgId, id }, mode, hostname === undefined ? null : hostnameOf(hostname, parts))
         const present = endpoint()
@@ -73,12 +74,12 @@ export function endpointRoutes(parts: DomainParts): Route[] {
 function hostnameOf(text: string, { isHostAllowed }: DomainParts): string {
   const hostname = normalizeHostname(text)
   // Browsers require a certificate, and certificates are not issued for IP addresses and single-label names.
-  if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not the name of a host')
+  if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not a valid host name')
   if (isSpecialName(hostname) && !isHostAllowed?.(hostname)) {
     const end = hostname.slice(hostname.lastIndexOf('.') + 1)
     throw new AppError(
       'invalid',
-      `hostname: names under .${end} lead nowhere on the internet; who runs this server can allow it in TAGWARDEN_OUTBOUND_ALLOW`,
+      `hostname: names under .${end} do not exist on the internet; the operator of this server can allow this one in TAGWARDEN_OUTBOUND_ALLOW`,
     )
   }
   return hostname

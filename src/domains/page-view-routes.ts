@@ -1,13 +1,13 @@
 import { Closed, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { SAMPLING_RATES } from './domain.ts'
-import { type DomainParts, sharesText } from './route-parts.ts'
+import { type DomainParts, sharesText } from './domain-route-deps.ts'
 import { pageViewRates, setPageViewRates } from './routing-store.ts'
 import { findDomain } from './store.ts'
 
 const RateSchema = Type.Union(
   SAMPLING_RATES.map((rate) => Type.Literal(rate)),
-  { description: 'Share of sessions whose page views are kept; everything else is kept whole' },
+  { description: 'Share of sessions whose page views are kept; all other events are always kept' },
 )
 
 const SamplingInput = Closed(
@@ -25,7 +25,7 @@ export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainParts)
       params: ById,
       method: 'PUT',
       access: 'configure',
-      summary: 'Choose the share of sessions whose page views are kept',
+      summary: 'Set the share of sessions whose page views are kept',
       body: SamplingInput,
       answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
       handle({ principal: { orgId }, params: { id }, body }) {
@@ -34,7 +34,7 @@ export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainParts)
         setPageViewRates(db, { orgId, id }, body)
         const rates = pageViewRates(db, { orgId, id })
         if (rates.prodRate !== before.prodRate || rates.devRate !== before.devRate)
-          noteSetting?.({ orgId, id }, `Page views are kept of ${sharesText(rates.prodRate, rates.devRate)}`)
+          noteSetting?.({ orgId, id }, `Page views are kept for ${sharesText(rates.prodRate, rates.devRate)}`)
         changed()
         return rates
       },

@@ -94,7 +94,7 @@ describe('a project', () => {
     const { call, cast, create } = setUp()
     const { id } = await create({ name: 'Shops' })
     const again = await call('POST', '/v1/projects', { as: cast.ada.key, body: { name: ' SHOPS ' } })
-    expect([again.status, again.body.error]).toEqual([409, 'name: another project of this organization has this name'])
+    expect([again.status, again.body.error]).toEqual([409, 'name: another project in this organization has this name'])
     const other = await create({ name: 'Apps' })
     const renamed = await call('PATCH', `/v1/projects/${other.id}`, { as: cast.ada.key, body: { name: 'shops' } })
     expect(renamed.status).toBe(409)

@@ -70,7 +70,7 @@ function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   const taken = db
     .prepare('SELECT 1 FROM project WHERE orgId = ? AND name = ? COLLATE NOCASE AND id <> ?')
     .get(orgId, trimmed, id)
-  if (taken) throw new AppError('conflict', 'name: another project of this organization has this name')
+  if (taken) throw new AppError('conflict', 'name: another project in this organization has this name')
   return trimmed
 }
 

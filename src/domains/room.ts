@@ -1,9 +1,9 @@
 import type { Base, Room } from '../base.ts'
 import type { Emitter } from '../core/emitter.ts'
 import { checkHosts } from './check-hosts.ts'
-import { type DomainDirectory, domainDirectory } from './directory.ts'
+import { type DomainDirectory, domainDirectory } from './domain-directory.ts'
+import type { DomainParts } from './domain-route-deps.ts'
 import { projectRoutes } from './project-routes.ts'
-import type { DomainParts } from './route-parts.ts'
 import { domainRoutes } from './routes.ts'
 
 export interface DomainsRoom extends Room {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyJson, CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { domainDirectory } from './directory.ts'
+import { domainDirectory } from './domain-directory.ts'
 import { domainRoutes } from './routes.ts'
 import { createDomain } from './store.ts'
 
@@ -179,7 +179,7 @@ describe('the name of a domain', () => {
       await call('PUT', `/v1/domains/${shop}/name`, { as, body: { name: 'SHOP' } }),
       await call('POST', '/v1/domains', { as, body: { name: 'Elsewhere' } }),
     ].map(({ status, body }) => [status, body.error])
-    const taken = [409, 'name: another domain of this organization has this name']
+    const taken = [409, 'name: another domain in this organization has this name']
     expect(statuses).toEqual([taken, taken, taken, [200, undefined], [201, undefined]])
     expect((await call('GET', `/v1/domains/${shop}`, { as })).body.name).toBe('SHOP')
   })

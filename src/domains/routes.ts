@@ -17,10 +17,10 @@ import {
   normalizeHostname,
   type Viewpoint,
 } from './domain.ts'
+import type { DomainParts } from './domain-route-deps.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { pageViewRoutes } from './page-view-routes.ts'
 import { findProject } from './project-store.ts'
-import type { DomainParts } from './route-parts.ts'
 import {
   createDomain,
   type DomainKey,
@@ -38,7 +38,7 @@ const tag = 'Domains'
 const ListQuery = Closed(pagingFields)
 const nextCursor = Nullable(Type.String())
 const DomainQuery = Closed({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in the name, or the id' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the id' })),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
   ...pagingFields,
 })
@@ -47,11 +47,12 @@ const DomainList = Closed(
     domains: Type.Array(DomainSchema),
     nextCursor,
     openIssues: Type.Record(Type.String(), Int(), {
-      description: 'Open issues of each domain here, by its id',
+      description: 'Number of open issues of each listed domain, by domain id',
       examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 2 }],
     }),
     lastOrderAt: Type.Record(Type.String(), InstantSchema, {
-      description: 'When the last order of a domain here was placed, by its id; of those whose shop sends orders',
+      description:
+        'Time of the most recent order of each listed domain, by domain id; domains without orders are omitted',
       examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 1_767_614_400_000 }],
     }),
   },
@@ -130,7 +131,7 @@ function readingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains',
       access: 'read',
       tag,
-      summary: 'Monitored properties',
+      summary: 'List monitored properties',
       refusals: ['notFound'],
       tool: true,
       query: DomainQuery,
@@ -143,7 +144,7 @@ function readingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}',
       access: 'read',
       tag,
-      summary: 'A monitored property with its settings',
+      summary: 'Get a monitored property with its settings',
       params: ById,
       answer: DomainDetailSchema,
       handle: ({ principal, params: { id } }) => show.detail(principal, id),
@@ -161,7 +162,7 @@ function writingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains',
       access: 'configure',
       tag,
-      summary: 'Start to monitor a property',
+      summary: 'Start monitoring a property',
       refusals: ['conflict'],
       body: DomainInputSchema,
       status: 201,
@@ -179,7 +180,7 @@ function writingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}',
       access: 'configure',
       tag,
-      summary: 'Replace the settings; what is left out gets its default',
+      summary: 'Replace the settings of a property; omitted fields get their default',
       refusals: ['conflict'],
       params: ById,
       body: DomainInputSchema,
@@ -196,7 +197,7 @@ function writingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}',
       access: 'configure',
       tag,
-      summary: 'Stop to monitor a property; its token stops at once',
+      summary: 'Stop monitoring a property; its token is revoked immediately',
       params: ById,
       answer: OkSchema,
       handle({ principal: { orgId }, params: { id } }) {
@@ -211,7 +212,7 @@ function writingRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}/token',
       access: 'configure',
       tag,
-      summary: 'Replace the property token; the old one works for another 24 hours',
+      summary: 'Replace the property token; the old one remains valid for 24 hours',
       params: ById,
       answer: NewToken,
       handle({ principal: { orgId }, params: { id } }) {
@@ -250,7 +251,7 @@ function hostnameRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}/hostnames',
       access: 'read',
       tag,
-      summary: 'Hostnames that sent events, by name',
+      summary: 'List hostnames that sent events, in alphabetical order',
       tool: true,
       params: ById,
       query: ListQuery,
@@ -263,7 +264,7 @@ function hostnameRoutes(parts: DomainParts): Route[] {
       path: '/v1/domains/{id}/hostnames/{hostname}',
       access: 'edit',
       tag,
-      summary: 'Judge a hostname; events from a denied one are dropped',
+      summary: 'Approve or deny a hostname; events from denied hostnames are dropped',
       tool: true,
       params: Closed({ ...ById.properties, hostname: Type.String({ maxLength: 1000 }) }),
       body: HostnameVerdict,

@@ -23,7 +23,7 @@ export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, 
   if (!row) throw new AppError('notFound', 'no such domain')
   const named = hostname ?? row.collectHostname ?? (mode === 'custom' ? likelyHostname(row) : null)
   if (mode === 'custom' && named === null) {
-    throw new AppError('invalid', 'hostname: mode custom needs the hostname that leads to the collector')
+    throw new AppError('invalid', 'hostname: mode custom requires a hostname that points to the collector')
   }
   db.prepare(
     `UPDATE domain SET routingMode = @mode, collectHostname = @named,

@@ -101,7 +101,7 @@ function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | nul
   const taken = db
     .prepare('SELECT 1 FROM domain WHERE orgId = ? AND name = ? COLLATE NOCASE AND id IS NOT ?')
     .get(orgId, trimmed, id)
-  if (taken) throw new AppError('conflict', 'name: another domain of this organization has this name')
+  if (taken) throw new AppError('conflict', 'name: another domain in this organization has this name')
   return trimmed
 }
 
@@ -110,7 +110,7 @@ function columnsOf(input: DomainInput) {
   for (const [index, { urlPatternMatches = [] }] of (input.vendors ?? []).entries()) {
     const blank = urlPatternMatches.findIndex(isBlankPattern)
     if (blank < 0) continue
-    throw new AppError('invalid', `vendors[${index}].urlPatternMatches[${blank}]: names nothing to look for`)
+    throw new AppError('invalid', `vendors[${index}].urlPatternMatches[${blank}]: would match every URL`)
   }
   return {
     system: input.system ?? 'global',

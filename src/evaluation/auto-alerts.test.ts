@@ -43,11 +43,11 @@ async function watched(world: TestApp, name?: string) {
 describe('a domain', () => {
   test.each<[string, number, number, number, number]>([
     ['without events', 0, 1, 0, 0],
-    ['with 99 of a kind', 99, 1, 0, 0],
-    ['with 100 of a kind', 100, 1, 0, 1],
-    ['with 300 of four kinds', 300, 4, 0, 0],
-    ['with 100 of a kind, four weeks ago', 100, 1, 27 * DAY_MS, 1],
-    ['with 100 of a kind, long ago', 100, 1, 40 * DAY_MS, 0],
+    ['with 99 events of one kind', 99, 1, 0, 0],
+    ['with 100 events of one kind', 100, 1, 0, 1],
+    ['with 300 events of four kinds', 300, 4, 0, 0],
+    ['with 100 events of one kind, four weeks ago', 100, 1, 27 * DAY_MS, 1],
+    ['with 100 events of one kind, long ago', 100, 1, 40 * DAY_MS, 0],
   ])('gets an automatic alert only if it has enough recent events: %s', async (_, count, names, ageMs, expected) => {
     await using world = await testApp()
     const shop = await domainOf(world)

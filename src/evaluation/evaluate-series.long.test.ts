@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { cast, memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, watchedDomains } from '../alerts/alert-store.ts'
+import { wholeWindows } from '../alerts/alert-windows.ts'
 import { causesNotification } from '../alerts/finding.ts'
 import { judgeHistory } from '../alerts/judge-history.ts'
 import { parsePeriod } from '../alerts/period.ts'
-import { wholeWindows } from '../alerts/windows.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NotificationRequest } from '../issues/issue.ts'
@@ -110,8 +110,8 @@ describe('a dead tag', () => {
   ]
 
   test.each([
-    ['by itself', signals],
-    ['by its alert', one],
+    ['by an alert for all signals', signals],
+    ['by an alert for one signal', one],
   ])('is reported within half an hour %s', async (_, input) => {
     await using world = await setUp([input], traffic)
     await world.until(NOON + hours(9))

@@ -5,7 +5,7 @@ import { testApp } from '../../test/test-app.ts'
 import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, deleteAlert, setEnabled, updateAlert } from '../alerts/alert-store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Yielder } from '../core/yielding.ts'
@@ -74,12 +74,12 @@ const quarterly = { ...validationInput, period: '15m' }
 
 describe('alerts that share a window', () => {
   test.each<[string, AlertInput[], number]>([
-    ['two of one type', [hourly, hourly], 1],
-    ['ten of one type', Array.from({ length: 10 }, () => hourly), 1],
-    ['two of two types', [hourly, volumeInput], 2],
+    ['two of the same type', [hourly, hourly], 1],
+    ['ten of the same type', Array.from({ length: 10 }, () => hourly), 1],
+    ['two of different types', [hourly, volumeInput], 2],
     ['five of two types', [hourly, volumeInput, hourly, volumeInput, volumeInput], 2],
-    ['none: their periods differ', [hourly, quarterly], 5],
-    ['none: there is none', [], 0],
+    ['none, because their periods differ', [hourly, quarterly], 5],
+    ['none, because there are no alerts', [], 0],
   ])('are measured together: %s', async (_what, inputs, expected) => {
     using world = await setUp(inputs)
     await world.run()
@@ -122,10 +122,10 @@ describe('evaluation during a collection gap', () => {
   }
 
   test.each<[string, Gap[], number[]]>([
-    ['nowhere', [], [1, 1]],
-    ['for 3 minutes of the hour', [gap(-20, -17)], [0, 1]],
-    ['for less', [gap(-20, -18)], [1, 1]],
-    ['in the hour before', [gap(-90, -70)], [1, 1]],
+    ['no gap', [], [1, 1]],
+    ['3 minutes of the hour', [gap(-20, -17)], [0, 1]],
+    ['less than 3 minutes of the hour', [gap(-20, -18)], [1, 1]],
+    ['in the previous hour', [gap(-90, -70)], [1, 1]],
   ])('skips counts that the gap affects: %s', async (_, gaps, expected) => {
     using world = await setUp([lte, hourly, change], (ids) => [{ violations: ids.slice(1, 2) }])
     world.on.gaps = gaps
@@ -171,12 +171,12 @@ describe('a failing alert', () => {
     let isFailing = true
     world.on.enqueue = (order) => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
-      if (isFailing && alertId === first) throw new Error('no room')
+      if (isFailing && alertId === first) throw new Error('disk full')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${first}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${first}: disk full`)
     expect(world.counted()).toEqual([0, 1, 1])
     expect(world.through()).toEqual([NOON - HOUR_MS, NOON, NOON])
-    await expect(world.run()).rejects.toThrow('no room')
+    await expect(world.run()).rejects.toThrow('disk full')
     isFailing = false
     await world.run()
     expect(world.counted()).toEqual([1, 1, 1])
@@ -207,9 +207,9 @@ describe('a failing alert', () => {
     const failing = world.ids[417]
     world.on.enqueue = (order) => {
       const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
-      if (alertId === failing) throw new Error('no room')
+      if (alertId === failing) throw new Error('disk full')
     }
-    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${failing}: no room`)
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed: ${failing}: disk full`)
     expect(world.counted()).toEqual(many.map((_, index) => (index === 417 ? 0 : 1)))
     world.on.enqueue = () => {}
     await world.run()
@@ -237,9 +237,9 @@ describe('an alert that changes during its evaluation', () => {
   const rename = { ...hourly, name: 'Other name' }
   const widen: AlertInput = { ...hourly, vendors: ['Shop'] }
   test.each<[string, (world: Awaited<ReturnType<typeof setUp>>, id: string) => void, number]>([
-    ['its name', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, rename), 1],
-    ['its rule', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, widen), 0],
-    ['switched off', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false), 0],
+    ['renamed', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, rename), 1],
+    ['with a different rule', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, widen), 0],
+    ['disabled', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false), 0],
     ['deleted', ({ db, orgId }, id) => deleteAlert(db, { orgId, id }, () => {}), 0],
   ])('counts findings only while they still apply: %s', async (_what, change, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])
@@ -258,10 +258,10 @@ describe('the early evaluation of an alert', () => {
   test.each<[string, { status: string; firing: number } | null, boolean]>([
     ['no issue', null, true],
     ['an open issue', issue('open', 1), false],
-    ['an open issue that has been clear', issue('open', 0), false],
+    ['an open issue that is clear', issue('open', 0), false],
     ['a muted issue', issue('muted', 1), false],
     ['an acknowledged issue that fires', issue('acknowledged', 1), false],
-    ['an acknowledged issue that has been clear', issue('acknowledged', 0), true],
+    ['an acknowledged issue that is clear', issue('acknowledged', 0), true],
     ['a resolved issue', issue('resolved', 0), true],
   ])('after a violation depends on the issue of the domain: %s', async (_what, state, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])

@@ -47,8 +47,8 @@ describe('an evaluation', () => {
       const { evaluate, states, through } = await setUp()
       const failures = await evaluate(Array.from({ length: count }, () => clear))
       expect(failures.map(({ alert, error }) => `${alert.name}: ${error}`).sort()).toEqual([
-        `One: Error: 2 evaluations have ${count} results`,
-        `Two: Error: 2 evaluations have ${count} results`,
+        `One: Error: expected 2 evaluation results, got ${count}`,
+        `Two: Error: expected 2 evaluation results, got ${count}`,
       ])
       expect(states()).toEqual(['open', 'open'])
       expect(through()).toEqual([NOON, NOON])

@@ -135,7 +135,7 @@ function paired(tasks: readonly EvaluationTask[], results: readonly EvaluationRe
   return tasks.map((task, index) => {
     const result = results[index]
     if (!result || results.length > tasks.length) {
-      throw new Error(`${tasks.length} evaluations have ${results.length} results`)
+      throw new Error(`expected ${tasks.length} evaluation results, got ${results.length}`)
     }
     return [task, result]
   })

@@ -11,7 +11,7 @@ import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 import { problemFrom } from './evidence.fixture.ts'
-import { MAX_BUCKETS, type SeriesSources, seriesOf } from './series.ts'
+import { MAX_BUCKETS, type SeriesSources, seriesOf } from './evidence-series.ts'
 
 /** Three weeks of a shop with about 90 events an hour. Purchases fall to a tenth three hours before noon. */
 const shop = madeSeries(90, 3, randomOf(5)).flatMap((count, hour) => {
@@ -45,7 +45,7 @@ describe('the series of an anomaly', () => {
   /** Returns the series, and the arguments with which it was charted. */
   async function anomaly(values: Partial<AlertInput>, finding: Partial<Finding> = {}, first = 3 * HOUR_MS) {
     const base = problemFrom({ ...anomalyInput, ...values }, { first, last: Math.min(first, 3 * HOUR_MS) })
-    if (!base.rule) throw new Error('there is a rule')
+    if (!base.rule) throw new Error('no rule')
     const issue = { ...base.issue, evidence: findingOf({ vendor: 'ga4', event: 'purchase', ...finding }) }
     const followed = followedScope(db, issue, base.rule)
     const seriesMonitor = new SeriesMonitor({
@@ -55,7 +55,7 @@ describe('the series of an anomaly', () => {
     })
     const charted: SeriesScope[] = []
     const sources: SeriesSources = {
-      history: { query: () => Promise.reject(new Error('nothing else is asked')) },
+      history: { query: () => Promise.reject(new Error('unexpected query')) },
       chart(scope, range) {
         charted.push(scope)
         return seriesMonitor.chart(scope, range, NOON)
@@ -82,9 +82,14 @@ describe('the series of an anomaly', () => {
 
   test.each<[string, Partial<AlertInput>, Partial<Finding>, Partial<SeriesScope>]>([
     ['a vendor', { volume: { vendor: 'ga4' } }, {}, { vendor: 'ga4', event: null, sensitivity: 4 }],
-    ['its sensitivity', { volume: { vendor: 'ga4', sensitivity: 2.5 } }, {}, { sensitivity: 2.5 }],
-    ['a day, by hours', { period: 'daily' }, {}, { stepMs: HOUR_MS }],
-    ['a day elsewhere', { period: 'daily', timezone: 'Asia/Kathmandu' }, {}, { offsetMs: 15 * MINUTE_MS }],
+    [
+      "a vendor, with the alert's sensitivity",
+      { volume: { vendor: 'ga4', sensitivity: 2.5 } },
+      {},
+      { sensitivity: 2.5 },
+    ],
+    ['a day, in hours', { period: 'daily' }, {}, { stepMs: HOUR_MS }],
+    ['a day in another time zone', { period: 'daily', timezone: 'Asia/Kathmandu' }, {}, { offsetMs: 15 * MINUTE_MS }],
     ['minutes', { period: '45m' }, {}, { stepMs: 15 * MINUTE_MS }],
     ['a signal', { volume: { vendor: '*' } }, {}, { vendor: 'ga4', event: 'purchase' }],
     ['a signal without a name', { volume: { vendor: '*' } }, { event: null }, { vendor: 'ga4', event: '' }],

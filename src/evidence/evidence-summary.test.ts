@@ -30,12 +30,12 @@ test.each<[IssueRecord, string | null, string]>([
   [
     issueOfAlert(volumeAlert, { evidence: tooFew, occurrences: 1, lastSeenAt: NOON - 5 * HOUR_MS }),
     'Shop',
-    'Purchases arrive: 0 events, expected more than 10 (ga4 purchase) on Shop, in 1 window at 2026-04-01 07:00 UTC.',
+    'Purchase volume: 0 events, expected more than 10 (ga4 purchase) on Shop, in 1 window at 2026-04-01 07:00 UTC.',
   ],
   [
     issueOfAlert(validationAlert, { occurrences: 12345, hosts: ['a', 'b', 'c'], evidence: null, status: 'muted' }),
     'Shop',
-    'Purchase has a value: events break the rule on Shop (a and 2 more hosts), 12,345 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; it is muted.',
+    'Purchase has a value: events break the rule on Shop (a and 2 more hosts), 12,345 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; the issue is muted.',
   ],
   [
     issueOfAlert(validationAlert, { occurrences: 1, lastSeenAt: NOON - 5 * HOUR_MS, hosts: ['shop.example'] }),
@@ -45,12 +45,12 @@ test.each<[IssueRecord, string | null, string]>([
   [
     issueOfAlert(volumeAlert, { evidence: tooFew, status: 'resolved' }),
     'Shop',
-    'Purchases arrive: 0 events, expected more than 10 (ga4 purchase) on Shop, in 5 windows from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; it is resolved.',
+    'Purchase volume: 0 events, expected more than 10 (ga4 purchase) on Shop, in 5 windows from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; the issue is resolved.',
   ],
   [
     issueOfAlert(volumeAlert, { occurrences: 1, evidence: null }),
     null,
-    'Purchases arrive: the volume is wrong, in 1 window from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
+    'Purchase volume: unexpected volume, in 1 window from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
   ],
   [
     issueOfAlert({ ...validationAlert, alertType: 'journey' }, {}),
@@ -62,10 +62,10 @@ test.each<[IssueRecord, string | null, string]>([
 })
 
 test('a summary ends with the explanation of the issue', () => {
-  const explainedBy = { issueId: 'iss_2', title: 'Traffic: the whole\nfell' }
+  const explainedBy = { issueId: 'iss_2', title: 'Traffic: all\ndropped' }
   const issue = issueOfAlert(volumeAlert, { status: 'acknowledged', occurrences: 1 })
   expect(summaryOf(issue, { domain: null, explainedBy })).toEndWith(
-    ' UTC; it is acknowledged; explained by "Traffic: the whole fell".',
+    ' UTC; the issue is acknowledged; explained by "Traffic: all dropped".',
   )
 })
 

@@ -76,9 +76,9 @@ describe('the evidence of a journey', () => {
 
   const personal: Pick<Condition, 'op' | 'values'> = { op: 'custom_pii_regex', values: ['DE[0-9]+'] }
   test.each<[string, Condition, Record<string, string>]>([
-    ['a key', { parameter: 'iban', ...personal }, { iban: 'DE12345' }],
+    ['one key', { parameter: 'iban', ...personal }, { iban: 'DE12345' }],
     ['any key', { parameter: '*', ...personal }, { anything: 'of DE12345' }],
-    ['an address', { parameter: 'to', op: 'contains_email' }, { to: 'DE12345@example.com' }],
+    ['an e-mail address', { parameter: 'to', op: 'contains_email' }, { to: 'DE12345@example.com' }],
   ])('masks personal values for all users: %s', async (_, condition, params) => {
     const { alert, issueId } = await journeyStory(
       [condition, { parameter: 'value', op: 'equals', values: ['5'] }],

@@ -7,12 +7,12 @@ import { judgeOf } from '../alerts/judge.fixture.ts'
 import { parsePeriod } from '../alerts/period.ts'
 import { measure } from '../alerts/types/alert-type.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Static } from '../core/schema.ts'
 import { createDomain } from '../domains/store.ts'
-import { performer } from '../http/perform.ts'
+import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
 import { insightRoutes } from '../insights/routes.ts'
 import { notifier } from '../integrations/delivery/notifier.ts'
@@ -24,7 +24,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './issue-problem.ts'
 
 export type Evidence = Static<typeof IssueEvidenceSchema>
 
@@ -105,7 +105,7 @@ export class EvidenceFixture {
   issueOf({ id }: Pick<Alert, 'id'>): string {
     const { db } = this.stand
     const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
-    if (typeof issue !== 'string') throw new Error('there is no issue')
+    if (typeof issue !== 'string') throw new Error('no issue')
     return issue
   }
 
@@ -134,7 +134,7 @@ export class EvidenceFixture {
     const watermark = () => spool.watermark()
     const parts = { db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS }
     const [route] = insightRoutes(parts, [issueEvidence(testBox)])
-    if (!route) throw new Error('there is a route')
+    if (!route) throw new Error('no route')
     const principal = this.principal(caller)
     const call = {
       principal,

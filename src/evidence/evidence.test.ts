@@ -15,7 +15,7 @@ afterEach(() => world.stand[Symbol.asyncDispose]())
 
 const STORES = {
   'in the spool': async () => {},
-  'in fresh files': (stand) => stand.flush(),
+  'in new files': (stand) => stand.flush(),
   compacted: async (stand) => {
     await stand.flush()
     await stand.compact()
@@ -36,7 +36,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
   await world.send(15, { id: 'bad 2', weight: 4, host: 'shop.example', params: { value: ' ' } })
   await world.send(16, { id: 'bad 3', weight: 4, host: 'pay.example', params: {} })
   await world.send(20, { id: 'not in scope', event: 'view', params: {} })
-  await world.send(25, { id: 'good elsewhere', vendor: 'Other', params: { value: '7' } })
+  await world.send(25, { id: 'good of other vendor', vendor: 'Other', params: { value: '7' } })
   await world.send(26, { id: 'other domain', domainId: world.addDomain('Blog'), params: {} })
   await world.evaluate(alert, 0, 60)
   await world.send(90, { id: 'bad 4', params: { to: 'ann@example.com' } })
@@ -75,7 +75,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
 /** Too few purchases of a plan in two windows of 15 minutes. The time is 12:50. */
 async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
   const alert = world.watch({
-    name: 'Pro purchases arrive',
+    name: 'Too few Pro purchases',
     alertType: 'volume_threshold',
     period: '15m',
     volume: { op: 'lte', count: 2, event: 'purchase' },
@@ -110,7 +110,7 @@ async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected:
       issue: { id: issueId, occurrences: 2 },
       alert: { id: alert.id },
       summary:
-        'Pro purchases arrive: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
+        'Too few Pro purchases: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
         'from 2026-01-05 12:15 to 2026-01-05 12:44 UTC.',
       grain: 'hour',
       series: windows,
@@ -228,7 +228,7 @@ test('a drop is explained by a drop in total traffic', async () => {
   const [from, to] = [HOUR, HOUR + 45 * MINUTE_MS]
   const finding = {
     ...{ domainId: world.domainId, subject: '', vendor: null, event: null, occurrences: 1, observed: 3, expected: 90 },
-    ...{ summary: 'the whole traffic fell to 3 events, expected about 90', firstAt: from, lastAt: to - 1 },
+    ...{ summary: 'all traffic dropped to 3 events, expected about 90', firstAt: from, lastAt: to - 1 },
     ...{ hosts: [], sample: null, sampleSeq: null },
   }
   const alert = {
@@ -239,22 +239,22 @@ test('a drop is explained by a drop in total traffic', async () => {
   const evaluation = { alert, findings: [finding], window, windowStartAt: from, inRunWindow: true, now: clock.now() }
   applyFindings(db, evaluation, () => {})
   const { explainedBy, summary } = await world.ask(issueId)
-  const title = 'Automatic signals: Shop: the whole traffic fell to 3 events, expected about 90'
+  const title = 'Automatic signals: Shop: all traffic dropped to 3 events, expected about 90'
   expect(explainedBy).toEqual({ issueId: world.issueOf({ id: 'alr_auto' }), title })
   expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
 })
 
 describe('evidence of an alert that was deleted or changed to another type contains only stored data', () => {
   const other: AlertInput = {
-    name: 'Now it counts',
+    name: 'Event count',
     alertType: 'volume_threshold',
     period: '1h',
     volume: { op: 'gte', count: 0 },
     channels: [{ type: 'email', target: 'ops@example.com' }],
   }
   const LOSSES: [string, (alert: Alert) => void][] = [
-    ['gone', (alert) => world.remove(alert)],
-    ['another type', ({ id, orgId }) => void updateAlert(world.stand.db, world.stand.clock, { id, orgId }, other)],
+    ['deleted', (alert) => world.remove(alert)],
+    ['changed type', ({ id, orgId }) => void updateAlert(world.stand.db, world.stand.clock, { id, orgId }, other)],
   ]
 
   test.each(LOSSES)('for a validation issue: %s', async (_, lose) => {
@@ -273,7 +273,7 @@ describe('evidence of an alert that was deleted or changed to another type conta
     const nothing = { series: [], events: [], badSample: null, goodSample: null }
     const { summary, ...answer } = await world.ask(issueId)
     expect(answer).toMatchObject({ alert: null, issue: { status: 'resolved' }, ...nothing })
-    expect(summary).toEndWith('; it is resolved.')
+    expect(summary).toEndWith('; the issue is resolved.')
   })
 })
 
@@ -312,6 +312,6 @@ test('evidence contains at most the 50 most recent deliveries, all for the same 
 test('the evidence request fails with the error of the warehouse', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
-  const refusal = new AppError('unavailable', 'the warehouse did not answer', 5)
+  const refusal = new AppError('unavailable', 'the warehouse did not respond', 5)
   await expect(world.ask(issueId, 'owner', { query: () => Promise.reject(refusal) })).rejects.toBe(refusal)
 })

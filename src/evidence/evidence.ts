@@ -15,13 +15,13 @@ import type { Explanation } from '../issues/explanation.ts'
 import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 import { IssueDetailSchema } from '../issues/issue.ts'
-import { issueKindOf } from '../issues/kinds.ts'
+import { issueKindOf } from '../issues/issue-kinds.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
-import { alertOrNull, problemOf } from './problem.ts'
+import { MAX_EVENTS, samplesOf } from './event-samples.ts'
+import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
+import { alertOrNull, problemOf } from './issue-problem.ts'
 import { EvidenceRunSchema, runOfIssue } from './run-evidence.ts'
-import { MAX_EVENTS, samplesOf } from './samples.ts'
-import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 
 const MAX_DELIVERIES = 50
 
@@ -29,7 +29,9 @@ export const IssueEvidenceSchema = Closed(
   {
     issue: IssueDetailSchema,
     alert: Nullable(AlertSchema),
-    summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
+    summary: Type.String({
+      description: 'One-sentence summary of the problem, with its location, frequency and start',
+    }),
     explainedBy: Nullable(ExplanationSchema),
     cause: Nullable(IssueCauseSchema),
     run: Nullable(EvidenceRunSchema),
@@ -41,7 +43,7 @@ export const IssueEvidenceSchema = Closed(
       description: 'Violating events, newest first; empty for alerts on counts',
     }),
     changes: Type.Array(ChangeNameSchema, {
-      description: 'Changes of the domain whose watch window contains the opening, newest first',
+      description: 'Domain changes in whose watch window the issue was opened, newest first',
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
@@ -82,12 +84,12 @@ export const issueEvidence = (box: SecretBox) =>
   insight({
     id: 'investigateIssue',
     tag: 'Issues',
-    summary: 'Investigate an issue: everything needed to assess it, in one response',
+    summary: 'Get all data needed to assess an issue, in one response',
     description:
-      'The issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
+      'Returns the issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
       'valid event, violating events, and notifications. Personal data is always masked. For a ' +
-      'deleted alert only data stored with the issue is returned, because the fields its rule treated as personal are unknown. ' +
-      'For viewers and read-only keys, targets of channels are masked and those of deliveries are empty.',
+      'deleted alert, only data stored with the issue is returned, because the fields that its rule treated as personal are unknown. ' +
+      'For viewers and read-only keys, channel targets are masked and delivery targets are empty.',
     path: '/issues/{id}/evidence',
     isQuick: true,
     refusals: ['unavailable'],
@@ -134,7 +136,7 @@ interface SummaryContext extends Pick<IssueDetail, 'domain'> {
  */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryContext): string {
   const { alertName, status } = issue
-  const state = status === 'open' ? '' : `; it is ${status}`
+  const state = status === 'open' ? '' : `; the issue is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const what = whatOf(issue)
   const hosts = issue.hosts ?? []

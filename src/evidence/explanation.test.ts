@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { explanationOf } from '../issues/explanation.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import type { AlertFacts } from '../issues/reconcile.ts'
+import type { AlertFacts } from '../issues/reconcile-issues.ts'
 import { applyFindings, issueRecord, setStatus } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 
@@ -26,11 +26,11 @@ const whole = findingOf({
   subject: '',
   vendor: null,
   event: null,
-  summary: 'the whole traffic fell',
+  summary: 'all traffic dropped',
   observed: 3,
   expected: 90,
 })
-const signal = findingOf({ subject: 'ga4 purchase', summary: 'it fell', observed: 0, expected: 30 })
+const signal = findingOf({ subject: 'ga4 purchase', summary: 'the count dropped', observed: 0, expected: 30 })
 
 /** Evaluates the hour that ends this number of hours after noon. */
 function hourTo(hour: number, alert: AlertFacts, findings: readonly Finding[]): void {
@@ -57,7 +57,7 @@ describe('the issue referenced by the latest finding', () => {
     hourTo(0, automatic, [signal])
     hourTo(1, automatic, [whole, { ...signal, explainedBy: '' }])
     expect(explain(issueOf('alr_auto', 'ga4 purchase'))).toEqual(wholeIssue())
-    expect(wholeIssue().title).toBe('Automatic signals: Shop: the whole traffic fell')
+    expect(wholeIssue().title).toBe('Automatic signals: Shop: all traffic dropped')
   })
 
   test('is no longer the explanation after a finding without a reference', () => {
@@ -80,15 +80,15 @@ describe('the issue referenced by the latest finding', () => {
  */
 test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean]>([
   ['at the same time', { own: [0, 1], whole: [0, 1] }, true],
-  ['a little before', { own: [3], whole: [0, 1, 2, 3] }, true],
-  ['seen an hour later', { own: [0, 1, 2], whole: [1, 2] }, true],
-  ['began long after it', { own: [0, 1, 2, 3, 4, 5], whole: [5] }, false],
-  ['was over', { own: [9], whole: [0, 1], clear: [2, 3] }, false],
-  ['came later', { own: [0], whole: [2] }, false],
+  ['shortly before', { own: [3], whole: [0, 1, 2, 3] }, true],
+  ['detected an hour later', { own: [0, 1, 2], whole: [1, 2] }, true],
+  ['long after the issue began', { own: [0, 1, 2, 3, 4, 5], whole: [5] }, false],
+  ['already over', { own: [9], whole: [0, 1], clear: [2, 3] }, false],
+  ['only later', { own: [0], whole: [2] }, false],
   ['never', { own: [0], whole: [] }, false],
-  ['came back', { own: [9], whole: [0, 9], clear: [1, 2] }, true],
-  ['was there before, not when it came back', { own: [0, 9], whole: [0], clear: [1, 2] }, false],
-  ['explains that it came back', { own: [0, 9], whole: [9], clear: [1, 2] }, true],
+  ['recurring with the issue', { own: [9], whole: [0, 9], clear: [1, 2] }, true],
+  ['before, but not when the issue recurred', { own: [0, 9], whole: [0], clear: [1, 2] }, false],
+  ['when the issue recurred', { own: [0, 9], whole: [9], clear: [1, 2] }, true],
 ])('whether a drop in total traffic explains an issue: %s', (_, { own, whole: fell, clear = [] }, explained) => {
   const hours = [...new Set([...own, ...fell, ...clear])].toSorted((a, b) => a - b)
   for (const hour of hours) {
@@ -136,10 +136,10 @@ describe('a drop in total traffic', () => {
       alertOf({ ...volumeInput, alertType: 'tag_volume_change', volume: { direction: 'increase', percent: 5 } }),
     ],
     ['events that break a rule', { alertType: 'data_validation' }, null],
-    ['sessions that go wrong', { alertType: 'journey' }, null],
-    ['what is of no domain', { domainId: null }, null],
-    ['what is of another domain', { domainId: 'dom_other' }, null],
-    ['what is of another organization', { orgId: 'org_b' }, null],
+    ['failed sessions', { alertType: 'journey' }, null],
+    ['an issue without a domain', { domainId: null }, null],
+    ['an issue of another domain', { domainId: 'dom_other' }, null],
+    ['an issue of another organization', { orgId: 'org_b' }, null],
   ])('does not explain %s', (_, values, rule) => {
     expect(fell(values, rule)).toBeNull()
     expect(fell({})).toEqual(wholeIssue())

@@ -70,7 +70,7 @@ test('a message contains the valid event, series, cause and fields of the eviden
       value: hour === 0 ? 1 : 0,
       expected: 0,
     })),
-    cause: { sentence: 'It began in the watch window of a change: Release 42 of a***@e***.com.' },
+    cause: { sentence: 'The issue began in the watch window of a change: Release 42 of a***@e***.com.' },
     fields: ['value', '$event'],
   })
   const [delivery] = listDeliveries(world.stand.db, issue.orgId, {}, { after: null, limit: 1 })

@@ -8,9 +8,9 @@ import type { FetchHistory } from '../integrations/delivery/message-enricher.ts'
 import type { MessageHistory } from '../integrations/message/message.ts'
 import { occurrenceSeries } from '../issues/store.ts'
 import type { ChartPoint } from '../signals/chart-point.ts'
-import { problemOf } from './problem.ts'
-import { goodSampleOf } from './samples.ts'
-import { seriesOf } from './series.ts'
+import { goodSampleOf } from './event-samples.ts'
+import { seriesOf } from './evidence-series.ts'
+import { problemOf } from './issue-problem.ts'
 
 type MessageHistoryDeps = InsightParts & { clock: Clock }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { aRun, FINDINGS, storeRun } from '../../test/flows/finished-run.fixture.ts'
 import { testApp } from '../../test/test-app.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
-import { FLOW_TEST } from '../issues/kinds.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
+import { FLOW_TEST } from '../issues/issue-kinds.ts'
 import { applyRunFindings, type RunSubject } from '../issues/run-findings.ts'
 
 test('the evidence of a run issue contains the steps, screenshots and events of the run', async () => {

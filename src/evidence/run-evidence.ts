@@ -1,11 +1,11 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { RunEvent } from '../flows/run.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { FLOW_TEST } from '../issues/kinds.ts'
+import { FLOW_TEST } from '../issues/issue-kinds.ts'
 import type { Db } from '../store/database.ts'
 
 /** Maximum number of events shown per run. */
@@ -21,7 +21,7 @@ export const EvidenceRunSchema = Closed(
         status: Type.String(),
         error: Nullable(Type.String()),
         screenshot: Nullable(
-          Type.String({ description: 'Path of a PNG; null if there is none visible to the caller' }),
+          Type.String({ description: 'Path of a PNG; null if absent or not visible to the caller' }),
         ),
       }),
     ),
@@ -33,12 +33,12 @@ export const EvidenceRunSchema = Closed(
         account: Nullable(Type.String()),
         params: Type.Record(Type.String(), Type.String()),
       }),
-      { maxItems: MAX_SENT, description: 'Events of the vendor the finding is about' },
+      { maxItems: MAX_SENT, description: 'Events from the vendor that the finding is about' },
     ),
   },
   {
     $id: 'EvidenceRun',
-    description: 'The most recent run with this finding; null for alerts and if it was deleted',
+    description: 'The most recent run with this finding; null for alerts, or if the run was deleted',
     examples: [
       {
         path: '/v1/flows/runs/run_01ke7k3h20x6b4n8r1t9v5c7zd',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { parser } from '../core/schema.ts'
 import { deriveExpectations } from './derive-expectations.ts'
 import { ExpectationSchema } from './expectation.ts'
-import { judgeRun } from './judge.ts'
+import { judgeRun } from './judge-run.ts'
 import { checkExpectations } from './match-expectations.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import type { RunEvent } from './run.ts'
@@ -25,27 +25,23 @@ describe('derived expectations', () => {
     ['an order', { 'ep.transaction_id': 'T-0815' }, [{ parameter: 'ep.transaction_id', op: 'not_blank' }]],
     ['a value', { 'epn.value': '49.9' }, [{ parameter: 'epn.value', op: 'gt', values: ['0'] }]],
     ['no value', { 'epn.value': '0' }, [{ parameter: 'epn.value', op: 'not_blank' }]],
-    [
-      'a kind of page',
-      { 'ep.page_type': 'product' },
-      [{ parameter: 'ep.page_type', op: 'equals', values: ['product'] }],
-    ],
-    ['the name of a product', { 'pr1.item_name': 'Red shoes' }, [{ parameter: 'pr1.item_name', op: 'not_blank' }]],
-    ['what is blank', { 'ep.coupon': ' ' }, []],
-    ['what the library sends', { _p: '1', cid: '12.34', sr: '1280x800', dl: 'https://a.example/' }, []],
+    ['a page type', { 'ep.page_type': 'product' }, [{ parameter: 'ep.page_type', op: 'equals', values: ['product'] }]],
+    ['a product name', { 'pr1.item_name': 'Red shoes' }, [{ parameter: 'pr1.item_name', op: 'not_blank' }]],
+    ['blank values', { 'ep.coupon': ' ' }, []],
+    ['values added by the library', { _p: '1', cid: '12.34', sr: '1280x800', dl: 'https://a.example/' }, []],
     ['a time', { 'ep.event_time': '1767614399500' }, []],
     ['an e-mail address', { 'ep.contact': 'ann@example.com' }, []],
-    ['who it is', { 'up.user_type': 'guest', 'ep.email_hash': 'abc', uid: '7' }, []],
+    ['ids of users', { 'up.user_type': 'guest', 'ep.email_hash': 'abc', uid: '7' }, []],
     ['a secret', { 'ep.coupon': 'x***y' }, []],
     [
-      'money of another vendor',
+      'monetary values of another vendor',
       { currency: 'EUR' },
       [{ parameter: 'currency', op: 'equals', values: ['EUR'] }],
       'Klaviyo',
     ],
-    ['anything else of another vendor', { screen: 'wide', mode: 'x' }, [], 'Klaviyo'],
+    ['other values of another vendor', { screen: 'wide', mode: 'x' }, [], 'Klaviyo'],
     [
-      'a key with a dollar',
+      'a key with a dollar sign',
       { $order_value: '5' },
       [{ parameter: '$$order_value', op: 'gt', values: ['0'] }],
       'Klaviyo',

@@ -21,7 +21,7 @@ export const DraftInputSchema = Closed(
     harZip: Type.Optional(
       Type.String({
         description:
-          'A ZIP archive with a HAR and its attachments (`.har.zip`), in base64, instead of a session. The HAR may unpack to 32 MiB',
+          'Base64-encoded ZIP archive of a HAR and its attachments (`.har.zip`), instead of a session. The HAR can unpack to at most 32 MiB',
       }),
     ),
   },

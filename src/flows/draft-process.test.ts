@@ -67,7 +67,7 @@ describe('a draft from a HAR', () => {
       'sessionId: exactly one of sessionId, har and harZip is required',
     ],
     ['an unknown field', { har: harOf(100_000), more: 1 }, 'more: there is no such field'],
-    ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR, log.entries is missing'],
+    ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR: log.entries is missing'],
   ])('is rejected with the same error in both processes: %s', async (_, body, message) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining(message) } })
   })
@@ -127,7 +127,7 @@ describe('a draft from an archive', () => {
     expect(answer.body.expectations.map(({ event }: { event: string }) => event)).toEqual([
       ...['page_view', 'add_to_cart', 'purchase'],
     ])
-    const reason = 'it is in the attachment "b.dat", which is not in the archive'
+    const reason = 'stored in the attachment "b.dat", which is not in the archive'
     expect(answer.body.missingBodies).toEqual([{ entry: 3, host: 'www.google-analytics.com', reason }])
   })
 
@@ -139,12 +139,16 @@ describe('a draft from an archive', () => {
   })
 
   test.each([
-    ['an empty text', '', 'harZip: is not a readable ZIP archive'],
-    ['no base64', '{"log":{}}', 'harZip: must be base64'],
-    ['no archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
+    ['an empty string', '', 'harZip: is not a readable ZIP archive'],
+    ['not base64', '{"log":{}}', 'harZip: must be base64'],
+    ['not an archive', btoa('{"log":{}}'), 'harZip: is not a readable ZIP archive'],
     ['no HAR', base64({ name: 'a.txt', content: '' }), 'harZip: contains no .har file'],
-    ['another file', base64({ name: 'a.har', content: '{}' }), 'harZip: is not a HAR, log.entries is missing'],
-    ['a file outside', base64({ name: '../a.har', content: '{}' }), 'harZip: is not a readable ZIP archive'],
+    ['another file', base64({ name: 'a.har', content: '{}' }), 'harZip: is not a HAR: log.entries is missing'],
+    [
+      'a file outside the archive',
+      base64({ name: '../a.har', content: '{}' }),
+      'harZip: is not a readable ZIP archive',
+    ],
     ['a bomb', base64({ name: 'a.har', content: ' '.repeat(30_000_000) }), 'harZip: "a.har" unpacks to more than 200'],
     ['a larger bomb', base64({ name: 'a.har', content: ' '.repeat(40_000_000) }), 'harZip: "a.har" is larger than'],
     [

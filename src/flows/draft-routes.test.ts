@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../../test/test-app.ts'
 import { SECOND_MS } from '../core/clock.ts'
-import { createKey } from '../org/key-store.ts'
+import { createKey } from '../org/api-key-store.ts'
 import { addMember, createUser } from '../org/store.ts'
 
 const GA4 = 'Google Analytics 4'

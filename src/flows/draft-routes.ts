@@ -1,4 +1,4 @@
-import { privacyFrom } from '../conditions/privacy.ts'
+import { privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -38,7 +38,7 @@ const DraftSchema = Closed(
         host: Type.String(),
         reason: Type.String(),
       }),
-      { description: 'Up to 50 requests of the HAR that were skipped because their bodies are missing' },
+      { description: 'Up to 50 requests in the HAR that were skipped because their bodies are missing' },
     ),
   },
   {
@@ -73,7 +73,7 @@ export function draftRoutes({
       tag: 'Flow tests',
       summary: 'Draft a flow test from a visitor’s session or a HAR',
       description:
-        'Returns its pages and events, to be completed by a person. Nothing is stored. The draft contains neither clicks nor personal data.',
+        'Returns its pages and events for a person to complete. Nothing is stored. The draft contains neither clicks nor personal data.',
       refusals: ['notFound', 'tooLarge', 'rateLimited', 'unavailable'],
       question: true,
       maxBodyBytes: HAR_BYTES,

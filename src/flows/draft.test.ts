@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { draftOf, type Sighting, sightingsOfHar } from './draft.ts'
 import { checkExpectations } from './match-expectations.ts'
 import { parseRecording } from './recording.ts'
@@ -39,7 +39,7 @@ describe('a draft from sightings', () => {
       ['0 page_view', '1 view_cart'],
     ],
     [
-      'an event of the page that was left',
+      'an event from the previous page',
       [seen(0, '/'), seen(9000, '/cart', 'view_cart'), seen(9100, '/', 'left'), seen(9200, '/cart', 'more')],
       ['/', '/cart'],
       ['1 view_cart', '0 left', '1 more'],
@@ -47,12 +47,12 @@ describe('a draft from sightings', () => {
     ['the same page later', [seen(0, '/'), seen(5000, '/cart'), seen(60_000, '/')], ['/', '/cart', '/'], []],
     ['no page', [seen(0, '/'), seen(1, null, 'purchase')], ['/'], []],
     [
-      'an address with a person',
+      'a URL with personal data',
       [seen(0, '/'), seen(5000, '/u/ann@example.com', 'x'), seen(6000, '/b')],
       ['/', '/b'],
       [],
     ],
-    ['one that is masked', [seen(0, '/'), seen(5000, '/u/a***@e***.com', 'x')], ['/'], []],
+    ['a masked URL', [seen(0, '/'), seen(5000, '/u/a***@e***.com', 'x')], ['/'], []],
     [
       'a query',
       [seen(0, '/?id=7&gclid=x&utm_source=mail&mail=ann@example.com&s=0123456789012345678901234567890123456789x')],
@@ -117,7 +117,7 @@ test('a request without its body yields no event, but its page is included', () 
   const sent = entry('02', collect, { pageref: 'p1' })
   const entries = [{ ...sent, request: { ...sent.request, method: 'POST', bodySize: 9 } }]
   const found = sightingsOfHar({ log: { pages: [{ id: 'p1', title: `${SHOP}/` }], entries } }, 'har')
-  const reason = 'it is missing from the recording (9 bytes were sent)'
+  const reason = 'missing from the recording (9 bytes were sent)'
   expect(draftOf(found, 'har', PLAIN_PRIVACY)).toMatchObject({
     recording: { steps: [{ url: `${SHOP}/` }] },
     expectations: [],
@@ -126,5 +126,5 @@ test('a request without its body yields no event, but its page is included', () 
 })
 
 test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is not a HAR', (value) => {
-  expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR, log.entries is missing')
+  expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR: log.entries is missing')
 })

@@ -1,11 +1,11 @@
 import type { AttachmentReader } from '../browser/har-body.ts'
 import { type HarRequest, requestsOfHar } from '../browser/har-requests.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
+import { readBody } from '../decoders/request-body.ts'
 import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
 import type { RecordedStep, Recording } from './recording.ts'
@@ -107,7 +107,7 @@ function pageOf(address: string, privacy: Privacy): string | null {
  */
 export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
   const requests = requestsOfHar(har, attachmentOf)
-  if (!requests) throw new AppError('invalid', `${path}: is not a HAR, log.entries is missing`)
+  if (!requests) throw new AppError('invalid', `${path}: is not a HAR: log.entries is missing`)
   return {
     sightings: requests.flatMap(sightingsOf).toSorted((a, b) => a.at - b.at),
     missingBodies: requests.flatMap(missingIn).slice(0, MAX_MISSING),

@@ -3,16 +3,14 @@ import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.t
 
 /** Fields that describe an expected event, shared with the expectations of audits. */
 export const expectedEventFields = {
-  label: Type.Optional(
-    Text(1, 80, { description: 'A label that the event must have; events never have an unknown label' }),
-  ),
-  vendor: Type.Optional(Text(1, 200, { description: 'The vendor, as in `docs/api/vendors.md`; default: any' })),
+  label: Type.Optional(Text(1, 80, { description: 'Label that the event must have. No event has an unknown label' })),
+  vendor: Type.Optional(Text(1, 200, { description: 'Vendor, as listed in `/docs/api/vendors`; default: any' })),
   event: Type.Optional(Text(1, 200, { description: 'Name of the event; default: any', examples: ['purchase'] })),
   account: Type.Optional(Text(1, 200, { description: 'Account at the vendor; default: any' })),
   data: Type.Optional(
     Type.Array(ConditionSchema, {
       maxItems: 20,
-      description: 'Conditions that the event must meet, all of them. As in journeys, they describe a correct event',
+      description: 'Conditions that the event must all meet. As in journeys, they describe a correct event',
     }),
   ),
   min: Type.Optional(Int({ minimum: 0, maximum: 10_000, default: 1, description: 'Minimum number of such events' })),
@@ -21,7 +19,7 @@ export const expectedEventFields = {
       Int({
         minimum: 0,
         maximum: 10_000,
-        description: 'Maximum number of such events. 0: it must not fire, and `min` is 0',
+        description: 'Maximum number of such events; null: no limit. 0: the event must not fire, and `min` is 0',
       }),
     ),
   ),
@@ -33,7 +31,7 @@ export const ExpectationSchema = Closed({
       minimum: 0,
       maximum: 199,
       description:
-        'Index in `recording.steps`: from the start of this step to the start of the next one. Default: the whole run',
+        'Index in `recording.steps`, for the time from the start of this step to the start of the next one. Default: the whole run',
     }),
   ),
   ...expectedEventFields,
@@ -43,7 +41,7 @@ export const ExpectationSchema = Closed({
       maximum: 60_000,
       default: 5000,
       description:
-        'How long the runner waits after the step for `min` to be met, in milliseconds; `max` is judged at the end',
+        'How long the runner waits after the step for `min` to be met, in milliseconds; `max` is checked at the end',
     }),
   ),
 })

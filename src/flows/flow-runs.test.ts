@@ -5,11 +5,11 @@ import { memoryDb, type TestClock, testBox, testClock } from '../../test/fixture
 import { temporaryFolder } from '../../test/run-program.ts'
 import { testApp } from '../../test/test-app.ts'
 import { noteChange } from '../changes/store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { secretBox } from '../core/secret-box.ts'
 import { createDomain } from '../domains/store.ts'
-import { listIssues } from '../issues/list.ts'
+import { listIssues } from '../issues/list-issues.ts'
 import { createOrg } from '../org/store.ts'
 import { FlowRuns } from './flow-runs.ts'
 import type { FlowTestInput } from './flow-test.ts'
@@ -78,7 +78,7 @@ function world() {
       const walk = walks.shift() ?? GOOD
       if (walk === 'until it is stopped') {
         await new Promise((resolve) => stopping.addEventListener('abort', resolve))
-        return { error: 'it was stopped with the server' }
+        return { error: 'it was stopped because the server shut down' }
       }
       for (const message of 'told' in walk ? walk.told : walk) onMessage(message)
       return { error: 'told' in walk ? walk.error : null }
@@ -191,7 +191,7 @@ describe('a run', () => {
     failInterruptedRuns(db, clock.now())
     expect(findRun(db, { orgId, id: cut })).toMatchObject({
       status: 'failed',
-      error: 'the server stopped while it ran',
+      error: 'the server stopped during the run',
     })
     expect(findRun(db, { orgId, id: waits }).status).toBe('queued')
   })

@@ -1,18 +1,16 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { ActiveRuns } from '../browser/active-runs.ts'
 import { type Browsers, INTERNAL_FAULT, type ServerBrowsing } from '../browser/browsers.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Enqueue } from '../issues/issue.ts'
-import { FLOW_TEST } from '../issues/kinds.ts'
+import { FLOW_TEST } from '../issues/issue-kinds.ts'
 import { applyRunFindings } from '../issues/run-findings.ts'
 import { membersOf } from '../labels/store.ts'
 import { type Db, tx } from '../store/database.ts'
-import { headlineOf } from './headline.ts'
-import { learnedFrom } from './healing.ts'
-import { judgeRun } from './judge.ts'
+import { judgeRun } from './judge-run.ts'
 import type { KnownElement } from './known-element.ts'
 import { membersOfNamed } from './match-expectations.ts'
 import type { Recording } from './recording.ts'
@@ -21,6 +19,7 @@ import { titleOf } from './recording-title.ts'
 import { type Rules, ruleFindings } from './rule-findings.ts'
 import type { RunEvent, StepResult } from './run.ts'
 import type { RunFiles } from './run-files.ts'
+import { headlineOf } from './run-headline.ts'
 import { secretsOfRun } from './run-secrets.ts'
 import {
   beginAttempt,
@@ -32,6 +31,7 @@ import {
   summaryOf,
   waitingRuns,
 } from './run-store.ts'
+import { learnedFrom } from './step-healing.ts'
 import { type StoredFlowTest, saveLearned, storedFlowTest, type Versioned, versionOf } from './store.ts'
 import type { WalkMessage, WalkPlan } from './walk-plan.ts'
 
@@ -182,7 +182,7 @@ export class FlowRuns {
       ...{ orgId, task: 'walk', limitMs: timeoutMs + AROUND_WALK_MS, stopping },
       plan: (own) => ({ ...this.planOf(run, kept, version, own), recording, expectations, labels, timeoutMs, folder }),
       onStart() {
-        if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run is gone')
+        if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run no longer exists')
         rmSync(folder, { recursive: true, force: true })
         mkdirSync(folder, { recursive: true, mode: 0o700 })
       },

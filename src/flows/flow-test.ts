@@ -26,9 +26,9 @@ const settings = {
     examples: ['Buy a shirt'],
   }),
   domainId: Nullable(Type.String({ maxLength: 100, description: 'The domain under test' })),
-  enabled: Type.Boolean({ default: true, description: 'False: the test only runs when started by hand' }),
+  enabled: Type.Boolean({ default: true, description: 'False: the test runs only when started by hand' }),
   variables: Type.Record(Type.String(), Text(0, 2000), {
-    description: 'Texts that replace `{{name}}` in the recording',
+    description: 'Strings that replace `{{name}}` in the recording',
     examples: [{ coupon: 'SPRING' }],
   }),
   secretHosts: Type.Array(Text(1, 253), {
@@ -45,8 +45,13 @@ const settings = {
   vendorRequests: VendorRequestsSchema,
   ...scheduleFields,
   runOnChange: Type.Boolean({ default: false, description: 'Also run after a change of its domain' }),
-  retries: Int({ minimum: 0, maximum: 2, default: 1, description: 'How often a failed run is repeated immediately' }),
-  timeoutS: Int({ minimum: 10, maximum: 600, default: 120, description: 'Maximum duration of one walk in seconds' }),
+  retries: Int({
+    minimum: 0,
+    maximum: 2,
+    default: 1,
+    description: 'Number of times that a failed run is retried immediately',
+  }),
+  timeoutS: Int({ minimum: 10, maximum: 600, default: 120, description: 'Maximum duration of one attempt in seconds' }),
   severity: OneOf(SEVERITIES, { default: 'medium', description: 'Severity of its issues' }),
   impactValue: Nullable(Int({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Estimated cost per issue' })),
   channels: Type.Array(ChannelSchema, { maxItems: 10, description: 'Channels notified of its issues' }),
@@ -55,10 +60,10 @@ const settings = {
 /** Versioned fields. A change to any of them creates a version. */
 const versioned = {
   recording: Type.Unsafe<Recording>({ ...RecordingSchema, examples: [RECORDING] }),
-  startUrl: Nullable(Text(1, 2000, { description: 'Replaces the first address of the recording' })),
+  startUrl: Nullable(Text(1, 2000, { description: 'Replaces the first URL of the recording' })),
   expectations: Type.Array(ExpectationSchema, {
     maxItems: 100,
-    description: 'Expected tags',
+    description: 'Expected events',
     examples: [[EXPECTATION]],
   }),
 }
@@ -75,7 +80,7 @@ export const FlowTestInputSchema = Closed(
     secrets: Type.Optional(
       Type.Record(Type.String(), Nullable(Text(0, 2000)), {
         description:
-          'As `variables`, but sealed, answered by name only, and masked wherever a run is kept or shown. A PUT without them keeps them all, one with them those whose value is null. They are bound to the hosts and expressions of the test: a PUT that adds one of these must contain their values again',
+          'Like `variables`, but stored encrypted, returned by name only, and masked wherever a run is stored or shown. A PUT without `secrets` keeps all of them; a PUT with `secrets` keeps those whose value is null. Secrets are bound to the hosts and expressions of the test: a PUT that adds a host or an expression must contain their values again',
         examples: [{ password: 'correct horse' }],
       }),
     ),
@@ -103,8 +108,8 @@ export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
 const HealingSchema = Closed({
   step: Int({ description: 'Index in `recording.steps`' }),
-  before: Type.String({ description: 'How the step was to find its element' }),
-  after: Type.String({ description: 'How it found it' }),
+  before: Type.String({ description: 'Selector that was recorded for the step' }),
+  after: Type.String({ description: 'Selector with which the step found its element' }),
   runId: Type.String(),
   at: InstantSchema,
 })
@@ -119,14 +124,17 @@ export const FlowTestSchema = Closed(
     orgId: Type.String(),
     ...versioned,
     ...open,
-    secrets: Type.Array(Type.String(), { description: 'Their names' }),
+    secrets: Type.Array(Type.String(), { description: 'Names of the secrets' }),
     channels: Type.Array(ChannelSchema, {
-      description: 'For viewers and read-only keys with masked targets. A masked target in a PUT keeps the stored one',
+      description:
+        'Targets are masked for viewers and read-only keys. A masked target in a PUT keeps the stored target',
     }),
     versionId: Type.String(),
-    version: Int({ description: 'From 1; a change of recording, start page or expectations makes another' }),
-    status: OneOf(TEST_STATUSES, { description: 'Of the last run' }),
-    healing: Type.Array(HealingSchema, { description: 'Healed steps that wait for approval' }),
+    version: Int({
+      description: 'Starts at 1; a change of the recording, start page or expectations creates a version',
+    }),
+    status: OneOf(TEST_STATUSES, { description: 'Status of the most recent run' }),
+    healing: Type.Array(HealingSchema, { description: 'Healed steps that await approval' }),
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
   },

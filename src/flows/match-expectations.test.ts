@@ -47,13 +47,13 @@ describe('expectation matching', () => {
       true,
     ],
     [
-      'an answer that failed',
+      'a failed response',
       { event: 'purchase', data: [{ parameter: '$status', op: 'equals', values: ['ok'] }] },
       [{ ...purchase, status: 500 }],
       false,
     ],
     [
-      'one answered here',
+      'a request answered by the browser',
       { event: 'purchase', data: [{ parameter: '$status', op: 'equals', values: ['ok'] }] },
       [{ ...purchase, answered: true }],
       true,
@@ -62,8 +62,8 @@ describe('expectation matching', () => {
     ['min', { event: 'purchase', min: 2 }, [purchase, purchase], true],
     ['the step', { event: 'purchase', step: 3 }, [{ ...purchase, step: 3 }], true],
     ['another step', { event: 'purchase', step: 3 }, [{ ...purchase, step: 4 }], false],
-    ['max 0 waits for nothing', { event: 'purchase', max: 0 }, [], true],
-    ['min 0 waits for nothing', { event: 'purchase', min: 0 }, [], true],
+    ['max 0 does not wait', { event: 'purchase', max: 0 }, [], true],
+    ['min 0 does not wait', { event: 'purchase', min: 0 }, [], true],
   ])('is correct for the case: %s', (_name, expectation, events, met) => {
     expect(isUnmet(expectation, ...events)).toBe(!met)
   })
@@ -77,10 +77,13 @@ describe('expectation matching', () => {
 
 describe('the validation of expectations', () => {
   test.each<[Expectation, string]>([
-    [{}, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
-    [{ data: [] }, 'expectations[1]: label, vendor, event, account or data is required, or any event would match'],
+    [{}, 'expectations[1]: label, vendor, event, account or data is required; otherwise, any event would match'],
+    [
+      { data: [] },
+      'expectations[1]: label, vendor, event, account or data is required; otherwise, any event would match',
+    ],
     [{ event: 'a', step: 5 }, 'expectations[1].step: the recording has 5 steps, 0 to 4'],
-    [{ event: 'a', min: 3, max: 2 }, 'expectations[1].max: must be at least min, 3, or 0'],
+    [{ event: 'a', min: 3, max: 2 }, 'expectations[1].max: must be 0 or at least min, 3'],
     [
       { event: 'a', data: [{ parameter: 'x', op: 'gt', values: ['many'] }] },
       'expectations[1].data[0].values[0]: "many" is not a number; expected one such as 12, -0.5 or 1e3',
@@ -96,7 +99,7 @@ describe('the validation of expectations', () => {
 
   test('rejects step 1 for a recording of one step', () => {
     expect(() => checkExpectations([{ event: 'a', step: 1 }], 1)).toThrow(
-      'expectations[0].step: the recording has 1 step, which is 0',
+      'expectations[0].step: the recording has 1 step, with the index 0',
     )
   })
 

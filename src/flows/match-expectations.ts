@@ -8,7 +8,7 @@ import {
   MAX_RULE_COST,
   RuleCheck,
 } from '../conditions/condition.ts'
-import { resolveLabelConditions } from '../conditions/label.ts'
+import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { AppError } from '../core/error.ts'
 import { outcomeOf } from '../ingest/decode-batch.ts'
@@ -132,7 +132,7 @@ export function checkExpectations(expectations: readonly Expectation[], steps: n
     const at = `${path}[${index}]`
     const { step } = expectation
     if (step !== undefined && step >= steps) {
-      const has = steps === 1 ? '1 step, which is 0' : `${steps} steps, 0 to ${steps - 1}`
+      const has = steps === 1 ? '1 step, with the index 0' : `${steps} steps, 0 to ${steps - 1}`
       throw new AppError('invalid', `${at}.step: the recording has ${has}`)
     }
     checkExpected(expectation, at, check)
@@ -152,10 +152,10 @@ export function checkExpected(
   if (!asks)
     throw new AppError(
       'invalid',
-      `${path}: label, vendor, event, account or data is required, or any event would match`,
+      `${path}: label, vendor, event, account or data is required; otherwise, any event would match`,
     )
   if (max !== null && max > 0 && max < min)
-    throw new AppError('invalid', `${path}.max: must be at least min, ${min}, or 0`)
+    throw new AppError('invalid', `${path}.max: must be 0 or at least min, ${min}`)
   checkConditions(data, `${path}.data`, check)
   rejectInexactConditions(data, `${path}.data`)
 }

@@ -6,7 +6,7 @@ const LONGEST_URL = 4000
 
 /** Fields shared by all steps. Unknown fields are kept, because Chrome occasionally adds some. */
 const anyStep = {
-  timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Time for the step, in milliseconds' })),
+  timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Timeout of the step, in milliseconds' })),
   assertedEvents: Type.Optional(
     Type.Array(
       Type.Object({
@@ -14,13 +14,13 @@ const anyStep = {
         url: Type.Optional(Text(0, LONGEST_URL)),
         title: Type.Optional(Text(0, LONGEST_TEXT)),
         // A Tagwarden field that the Recorder does not write.
-        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of its page' })),
+        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of the page' })),
       }),
-      { maxItems: 10, description: 'A navigation that the step causes and waits for' },
+      { maxItems: 10, description: 'A navigation that the step triggers and waits for' },
     ),
   ),
   target: Type.Optional(
-    Text(1, LONGEST_URL, { description: '`main`, or the address of a tab or frame', examples: ['main'] }),
+    Text(1, LONGEST_URL, { description: '`main`, or the URL of a tab or frame', examples: ['main'] }),
   ),
 }
 
@@ -29,7 +29,8 @@ const inFrame = {
   frame: Type.Optional(
     Type.Array(Int({ minimum: 0, maximum: 1000 }), {
       maxItems: 20,
-      description: 'Path to the frame: index of a child frame, of its child, and so on. Default: the page itself',
+      description:
+        'Path to the frame: index of a child frame, then of its child frame, and so on. Default: the page itself',
     }),
   ),
 }
@@ -39,7 +40,7 @@ const Selectors = Type.Array(Type.Union([selector, Type.Array(selector, { minIte
   minItems: 1,
   maxItems: 50,
   description:
-    'Alternative selectors of the element: CSS, or prefixed by `aria/`, `text/`, `xpath/` or `pierce/`. A list leads through nested shadow trees',
+    'Alternative selectors of the element: CSS, or with the prefix `aria/`, `text/`, `xpath/` or `pierce/`. An array of selectors leads through nested shadow trees',
 })
 
 const onElement = { ...inFrame, selectors: Selectors }

@@ -10,7 +10,7 @@ type Words = (step: RecordedStep) => string
 /** Descriptions of each kind. Typed values are omitted because they may be personal. */
 const WORDS: Readonly<Record<StepType, Words>> = {
   setViewport: ({ width, height }) => `Set the window to ${width} × ${height}`,
-  emulateNetworkConditions: () => 'Change the speed of the network',
+  emulateNetworkConditions: () => 'Change the network speed',
   navigate: ({ url }) => `Open ${url}`,
   click: (step) => `${CLICKS[String(step.button)] ?? 'Click'} ${nameOf(step)}`,
   doubleClick: (step) => `Double-click ${nameOf(step)}`,
@@ -20,8 +20,8 @@ const WORDS: Readonly<Record<StepType, Words>> = {
   keyUp: ({ key }) => `Release the key ${keyText(key)}`,
   scroll: (step) => (step.selectors ? `Scroll ${nameOf(step)}` : 'Scroll the page'),
   close: () => 'Close the tab',
-  waitForElement: (step) => `Wait for ${nameOf(step)}${step.visible === false ? ' to be gone' : ''}`,
-  waitForExpression: () => 'Wait for an expression to hold',
+  waitForElement: (step) => `Wait for ${nameOf(step)}${step.visible === false ? ' to disappear' : ''}`,
+  waitForExpression: () => 'Wait for an expression to become true',
 }
 
 const CLICKS: Readonly<Record<string, string>> = { secondary: 'Right-click', auxiliary: 'Middle-click' }

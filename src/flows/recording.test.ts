@@ -29,26 +29,26 @@ test('unknown fields from Chrome are preserved', () => {
 
 const click = { type: 'click', selectors: ['#it'] }
 const refused: [what: string, steps: unknown, message: string][] = [
-  ['no list', {}, 'recording.steps: must be a list'],
-  ['no steps', [], 'recording.steps: name at least one'],
-  ['201 steps', Array(201).fill(click), 'recording.steps: name at most 200'],
+  ['not a list', {}, 'recording.steps: must be a list'],
+  ['no steps', [], 'recording.steps: must have at least one item'],
+  ['201 steps', Array(201).fill(click), 'recording.steps: must have at most 200 items'],
   ['no type', [click, {}], 'recording.steps[1].type: is missing'],
-  ['a made-up kind', [{ type: 'teleport' }], 'recording.steps[0].type: must be one of setViewport,'],
-  ['a name of Object', [{ type: 'constructor' }], 'recording.steps[0].type: must be one of'],
+  ['an unknown type', [{ type: 'teleport' }], 'recording.steps[0].type: must be one of setViewport,'],
+  ['a property name of Object', [{ type: 'constructor' }], 'recording.steps[0].type: must be one of'],
   ['a customStep', [{ type: 'customStep', name: 'x', parameters: {} }], 'recording.steps[0].type: customStep belongs'],
   ['no selectors', [{ type: 'click' }], 'recording.steps[0].selectors: is missing'],
-  ['an empty list', [{ ...click, selectors: [] }], 'recording.steps[0].selectors: name at least one'],
-  ['an empty way', [{ ...click, selectors: [[]] }], 'recording.steps[0].selectors[0]: must be a text'],
-  ['a number', [{ ...click, selectors: ['a', [7]] }], 'recording.steps[0].selectors[1][0]: must be a text'],
+  ['an empty list', [{ ...click, selectors: [] }], 'recording.steps[0].selectors: must have at least one item'],
+  ['an empty selector', [{ ...click, selectors: [[]] }], 'recording.steps[0].selectors[0]: must be a string'],
+  ['a number', [{ ...click, selectors: ['a', [7]] }], 'recording.steps[0].selectors[1][0]: must be a string'],
   ['::-p-aria', [{ ...click, selectors: ['::-p-aria(Pay)'] }], 'recording.steps[0].selectors[0]: use aria/…'],
   ['a frame by name', [{ ...click, frame: ['pay'] }], 'recording.steps[0].frame[0]: must be a whole number'],
   ['an unknown button', [{ ...click, button: 'left' }], 'recording.steps[0].button: must be one of primary'],
-  ['no address', [{ type: 'navigate' }], 'recording.steps[0].url: is missing'],
-  ['a file', [{ type: 'navigate', url: 'file:///etc/passwd' }], 'recording.steps[0].url: must be an address'],
-  ['a script', [{ type: 'navigate', url: 'javascript:alert(1)' }], 'recording.steps[0].url: must be an address'],
+  ['no URL', [{ type: 'navigate' }], 'recording.steps[0].url: is missing'],
+  ['a file', [{ type: 'navigate', url: 'file:///etc/passwd' }], 'recording.steps[0].url: must be a URL'],
+  ['a script', [{ type: 'navigate', url: 'javascript:alert(1)' }], 'recording.steps[0].url: must be a URL'],
   ['a page of Chrome', [{ type: 'navigate', url: 'chrome://new-tab-page/' }], 'recording.steps[0].url: must be'],
-  ['half an address', [{ type: 'navigate', url: 'https://' }], 'recording.steps[0].url: must be an address'],
-  ['a tab of a file', [{ ...click, target: 'file:///x' }], 'recording.steps[0].target: must be an address'],
+  ['half a URL', [{ type: 'navigate', url: 'https://' }], 'recording.steps[0].url: must be a URL'],
+  ['a target that is a file', [{ ...click, target: 'file:///x' }], 'recording.steps[0].target: must be a URL'],
   ['no value', [{ type: 'change', selectors: ['#it'] }], 'recording.steps[0].value: is missing'],
   ['no key', [{ type: 'keyDown' }], 'recording.steps[0].key: is missing'],
   ['a timeout of 0', [{ ...click, timeout: 0 }], 'recording.steps[0].timeout: must be at least 1'],
@@ -92,7 +92,7 @@ describe('the start page', () => {
   })
 
   test('is rejected when it is not a URL, or when the recording opens no page', () => {
-    expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be an address')
+    expect(() => withStartUrl(EXPORTED, 'file:///x')).toThrow('startUrl: must be a URL')
     expect(() => withStartUrl({ title: '', steps: [click] }, 'https://a.example/')).toThrow('startUrl: the recording')
   })
 })
@@ -119,7 +119,7 @@ test.each<[RecordedStep, string]>([
   [{ type: 'hover', selectors: [`aria/[name="Pay"][role="button"]`] }, 'Point at “Pay”'],
   [{ type: 'scroll' }, 'Scroll the page'],
   [{ type: 'keyUp', key: ' ' }, 'Release the key Space'],
-  [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to be gone'],
+  [{ type: 'waitForElement', selectors: ['#x'], visible: false }, 'Wait for #x to disappear'],
   [{ type: 'click', selectors: [`text/${'long '.repeat(100)}`] }, `Click “${'long '.repeat(16).slice(0, 79)}…”`],
 ])('the title of %j is: %s', (step, words) => {
   expect(titleOf(step)).toBe(words)

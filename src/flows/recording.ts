@@ -67,7 +67,7 @@ function parseStep(step: RecordedStep, path: string): void {
   if (step.type === 'customStep') {
     throw new AppError(
       'invalid',
-      `${path}.type: customStep belongs to an extension of the Recorder and cannot be walked`,
+      `${path}.type: customStep belongs to an extension of the Recorder and is not supported`,
     )
   }
   if (!isStepType(step.type)) {
@@ -93,7 +93,7 @@ function parseStep(step: RecordedStep, path: string): void {
 function requireWebAddress(address: string, path: string): void {
   if (address.startsWith('{{')) return
   if (!isWebAddress(address.replaceAll(PLACEHOLDER, 'x'))) {
-    throw new AppError('invalid', `${path}: must be an address that begins with http:// or https://`)
+    throw new AppError('invalid', `${path}: must be a URL that begins with http:// or https://`)
   }
 }
 
@@ -132,7 +132,7 @@ export function withStartUrl(recording: Recording, startUrl: string | null): Rec
   requireWebAddress(startUrl, 'startUrl')
   const first = recording.steps.findIndex(({ type }) => type === 'navigate')
   if (first < 0)
-    throw new AppError('invalid', 'startUrl: the recording has no navigate step whose address could be replaced')
+    throw new AppError('invalid', 'startUrl: the recording has no navigate step whose URL could be replaced')
   const steps = recording.steps.map((step, index) => (index === first ? { ...step, url: startUrl } : step))
   return { ...recording, steps }
 }

@@ -11,11 +11,11 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { FLOW_BODY_BYTES, type FlowTest, type FlowTestInput, FlowTestInputSchema, FlowTestSchema } from './flow-test.ts'
-import { decideHealing } from './healing.ts'
 import { withStartUrl } from './recording.ts'
 import { RunSchema } from './run-schema.ts'
 import { requireRunReach } from './run-secrets.ts'
 import { factsOf, queueRun, shownRun } from './run-store.ts'
+import { decideHealing } from './step-healing.ts'
 import {
   createFlowTest,
   deleteFlowTest,
@@ -60,12 +60,12 @@ const RunInputSchema = Closed(
       ),
     ),
     variables: Type.Optional(
-      Type.Record(Type.String(), Text(0, 2000), { description: 'Replaces the test’s variables of these names' }),
+      Type.Record(Type.String(), Text(0, 2000), { description: 'Replaces the test’s variables with these names' }),
     ),
     secrets: Type.Optional(
       Type.Record(Type.String(), Text(0, 2000), {
         description:
-          'Replaces the test’s secrets of these names, for this run only. Required when the start page is on a host to which the test’s secrets are not bound',
+          'Replaces the test’s secrets with these names, for this run only. Required when the start page is on a host to which the test’s secrets are not bound',
       }),
     ),
   },
@@ -117,7 +117,7 @@ function readingRoutes(parts: FlowTestDeps): Route[] {
       path: '/v1/flows/tests/{id}',
       access: 'read',
       tag,
-      summary: 'A flow test',
+      summary: 'Get a flow test',
       description: 'Channel targets are masked for viewers and read-only keys.',
       tool: true,
       params: ById,
@@ -144,7 +144,7 @@ function writingRoutes(parts: FlowTestDeps): Route[] {
       path: '/v1/flows/tests',
       access: 'edit',
       tag,
-      summary: 'Create a flow test from a recording of Chrome’s Recorder',
+      summary: 'Create a flow test from a recording made with Chrome’s Recorder',
       refusals: ['conflict'],
       maxBodyBytes: FLOW_BODY_BYTES,
       body: FlowTestInputSchema,
@@ -249,7 +249,7 @@ function healingRoute(parts: FlowTestDeps): Route {
     path: '/v1/flows/tests/{id}/healing',
     access: 'edit',
     tag,
-    summary: 'Approve or refuse a healed step',
+    summary: 'Approve or reject a healed step',
     description: 'An approved healing becomes the first selector of the step in a new version.',
     refusals: ['conflict'],
     tool: true,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Alert } from '../alerts/alert.ts'
 import { OrganizationRules } from '../alerts/organization-rules.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { ruleFindings } from './rule-findings.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import type { RunEvent } from './run.ts'
@@ -33,7 +33,7 @@ describe('findings of active rules', () => {
       {
         ...{ kind: 'rule', step: 1, vendor: 'Google Analytics 4', event: 'purchase' },
         sentence:
-          'Google Analytics 4 purchase breaks the alert “Order has a number” in step 2, Click “Buy”: it had no `id`',
+          'Google Analytics 4 purchase triggers the alert “Order has a number” in step 2, Click “Buy”: it had no `id`',
         ...{ expected: 'no event that breaks the rule', observed: 'no `id`' },
       },
     ])
@@ -49,12 +49,12 @@ describe('findings of active rules', () => {
     ['of another domain', { ...blank('id'), domainId: 'dom_2' }, 'dom_1', 0],
     ['of a domain, for a test without one', { ...blank('id'), domainId: 'dom_1' }, null, 0],
     ['of all domains, for a test without one', blank('id'), null, 1],
-    ['that is switched off', { ...blank('id'), enabled: false }, 'dom_1', 0],
-    ['of another vendor', { ...blank('id'), vendors: ['Hotjar'] }, 'dom_1', 0],
-    ['on the title, which a run does not know', blank('$title'), 'dom_1', 0],
-    ['on the session, which a run is', blank('$sessionId'), 'dom_1', 0],
+    ['that is disabled', { ...blank('id'), enabled: false }, 'dom_1', 0],
+    ['for another vendor', { ...blank('id'), vendors: ['Hotjar'] }, 'dom_1', 0],
+    ['on the title, which is unknown in a run', blank('$title'), 'dom_1', 0],
+    ['on the session, which is the run', blank('$sessionId'), 'dom_1', 0],
     [
-      'on the status of what was answered here',
+      'on the status of a request answered by the browser',
       { conditions: { logic: 'any', items: [{ parameter: '$status', op: 'not_equals', values: ['ok'] }] } },
       'dom_1',
       0,

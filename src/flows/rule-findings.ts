@@ -1,8 +1,8 @@
 import type { Alert } from '../alerts/alert.ts'
 import { conditionsOf, targetOf } from '../conditions/condition.ts'
 import { describeViolation, joinWords } from '../conditions/condition-text.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { eventName, stepName } from './finding-text.ts'
 import { conditionEventOf } from './match-expectations.ts'
@@ -73,7 +73,7 @@ function findingOf(
     step,
     vendor: maskPersonal(stored.vendor, '$vendor', privacy),
     event: maskPersonal(stored.event, '$event', privacy),
-    sentence: `${eventName(stored, privacy)} breaks the alert “${name}” in ${stepName(step, steps, privacy)}: it ${did}`,
+    sentence: `${eventName(stored, privacy)} triggers the alert “${name}” in ${stepName(step, steps, privacy)}: it ${did}`,
     expected: 'no event that breaks the rule',
     observed: did.replace(/^had /, ''),
   }

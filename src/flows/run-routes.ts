@@ -1,5 +1,5 @@
-import { compileMask, maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { compileMask, maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
@@ -138,14 +138,15 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteDeps): Route[]
       path: '/v1/flows/runs/{id}/expectations',
       access: 'read',
       tag,
-      summary: 'Get expectations that a passed run would meet again',
+      summary: 'Get expectations that match the events of a passed run',
       refusals: ['conflict'],
       tool: true,
       params: ById,
       answer: RunExpectations,
       handle({ principal: { orgId }, params: { id } }) {
         const { status } = findRun(db, { orgId, id })
-        if (status !== 'passed') throw new AppError('conflict', 'expectations can be taken only from a run that passed')
+        if (status !== 'passed')
+          throw new AppError('conflict', 'expectations can be derived only from a run that passed')
         return { expectations: deriveExpectations(factsOf(db, id).events, privacyOf(orgId)) }
       },
     }),
@@ -159,7 +160,7 @@ function cancelRoute({ db, clock, stop }: RunRouteDeps): Route {
     path: '/v1/flows/runs/{id}/cancel',
     access: 'edit',
     tag,
-    summary: 'Cancel a queued or running run; its browser closes at once',
+    summary: 'Cancel a queued or running run; its browser closes immediately',
     refusals: ['conflict'],
     tool: true,
     params: ById,
@@ -180,7 +181,7 @@ function fileRoutes({ db, files }: RunRouteDeps): Route[] {
       path: '/v1/flows/runs/{id}/har',
       access: 'seePersonal',
       tag,
-      summary: 'Get all requests of a run as a HAR 1.2, with secrets masked',
+      summary: 'Get all requests of a run as a HAR 1.2 file, with secrets masked',
       params: ById,
       produces: 'application/json',
       answer: HarText,
@@ -196,13 +197,13 @@ function fileRoutes({ db, files }: RunRouteDeps): Route[] {
       access: 'seePersonal',
       tag,
       summary:
-        'Get the screenshot of the page after a step, a PNG with personal data and secrets in texts and fields covered',
+        'Get the screenshot of the page after a step: a PNG in which personal data and secrets in text and fields are covered',
       params: ByStep,
       produces: 'image/png',
       answer: Png,
       handle({ principal: { orgId }, params: { id, index } }) {
         findRun(db, { orgId, id })
-        if (!/^\d{1,3}$/.test(index)) throw new AppError('notFound', 'there is no such step')
+        if (!/^\d{1,3}$/.test(index)) throw new AppError('notFound', 'the run has no such step')
         return files.screenshot(id, Number(index))
       },
     }),

@@ -9,9 +9,9 @@ export type Trigger = (typeof TRIGGERS)[number]
 
 const SummarySchema = Closed({
   stepsTotal: Int(),
-  stepsPassed: Int({ description: 'Healed ones too' }),
+  stepsPassed: Int({ description: 'Includes healed steps' }),
   healedSteps: Int(),
-  vendorsFired: Int({ description: 'Vendors with at least one event' }),
+  vendorsFired: Int({ description: 'Number of vendors with at least one event' }),
   findings: Int(),
   pausedMs: Type.Optional(Int()),
 })
@@ -26,9 +26,9 @@ const runFields = {
   startedAt: Nullable(InstantSchema),
   finishedAt: Nullable(InstantSchema),
   durationMs: Nullable(Int()),
-  pausedMs: Nullable(Int({ description: 'Time the runner waited for tags' })),
+  pausedMs: Nullable(Int({ description: 'Time that the runner waited for tags' })),
   summary: SummarySchema,
-  error: Nullable(Type.String({ description: 'Reason why the walk ended early; null: every step was walked' })),
+  error: Nullable(Type.String({ description: 'Reason why the run ended early; null: all steps were executed' })),
   region: Type.String(),
   createdAt: InstantSchema,
 }
@@ -73,14 +73,15 @@ export type Share = Static<typeof ShareSchema>
 const StepSchema = Closed({
   index: Int({ description: 'In `recording.steps`' }),
   type: Type.String(),
-  title: Type.String({ description: 'In words' }),
+  title: Type.String({ description: 'Description of the step' }),
   status: OneOf(['passed', 'healed', 'failed', 'skipped']),
   startedAt: Nullable(InstantSchema),
   durationMs: Nullable(Int()),
   error: Nullable(Type.String()),
   healed: Nullable(Closed({ before: Type.String(), after: Type.String() })),
   screenshot: Type.Boolean({
-    description: 'True when there is a screenshot that the caller may see; see `seePersonal` in the roles',
+    description:
+      'True when there is a screenshot that the caller is permitted to view; requires the permission `seePersonal`',
   }),
 })
 
@@ -101,8 +102,8 @@ const EventSchema = Closed({
   event: Type.String(),
   account: Nullable(Type.String()),
   params: Type.Record(Type.String(), Type.String()),
-  host: Nullable(Type.String({ description: 'Of the page' })),
-  path: Nullable(Type.String({ description: 'Of the page' })),
+  host: Nullable(Type.String({ description: 'Host of the page' })),
+  path: Nullable(Type.String({ description: 'Path of the page' })),
   status: Nullable(Int({ description: 'Status of the response; null: no response' })),
   answered: Type.Boolean({
     description: 'True when the request did not leave the browser and was answered by Tagwarden',
@@ -112,11 +113,11 @@ const EventSchema = Closed({
 export const RunDetailSchema = Closed(
   {
     ...runFields,
-    attempts: Int({ description: 'Number of walks that began; the results are those of the last one' }),
+    attempts: Int({ description: 'Number of attempts; the results are those of the last one' }),
     steps: Type.Array(StepSchema),
     findings: Type.Array(FindingSchema),
     events: Type.Array(EventSchema, { description: 'In the order in which they were sent' }),
-    errors: Type.Array(Type.String(), { description: 'Of the page' }),
+    errors: Type.Array(Type.String(), { description: 'Errors of the page' }),
     shares: Type.Array(ShareSchema),
   },
   {
@@ -164,9 +165,9 @@ const ReportedRunSchema = Closed(
     startedAt: Type.Optional(InstantSchema),
     finishedAt: Type.Optional(InstantSchema),
     durationMs: Type.Optional(Int()),
-    pausedMs: Type.Optional(Int({ description: 'Time the runner waited for tags' })),
+    pausedMs: Type.Optional(Int({ description: 'Time that the runner waited for tags' })),
     error: Type.Optional(
-      Type.String({ description: 'Reason why the walk ended early; absent: every step was walked' }),
+      Type.String({ description: 'Reason why the run ended early; omitted: all steps were executed' }),
     ),
   },
   { $id: 'ReportedRun' },

@@ -211,7 +211,7 @@ export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): voi
   if (changes === 0) throw new AppError('conflict', 'the run has ended')
 }
 
-const CUT_OFF = 'the server stopped while it ran'
+const CUT_OFF = 'the server stopped during the run'
 
 /** Marks runs as failed that were interrupted by a stop or kill of the server. Queued runs stay queued. */
 export function failInterruptedRuns(db: Db, now: Instant): void {

@@ -23,11 +23,15 @@ const reachOf = ({ steps, variables, ...change }: Change) => {
 describe('the secret hosts of a test', () => {
   test.each<[string, Change, string[]]>([
     ['the first page', {}, ['shop.example']],
-    ['www. makes no other host', { steps: [open('https://www.shop.example/')] }, ['shop.example']],
-    ['a port makes one', { steps: [open('http://shop.example:8080/')] }, ['shop.example:8080']],
-    ['the start page, and the recording’s', { startUrl: 'https://next.example/' }, ['shop.example', 'next.example']],
+    ['a host with www. is the same host', { steps: [open('https://www.shop.example/')] }, ['shop.example']],
+    ['a port makes another host', { steps: [open('http://shop.example:8080/')] }, ['shop.example:8080']],
     [
-      'a page that was recorded',
+      'the start page and that of the recording',
+      { startUrl: 'https://next.example/' },
+      ['shop.example', 'next.example'],
+    ],
+    [
+      'a recorded page',
       {
         steps: [
           open('https://shop.example/', { assertedEvents: [{ type: 'navigation', url: 'https://login.example/' }] }),
@@ -43,12 +47,12 @@ describe('the secret hosts of a test', () => {
     ['a variable', { steps: [open('https://{{host}}/{{path}}')] }, ['shop.example']],
     ['a secret', { steps: [open('{{base}}/x')] }, ['in.example']],
     [
-      'what is named',
+      'named hosts',
       { secretHosts: ['Login.Shop.Example', '[::1]:8080'] },
       ['shop.example', 'login.shop.example', '[::1]:8080'],
     ],
     [
-      'odd recordings',
+      'unusual recordings',
       { steps: [open('https://shop.example/', { assertedEvents: [null, 3, { url: 7 }], target: 'main' })] },
       ['shop.example'],
     ],
@@ -59,12 +63,12 @@ describe('the secret hosts of a test', () => {
 
 test.each<[string, Change, Change, RegExp | null]>([
   ['nothing new', {}, { variables: { path: 'b' } }, null],
-  ['a host less', { startUrl: 'https://next.example/' }, {}, null],
+  ['one host fewer', { startUrl: 'https://next.example/' }, {}, null],
   ['another start page', {}, { startUrl: 'https://evil.example/' }, /evil\.example/],
   ['the same host on another port', {}, { startUrl: 'https://shop.example:8443/' }, /shop\.example:8443/],
-  ['a host that ends alike', {}, { startUrl: 'https://evil-shop.example/' }, /evil-shop\.example/],
+  ['a host with the same ending', {}, { startUrl: 'https://evil-shop.example/' }, /evil-shop\.example/],
   ['a subdomain', {}, { startUrl: 'https://x.shop.example/' }, /x\.shop\.example/],
-  ['a user name that looks like the host', {}, { startUrl: 'https://shop.example@evil.example/' }, /evil\.example/],
+  ['a user name that looks like a host', {}, { startUrl: 'https://shop.example@evil.example/' }, /evil\.example/],
   ['a named host', {}, { secretHosts: ['evil.example'] }, /evil\.example/],
   [
     'a variable',

@@ -111,7 +111,7 @@ test('a new provider gets its forms automatically', () => {
     { kind: 'issue_tracker', title: 'Desk', schema: { properties: { target: { 'x-integration': 'issue_tracker' } } } },
   ])
   const [form] = integrations
-  expect(form).toMatchObject({ kind: 'issue_tracker', title: 'Desk', help: 'Makes tickets.' })
+  expect(form).toMatchObject({ kind: 'issue_tracker', title: 'Desk', help: 'Creates tickets.' })
   const fields = form?.schema.properties as Record<string, JsonSchema>
   expect(Object.entries(fields).map(([name, { title }]) => [name, title])).toEqual([
     ['url', 'Url'],

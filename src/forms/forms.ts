@@ -7,14 +7,14 @@ import { type Provider, secretFieldsOf } from '../integrations/providers/provide
 
 const FormSchema = Closed(
   {
-    kind: Type.String({ description: 'Its name in the API' }),
-    title: Type.String({ description: 'Its name for people' }),
-    help: Type.String({ description: 'Purpose; may be empty' }),
+    kind: Type.String({ description: 'Name in the API' }),
+    title: Type.String({ description: 'Display name' }),
+    help: Type.String({ description: 'Short explanation of the purpose; may be empty' }),
     schema: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'JSON Schema 2020-12 of an object, without references. Every field has `title` and `x-order`, its place from ' +
-        '1; `description` is its help, `x-unit` what a number is counted in, `x-secret` that it is never shown again. ' +
-        '`x-integration`: the id of an integration with this provider fits too',
+        'JSON Schema 2020-12 of an object, without references. Every field has a `title` and an `x-order` (its ' +
+        'position, from 1). Optional keywords: `description`, `x-unit` (unit of a number), `x-secret` (the value is ' +
+        'never returned) and `x-integration` (the field also accepts the id of an integration with this provider)',
     }),
   },
   {
@@ -23,10 +23,10 @@ const FormSchema = Closed(
       {
         kind: 'webhook',
         title: 'Webhook',
-        help: 'Posts each message as signed JSON to a program of yours.',
+        help: 'Posts each message as signed JSON to your server.',
         schema: {
           type: 'object',
-          properties: { url: { type: 'string', minLength: 1, title: 'Address', 'x-order': 1 } },
+          properties: { url: { type: 'string', minLength: 1, title: 'URL', 'x-order': 1 } },
           required: ['url'],
           additionalProperties: false,
         },
@@ -40,10 +40,10 @@ const formsOf = (description: string) => Type.Array(FormSchema, { description })
 
 export const FormsSchema = Closed(
   {
-    channels: formsOf('Fields of an alert’s channel in addition to its type'),
-    integrations: formsOf('`config` of an integration, by provider'),
-    alertTypes: formsOf('The fields that alerts of this type have and others have not'),
-    insights: formsOf('Path and query fields of insights'),
+    channels: formsOf('Fields of alert channels in addition to `type`, by channel type'),
+    integrations: formsOf('Fields of `config` of integrations, by provider'),
+    alertTypes: formsOf('Fields specific to each alert type'),
+    insights: formsOf('Path and query parameters of insights'),
   },
   { $id: 'Forms' },
 )
@@ -70,7 +70,8 @@ export function formsOfAll(
 }
 
 function channelForm({ type, title, help, addresses, configured }: Provider): Form {
-  const target = addresses?.target ?? Text(1, 2000, { title: 'Integration', description: `One with ${title}` })
+  const target =
+    addresses?.target ?? Text(1, 2000, { title: 'Integration', description: `Id of a ${title} integration` })
   const named = { ...target, ...(configured ? { 'x-integration': type } : {}) }
   return { kind: type, title, help, schema: schemaOf(Closed({ target: named })) }
 }

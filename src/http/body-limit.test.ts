@@ -12,7 +12,7 @@ const limitOf = (body: TSchema | null, maxBodyBytes?: number) =>
 const LARGE: [string, TSchema, unknown][] = [
   ['a text', Closed({ a: Text(0, 50_000) }), { a: 'é'.repeat(50_000) }],
   [
-    'a list of texts',
+    'a list of strings',
     Closed({ a: Type.Array(Text(0, 100), { maxItems: 1000 }) }),
     { a: Array(1000).fill('é'.repeat(100)) },
   ],
@@ -22,7 +22,7 @@ const LARGE: [string, TSchema, unknown][] = [
     { a: '"'.repeat(40_000) },
   ],
   [
-    'words and numbers',
+    'enums and numbers',
     Closed({
       a: Type.Array(Closed({ word: OneOf(['one', 'three']), n: Int(), is: Type.Boolean() }), { maxItems: 9999 }),
     }),
@@ -38,20 +38,17 @@ test.each(LARGE)('%s: the limit allows every valid body and is not larger than n
 test.each<[string, TSchema | null]>([
   ['nothing', null],
   ['few fields', Closed({ name: Text(1, 100), isOn: Type.Boolean() })],
-  ['no value at all', Closed({})],
+  ['no fields', Closed({})],
 ])('%s: the limit is 64 KiB', (_, schema) => expect(limitOf(schema)).toBe(64 * KIB))
 
 test.each<[string, TSchema]>([
   ['a text', Closed({ a: Type.String() })],
   ['a list', Closed({ a: Type.Array(Int()) })],
-  ['a list of words', Closed({ a: SeveralOf(['one', 'two']) })],
+  ['a list of enum values', Closed({ a: SeveralOf(['one', 'two']) })],
   ['a record', Closed({ a: Type.Record(Type.String(), Int()) })],
   ['anything', Closed({ a: Type.Unknown() })],
-  ['an object that may have more fields', Type.Object({})],
-  [
-    'large lists in each other',
-    Closed({ a: Type.Array(Type.Array(Text(0, 1000), { maxItems: 100 }), { maxItems: 50 }) }),
-  ],
+  ['an object that allows further fields', Type.Object({})],
+  ['nested large lists', Closed({ a: Type.Array(Type.Array(Text(0, 1000), { maxItems: 100 }), { maxItems: 50 }) })],
 ])('%s: a schema without a limit gets 8 MiB', (_, schema) => expect(limitOf(schema)).toBe(LARGEST))
 
 test('an explicit limit of a route takes precedence', () => {

@@ -1,5 +1,5 @@
 import type { TSchema } from '../core/schema.ts'
-import { MAX_BODY_BYTES } from './body.ts'
+import { MAX_BODY_BYTES } from './json-body.ts'
 import type { Route } from './route.ts'
 
 /** Minimum limit. A smaller one would gain nothing: parsing this much takes less than a millisecond. */

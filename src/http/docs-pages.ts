@@ -44,7 +44,7 @@ export function renderDocs(folder: string, picturePath: string): Docs {
   const pictures = new Map<string, Picture>()
   for (const name of readdirSync(join(folder, 'pictures'))) {
     const type = PICTURE_TYPES[extname(name)]
-    if (type === undefined) throw new Error(`docs/pictures/${name}: pictures are PNG or WebP`)
+    if (type === undefined) throw new Error(`docs/pictures/${name}: pictures must be PNG or WebP`)
     const bytes = new Uint8Array(readFileSync(join(folder, 'pictures', name)))
     const hash = Bun.hash(bytes).toString(36).padStart(8, '0').slice(-8)
     const hashed = `${basename(name, extname(name))}-${hash}${extname(name)}`

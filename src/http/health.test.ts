@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { memoryDb, TEST_START } from '../../test/fixtures.ts'
-import { answerErrors } from './errors.ts'
+import { answerErrors } from './error-responses.ts'
 import { type HealthParts, healthRoutes } from './health.ts'
-import { performer } from './perform.ts'
+import { performer } from './perform-call.ts'
 import { router } from './router.ts'
 
 function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> {
@@ -19,7 +19,7 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
   })
   const health = router(routes, {
     authenticate: () => {
-      throw new Error('nobody is asked who they are')
+      throw new Error('no credential is required')
     },
     perform: performer({ db: memoryDb(), audit: () => {} }),
   })

@@ -14,15 +14,15 @@ const ReadinessSchema = Closed(
         { at: InstantSchema, latestAt: InstantSchema },
         {
           description:
-            'The clock was put back to `at`, and there is data up to `latestAt`; absent: none is from a time to come',
+            'Present when the clock was set back to `at` and stored data extends to `latestAt`; omitted when no data is dated in the future',
         },
       ),
     ),
     damagedFiles: Type.Array(Type.String(), {
-      description: 'Files of the history that are left out of every answer because they are damaged; the first 100.',
+      description: 'Damaged files of the event history, which queries skip. At most 100.',
       examples: [['c0-51f3b0a4c2d9e687.parquet']],
     }),
-    failingMerges: Int({ description: 'Merges of event files that failed and are tried again later' }),
+    failingMerges: Int({ description: 'Merges of event files that failed and will be retried' }),
   },
   { $id: 'Readiness' },
 )
@@ -84,7 +84,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/healthz',
       tag,
-      summary: 'The process is up',
+      summary: 'Check whether the process is running',
       answer: OkSchema,
       handle: () => OK,
     }),
@@ -93,8 +93,9 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       tag,
-      summary:
-        'Ready to store events: ages of the last flush and evaluation, and damaged files; 503 when the disk is full',
+      summary: 'Check whether the server can store events',
+      description:
+        'Returns the ages of the last flush and evaluation, and lists damaged files. 503 when the disk is full.',
       answer: ReadinessSchema,
       handle() {
         const fault = storageFault()
@@ -114,7 +115,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/metrics',
       tag,
-      summary: 'Prometheus metrics',
+      summary: 'Get Prometheus metrics',
       produces: 'text/plain; version=0.0.4',
       answer: Type.String({
         examples: ['# TYPE tagwarden_events_stored_total counter\ntagwarden_events_stored_total 1200\n'],

@@ -8,11 +8,11 @@ describe('the JSON Schema', () => {
   test.each<[string, TSchema, object]>([
     ['a whole number', Int({ minimum: 1, default: 2 }), { type: 'integer', minimum: 1, default: 2 }],
     ['a number', Type.Number({ exclusiveMinimum: 0 }), { type: 'number', exclusiveMinimum: 0 }],
-    ['a number in steps', Type.Number({ multipleOf: 0.5 }), { type: 'number', multipleOf: 0.5 }],
+    ['a multiple of a number', Type.Number({ multipleOf: 0.5 }), { type: 'number', multipleOf: 0.5 }],
     ['a text', Text(1, 9), { type: 'string', minLength: 1, maxLength: 9 }],
     ['a choice', OneOf(['a', 'b'], { default: 'a' }), { type: 'string', enum: ['a', 'b'], default: 'a' }],
     ['a constant', Type.Literal(2), { type: 'number', const: 2 }],
-    ['perhaps nothing', Nullable(Int()), { anyOf: [{ type: 'integer' }, { type: 'null' }] }],
+    ['a nullable value', Nullable(Int()), { anyOf: [{ type: 'integer' }, { type: 'null' }] }],
     [
       'a list',
       Type.Array(Int(), { minItems: 1, description: 'Some' }),
@@ -23,7 +23,11 @@ describe('the JSON Schema', () => {
       Type.Record(Type.String(), Type.Array(Int())),
       { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
     ],
-    ['a record of anything', Type.Record(Type.String(), Type.Unknown()), { type: 'object', additionalProperties: {} }],
+    [
+      'a record with any values',
+      Type.Record(Type.String(), Type.Unknown()),
+      { type: 'object', additionalProperties: {} },
+    ],
     [
       'an object',
       Closed({ a: Type.Boolean(), b: Type.Optional(Int()) }),
@@ -35,7 +39,7 @@ describe('the JSON Schema', () => {
       },
     ],
     [
-      'a field that is called as a word of the language',
+      'a field named like a schema keyword',
       Closed({ items: Int(), $id: Int() }),
       {
         type: 'object',
@@ -87,24 +91,20 @@ describe('an example value', () => {
     ['its own', Pet, { name: 'Rex' }],
     ['its default', Int({ default: 5 }), 5],
     ['its constant', Type.Literal('a'), 'a'],
-    ['the first word', OneOf(['x', 'y']), 'x'],
-    ['one item', Type.Array(Pet), [{ name: 'Rex' }]],
+    ['the first enum value', OneOf(['x', 'y']), 'x'],
+    ['a list with one item', Type.Array(Pet), [{ name: 'Rex' }]],
     ['a number in its range', Int({ minimum: 7, maximum: 365 }), 7],
     ['a moment', InstantSchema, 1_767_614_400_000],
     ['the first branch that has one', Nullable(Type.String()), null],
     ['the first branch', Nullable(Pet), { name: 'Rex' }],
     [
-      'its parts, those without one left out',
+      'its parts, without those that have no example',
       Closed({ pets: Type.Array(Pet), note: Type.Optional(Type.String()), ok: Type.Boolean() }),
       { pets: [{ name: 'Rex' }], ok: true },
     ],
-    [
-      'nothing where a part that must be there has none',
-      Closed({ ok: Type.Boolean(), note: Type.String() }),
-      undefined,
-    ],
-    ['nothing for a text', Type.String(), undefined],
-    ['nothing for a list of texts', Type.Array(Type.String()), undefined],
+    ['undefined if a required part has no example', Closed({ ok: Type.Boolean(), note: Type.String() }), undefined],
+    ['undefined for a string', Type.String(), undefined],
+    ['undefined for a list of strings', Type.Array(Type.String()), undefined],
   ])('is %s', (_, schema, expected) => {
     expect(exampleOf(schema)).toEqual(expected)
   })

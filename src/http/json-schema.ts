@@ -23,7 +23,7 @@ export function schemaBook(): SchemaBook {
     const body = plain(schema, refer)
     if (name === undefined) return body
     const known = named.get(name)
-    if (known && !isDeepStrictEqual(known, body)) throw new Error(`two different schemas are called ${name}`)
+    if (known && !isDeepStrictEqual(known, body)) throw new Error(`two different schemas have the name ${name}`)
     named.set(name, body)
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -123,7 +123,8 @@ const each = (schemas: Record<string, TSchema>, refer: Refer) =>
 /** Returns the value schema of a `Type.Record` that allows any key. Throws for a narrower key pattern. */
 function ofAnyName(patterns: Record<string, TSchema>): TSchema {
   const [[pattern, schema] = [], ...more] = Object.entries(patterns)
-  if (pattern !== '^(.*)$' || !schema || more.length > 0) throw new Error(`a record with keys like ${pattern}`)
+  if (pattern !== '^(.*)$' || !schema || more.length > 0)
+    throw new Error(`unsupported key pattern of a record: ${pattern}`)
   return schema
 }
 

@@ -1,5 +1,5 @@
 import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
-import { permissionTable, TABLE_NOTE } from './roles.ts'
+import { permissionTable, TABLE_NOTE } from './roles-document.ts'
 
 /**
  * Returns a document of `docs/use` for the API reference: without its title, and with links to the served documents.
@@ -14,32 +14,32 @@ const embedded = (document: string) =>
 
 /** Descriptions of the tags, in display order. */
 export const TAGS: Readonly<Record<string, string>> = {
-  Organization: 'The organization that a request acts in, its members and its settings',
-  'Sign-in': 'Sessions for people: sign-in, passwords and invitations',
-  Members: 'People of the organization and their roles',
+  Organization: "The caller's organization and its settings",
+  'Sign-in': 'Sign-in, sessions, passwords and invitations',
+  Members: 'Members of the organization and their roles',
   Keys: 'API keys for programs',
   Projects: 'Groups of monitored properties',
-  Stream: 'Changes in the organization as they happen',
+  Stream: 'Changes in the organization in real time',
   Domains: 'Monitored properties, their tokens and hostnames',
-  Alerts: `Rules over what arrives: the language, and ten to begin with.\n\n${embedded(alertsGuide)}`,
-  Signals: 'The normal volume of every vendor and event, monitored without a rule',
-  Issues: 'Problems found by alerts, and their state',
-  Search: 'Everything by name',
+  Alerts: `Rules for incoming events: how to write them, and ten examples to start with.\n\n${embedded(alertsGuide)}`,
+  Signals: 'Automatic monitoring of the normal volume of every vendor and event, without rules',
+  Issues: 'Detected problems and their status',
+  Search: 'Search for anything by name',
   Forms: 'Fields of channels, integrations, alert types and insights, for rendering forms',
-  Integrations: 'Where notifications go',
-  Notifications: 'Deliveries: messages, recipients and outcomes',
-  Changes: 'Releases and settings, and what they did to the events',
+  Integrations: 'Destinations of notifications',
+  Notifications: 'Deliveries of notifications: messages, recipients and outcomes',
+  Changes: 'Releases and changed settings, and their effect on the events',
   Insights: 'Queries of the collected events',
-  Compliance: 'Personal data and consent in what was sent',
-  Labels: 'Names for events, for conditions, journeys and search',
-  'Flow tests': 'Recorded paths that are walked in a browser, and what their tags sent',
-  Audits: 'Crawls of a site, and which tags fired on each of its pages',
-  Shares: 'Public pages of runs of flow tests and of audits',
-  Orders: 'Orders of a shop, compared with those its tags reported',
-  Events: 'The collected events themselves',
-  Usage: 'How much was collected',
+  Compliance: 'Personal data and consent in the data sent to vendors',
+  Labels: 'Names given to events, for use in conditions, journeys and search',
+  'Flow tests': 'Recorded user journeys that are replayed in a browser, and the events that the tags sent',
+  Audits: 'Site crawls, and the tags that fired on each page',
+  Shares: 'Public pages of flow test runs and audits',
+  Orders: 'Shop orders, compared with the orders that tags reported',
+  Events: 'Collected events',
+  Usage: 'Number of collected events and their disk usage',
   Audit: 'Audit log of the organization',
-  Health: 'For load balancers and monitoring',
+  Health: 'Health checks and metrics for load balancers and monitoring',
 }
 
 /** Returns the introduction to the API documentation, in Markdown. */
@@ -48,26 +48,27 @@ export function introduction(): string {
 
 ## Credentials
 
-\`Authorization: Bearer <API key>\` or \`Bearer <session token>\`. Make a key on the first page or with
-\`POST /v1/keys\`. \`GET /v1/whoami\` tells whether it works. Whoever belongs to several organizations names one in the
+Send \`Authorization: Bearer <API key>\` or \`Bearer <session token>\`. Create a key in the settings or with
+\`POST /v1/keys\`. \`GET /v1/whoami\` checks a credential. Users who belong to several organizations specify one in the
 header \`X-Org-Id\`.
 
 ## Conventions
 
-Bodies and answers are JSON. Times are milliseconds since the Unix epoch, UTC. Percentages from 0 to 100 end in \`Pct\`,
-shares from 0 to 1 in \`Share\`, milliseconds in \`Ms\`. Lists take \`limit\` (1 to 200, default 50) and \`cursor\`, and
-answer \`nextCursor\`: null at the end. Fields and query parameters that are not described are refused.
+Request and response bodies are JSON. Times are in milliseconds since the Unix epoch, UTC. Names of percentages from 0
+to 100 end in \`Pct\`, of shares from 0 to 1 in \`Share\`, and of milliseconds in \`Ms\`. Lists accept \`limit\` (1 to 200,
+default 50) and \`cursor\`, and return \`nextCursor\`, which is null at the end. Unknown fields and query parameters are
+rejected.
 
-## Where to begin
+## Getting started
 
-\`POST /v1/domains\` makes a property and its token, with which tags send. \`POST /v1/alerts\` makes a rule: its
-conditions say what is *wrong*. Under **Alerts** stand the language of conditions, which \`volume\` fits which type, who
-can be told, and ten alerts to paste. \`GET /v1/issues\` answers what was found.
+\`POST /v1/domains\` creates a property and the token for sending its events. \`POST /v1/alerts\` creates a
+rule whose conditions describe what is *wrong*. **Alerts** explains the conditions, the \`volume\` of each type and the
+channels, and contains ten alerts to copy. \`GET /v1/issues\` returns the problems that were found.
 
 ## Errors
 
-Every error body is \`{"error": string}\`, one sentence that says what is wrong and where. Answers with 429 and 503 say
-in \`Retry-After\` after how many seconds a repeat may succeed.
+Every error body is \`{"error": string}\`: one sentence that states what is wrong and where. Responses with status 429 or
+503 contain in \`Retry-After\` the number of seconds to wait before retrying.
 
 ## Roles
 

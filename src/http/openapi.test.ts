@@ -42,7 +42,7 @@ const open = publicRoute({
 
 function operationOf(one: Route): Operation {
   const operation = openApiDocument([one]).paths[one.path]?.[one.method.toLowerCase()]
-  if (!operation) throw new Error('it is not described')
+  if (!operation) throw new Error('it has no description')
   return operation
 }
 const statusesOf = (one: Route) => Object.keys(operationOf(one).responses)
@@ -70,7 +70,7 @@ describe('an OpenAPI operation', () => {
       responses: { 201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Ok' } } } } },
     })
     expect(operationOf(writing).description).toBe(
-      'More of it.\n\nThe body has at most 65536 bytes.\n\nRole: admin or above (`configure`). Not with a read-only key.',
+      'More of it.\n\nThe body can have at most 65536 bytes.\n\nRole: admin or above (`configure`). Read-only keys are not accepted.',
     )
     expect(operationOf(plain).description).toBe('Role: viewer or above (`read`).')
   })
@@ -85,11 +85,15 @@ describe('an OpenAPI operation', () => {
   })
 
   test.each<[string, Route, string]>([
-    ['a plain one', plain, '200 400 401 403 429 503'],
-    ['one with path and body', writing, '201 400 401 403 404 409 413 415 429 502 503'],
-    ['a public one', open, '200 400 503'],
-    ['a public one that says more', { ...open, refusals: ['rateLimited', 'unauthorized'] }, '200 400 401 429 503'],
-    ['the one that touches no store', { ...open, path: '/healthz' }, '200 400'],
+    ['a simple route', plain, '200 400 401 403 429 503'],
+    ['a route with path and body', writing, '201 400 401 403 404 409 413 415 429 502 503'],
+    ['a public route', open, '200 400 503'],
+    [
+      'a public route with further errors',
+      { ...open, refusals: ['rateLimited', 'unauthorized'] },
+      '200 400 401 429 503',
+    ],
+    ['the route that accesses no database', { ...open, path: '/healthz' }, '200 400'],
   ])('lists every error status of %s', (_, one, statuses) => {
     expect(statusesOf(one)).toEqual(statuses.split(' '))
   })
@@ -98,7 +102,7 @@ describe('an OpenAPI operation', () => {
     const { security, parameters, responses } = operationOf(open)
     expect({ security, parameters }).toEqual({ security: [], parameters: undefined })
     expect(responses['200']).toEqual({
-      description: 'Done',
+      description: 'Success',
       content: {
         'text/plain': { schema: { type: 'string', examples: ['Hello'] }, examples: { example: { value: 'Hello' } } },
       },

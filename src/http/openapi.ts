@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../core/error.ts'
 import { Closed, type TSchema, Type } from '../core/schema.ts'
-import { MAX_BODY_BYTES } from './body.ts'
 import { maxBodyBytesOf } from './body-limit.ts'
+import { MAX_BODY_BYTES } from './json-body.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
-import { STATUS } from './status.ts'
+import { STATUS } from './status-codes.ts'
 
 /** The subset of OpenAPI 3.1 in use: https://spec.openapis.org/oas/v3.1.0 */
 export interface OpenApiDocument {
@@ -64,7 +64,7 @@ type Examples = Record<string, { summary?: string; value: unknown }>
 type Content = Record<string, { schema: JsonSchema; examples?: Examples }>
 
 const ErrorSchema = Closed(
-  { error: Type.String({ description: 'One sentence that says what is wrong and where' }) },
+  { error: Type.String({ description: 'One sentence that states what is wrong and where' }) },
   { $id: 'Error', examples: [{ error: 'name: must not be empty' }] },
 )
 
@@ -72,28 +72,40 @@ const ErrorSchema = Closed(
 const REFUSALS: Record<ErrorCode, [name: string, description: string, example: string]> = {
   invalid: [
     'BadRequest',
-    'Body, query or path does not fit its schema; or the caller belongs to several organizations and names none in `X-Org-Id` (the message lists their ids)',
-    'alerts[3].period: "soon" is no period; expected one such as 15m, 1h or daily',
+    'The body, query or path does not match its schema, or the caller belongs to several organizations and the request does not specify one in `X-Org-Id` (the message lists their ids)',
+    'query.limit: must be at most 200',
   ],
-  unauthorized: ['Unauthorized', 'No credential, or one that is unknown, expired or revoked', 'no credential'],
+  unauthorized: [
+    'Unauthorized',
+    'The credential is missing, unknown, expired or revoked',
+    'unknown, expired or revoked credential',
+  ],
   forbidden: [
     'Forbidden',
-    'The role is too low, the key can only read, or the thing is locked',
-    'this needs the role admin; yours is viewer',
+    'The role is too low, the key is read-only, or the setting is locked',
+    'this requires the role admin; yours is viewer',
   ],
-  notFound: ['NotFound', 'There is no such thing in this organization', 'no such alert'],
-  conflict: ['Conflict', 'The present state forbids it', 'name: there is one of this name already'],
+  notFound: ['NotFound', 'The object does not exist in this organization', 'no such alert'],
+  conflict: [
+    'Conflict',
+    'The current state does not allow the request',
+    'name: another domain in this organization has this name',
+  ],
   tooLarge: ['TooLarge', 'The body is too large', 'body: is larger than 8388608 bytes'],
   unsupportedType: ['UnsupportedType', 'The body is not JSON', 'content-type: must be application/json'],
   rateLimited: ['TooManyRequests', 'Too many requests', 'too many requests; try again in 12 s'],
-  upstream: ['BadGateway', 'The other side refused; its reason is passed on', 'the receiver answered 500'],
-  unavailable: ['Unavailable', 'A part of the server is not available, or its disk is full', 'the disk is full'],
+  upstream: [
+    'BadGateway',
+    'A remote system rejected the request; its reason is included',
+    'the receiver returned status 500',
+  ],
+  unavailable: ['Unavailable', 'A part of the server is unavailable, or its disk is full', 'the disk is full'],
 }
 
 const HEADERS = {
-  RetryAfter: { description: 'Seconds after which a repeat may succeed', required: true, schema: { type: 'integer' } },
-  Location: { description: 'Address to which the browser is redirected', schema: { type: 'string', format: 'uri' } },
-  WwwAuthenticate: { description: 'The scheme that is expected', schema: { type: 'string', const: 'Bearer' } },
+  RetryAfter: { description: 'Seconds to wait before retrying', required: true, schema: { type: 'integer' } },
+  Location: { description: 'URL to which the browser is redirected', schema: { type: 'string', format: 'uri' } },
+  WwwAuthenticate: { description: 'Expected authentication scheme', schema: { type: 'string', const: 'Bearer' } },
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
 
@@ -166,15 +178,18 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
 function descriptionOf(route: Route): string {
   const { description, access, credential, question } = route
   const { from } = PERMISSIONS[access]
-  const own = credential ? `Credential: \`${credential.name}\`.` : 'Needs no credential.'
+  const own = credential ? `Credential: \`${credential.name}\`.` : 'No credential required.'
   const who = from === null ? own : `Role: ${from} or above (\`${access}\`).`
   const turns =
-    question && 'Asks the event history: callers take turns, and are answered 429 when too many of theirs wait.'
-  const lane = question === 'insights' && 'Two such questions are answered at once; others wait up to 10 s, then 503.'
+    question &&
+    'Queries the event history. Queries of different callers take turns; a caller with too many waiting queries receives 429.'
+  const lane =
+    question === 'insights' &&
+    'At most two such queries run at the same time. Others wait for up to 10 s and then receive 503.'
   const maxBytes = route.body === null ? MAX_BODY_BYTES : maxBodyBytesOf(route)
-  const size = maxBytes !== MAX_BODY_BYTES && `The body has at most ${maxBytes} bytes.`
+  const size = maxBytes !== MAX_BODY_BYTES && `The body can have at most ${maxBytes} bytes.`
   const more = [turns, lane, size].filter(Boolean).join(' ')
-  return [description, more, `${who}${needsFullKey(access) ? ' Not with a read-only key.' : ''}`]
+  return [description, more, `${who}${needsFullKey(access) ? ' Read-only keys are not accepted.' : ''}`]
     .filter(Boolean)
     .join('\n\n')
 }
@@ -186,8 +201,8 @@ function securityOf({ access, credential }: Route): Pick<Operation, 'security'> 
 }
 
 function successOf({ answer, produces, redirect, status }: Route, book: SchemaBook): Answer {
-  if (redirect) return { description: 'The browser is sent on', headers: { Location: header('Location') } }
-  return { description: status === 201 ? 'Made' : 'Done', content: contentOf(answer, book, produces) }
+  if (redirect) return { description: 'The browser is redirected', headers: { Location: header('Location') } }
+  return { description: status === 201 ? 'Created' : 'Success', content: contentOf(answer, book, produces) }
 }
 
 function operationOf(route: Route, book: SchemaBook): Operation {
@@ -204,7 +219,7 @@ function operationOf(route: Route, book: SchemaBook): Operation {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: route.bodyOptional !== true, content: contentOf(body, book) } } : {}),
     responses: {
-      ...(route.repeats ? { 200: { description: 'There already', content: contentOf(answer, book, produces) } } : {}),
+      ...(route.repeats ? { 200: { description: 'Already exists', content: contentOf(answer, book, produces) } } : {}),
       [status]: successOf(route, book),
       ...(route.redirect ? { default: errorAnswer('An error', 'no such route', book) } : {}),
       ...Object.fromEntries(
@@ -220,8 +235,8 @@ function pathsOf(routes: readonly Route[], book: SchemaBook): OpenApiDocument['p
   for (const route of routes) {
     const methods = paths[route.path] ?? {}
     const method = route.method.toLowerCase()
-    if (ids.has(route.id)) throw new Error(`two routes are called ${route.id}`)
-    if (methods[method]) throw new Error(`two routes answer ${route.method} ${route.path}`)
+    if (ids.has(route.id)) throw new Error(`two routes have the id ${route.id}`)
+    if (methods[method]) throw new Error(`two routes handle ${route.method} ${route.path}`)
     ids.add(route.id)
     paths[route.path] = { ...methods, [method]: operationOf(route, book) }
   }
@@ -268,14 +283,14 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
           name: 'X-Org-Id',
           in: 'header',
           required: false,
-          description: 'The organization to act in; needed by those who belong to several',
+          description: 'Id of the organization to act in; required for users who belong to several',
           schema: { type: 'string' },
         },
         LastEventId: {
           name: 'Last-Event-ID',
           in: 'header',
           required: false,
-          description: 'The id of the last received event, after which the stream continues',
+          description: 'Id of the last received event; the stream continues after it',
           schema: { type: 'string' },
         },
       },

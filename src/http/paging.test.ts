@@ -51,7 +51,7 @@ describe('a pagination cursor', () => {
       'x',
       '%%%',
     ]
-    for (const cursor of foreign) expect(refusal(cursor, 2)).toBe('cursor: is not a cursor of this list')
+    for (const cursor of foreign) expect(refusal(cursor, 2)).toBe('cursor: is not valid for this list')
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => /^(cursor: |was taken: )/.test(refusal(text, 1))))
   })
 })

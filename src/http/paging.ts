@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string | undefined, length: number): (strin
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  throw new AppError('invalid', 'cursor: is not valid for this list')
 }
 
 /** Creates a page from up to `limit + 1` rows: at most `limit` items, and the cursor of the next page. */

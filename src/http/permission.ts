@@ -15,34 +15,34 @@ interface PermissionRow {
 
 /** All permissions. Every route names one as its `access`; `docs/api/roles.md` is generated from this table. */
 export const PERMISSIONS = {
-  public: { from: null, writes: false, audited: false, meaning: 'Needs no credential' },
+  public: { from: null, writes: false, audited: false, meaning: 'No credential required' },
   read: {
     from: 'viewer',
     writes: false,
     audited: false,
     meaning:
-      'Read everything but secrets, property tokens, targets of channels, e-mail addresses of members and what is ' +
-      'personal in events',
+      "Read everything except secrets, property tokens, channel targets, members' e-mail addresses and personal data in " +
+      'events',
   },
-  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own name, own API keys, own password and own digest' },
+  own: { from: 'viewer', writes: true, audited: true, meaning: 'Change your own name, password, API keys and digest' },
   edit: {
     from: 'member',
     writes: true,
     audited: false,
-    meaning: 'Write alerts, issues, signals, labels, changes, hostnames, orders, flow tests and audits',
+    meaning: 'Manage alerts, issues, signals, labels, changes, hostnames, orders, flow tests and audits',
   },
   seeTokens: {
     from: 'member',
     writes: false,
     secret: true,
     audited: false,
-    meaning: 'See property tokens and targets of channels',
+    meaning: 'View property tokens and channel targets',
   },
   seePersonal: {
     from: 'member',
     writes: false,
     audited: false,
-    meaning: 'See personal data in events, which others see masked, and screenshots and HARs of flow tests',
+    meaning: 'View personal data in events, which is masked for other roles, and screenshots and HARs of flow tests',
   },
   configure: {
     from: 'admin',
@@ -54,19 +54,19 @@ export const PERMISSIONS = {
     from: 'admin',
     writes: false,
     audited: false,
-    meaning: 'See e-mail addresses of members, settings of integrations, the webhook secret and the audit log',
+    meaning: "View members' e-mail addresses, integration settings, the webhook secret and the audit log",
   },
   administer: {
     from: 'admin',
     writes: true,
     audited: true,
-    meaning: 'Write members, API keys of everybody, projects and settings of the organization',
+    meaning: "Manage members, all members' API keys, projects and organization settings",
   },
   govern: {
     from: 'owner',
     writes: true,
     audited: true,
-    meaning: 'Make and unmake owners, create another organization, delete this one',
+    meaning: 'Grant and revoke the owner role, create further organizations, and delete this one',
   },
 } as const satisfies Record<string, PermissionRow>
 
@@ -87,6 +87,6 @@ export function may(principal: Principal, permission: Permission): boolean {
 /** Throws `forbidden`, naming the missing role or right, when the caller does not have the permission. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
-  if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key can only read')
-  throw new AppError('forbidden', `this needs the role ${PERMISSIONS[permission].from}; yours is ${principal.role}`)
+  if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key is read-only')
+  throw new AppError('forbidden', `this requires the role ${PERMISSIONS[permission].from}; yours is ${principal.role}`)
 }

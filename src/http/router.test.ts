@@ -3,11 +3,11 @@ import { Elysia } from 'elysia'
 import { client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, OneOf, Type } from '../core/schema.ts'
-import { answerErrors } from './errors.ts'
-import { noteAddress, type Origin } from './origin.ts'
-import { performer } from './perform.ts'
+import { answerErrors } from './error-responses.ts'
+import { performer } from './perform-call.ts'
 import { PERMISSIONS, type Permission, requirePermission } from './permission.ts'
 import { atLeast, type Principal, ROLES } from './principal.ts'
+import { noteAddress, type Origin } from './request-origin.ts'
 import { publicRoute, type Route, route } from './route.ts'
 import { type Authenticate, router } from './router.ts'
 
@@ -107,25 +107,25 @@ describe('a role', () => {
 
   test('that is insufficient is rejected with the name of the required role', () => {
     const refused = (who: string, row: Permission) => () => requirePermission(principalOf(who), row)
-    expect(refused('viewer', 'configure')).toThrow('this needs the role admin; yours is viewer')
-    expect(refused('owner readonly', 'own')).toThrow('this key can only read')
+    expect(refused('viewer', 'configure')).toThrow('this requires the role admin; yours is viewer')
+    expect(refused('owner readonly', 'own')).toThrow('this key is read-only')
   })
 })
 
 /** Rejected bodies of a caller with permission, and the expected errors. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
   ['not JSON', '{broken', {}, 400, 'body: is not valid JSON'],
-  ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
+  ['another content type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
   ['a form', 'n=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
-  ['what does not fit', '{"n": "x"}', {}, 400, 'n: must be a whole number'],
+  ['a value that does not match the schema', '{"n": "x"}', {}, 400, 'n: must be a whole number'],
   ['a fraction', '{"n": 1.5}', {}, 400, 'n: must be a whole number'],
-  ['a field too many', '{"n": 1, "m": 1}', {}, 400, 'm: there is no such field'],
+  ['an unknown field', '{"n": 1, "m": 1}', {}, 400, 'm: there is no such field'],
   ['a list', '[]', {}, 400, 'body: must be an object'],
   ['nothing', undefined, {}, 400, 'body: '],
-  ['an empty text', '', {}, 400, 'body: '],
-  ['too much', `{"n": 1, "pad": "${'x'.repeat(65_536)}"}`, {}, 413, 'body: is larger than 65536 bytes'],
+  ['an empty string', '', {}, 400, 'body: '],
+  ['a body that is too large', `{"n": 1, "pad": "${'x'.repeat(65_536)}"}`, {}, 413, 'body: is larger than 65536 bytes'],
   ['half a character', '{"n": 1, "deep": ["\\ud800"]}', {}, 400, 'deep[0]: '],
-  ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: has a NUL'],
+  ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: contains a NUL'],
 ]
 
 describe('an invalid body', () => {
@@ -141,7 +141,7 @@ describe('an invalid body', () => {
 
   test.each(BAD)('is not reported to a caller without permission if it is %s', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/configure', { as: 'member', body, headers })
-    expect([answer.status, answer.body]).toEqual([403, { error: 'this needs the role admin; yours is member' }])
+    expect([answer.status, answer.body]).toEqual([403, { error: 'this requires the role admin; yours is member' }])
   })
 
   test.each([
@@ -210,10 +210,10 @@ describe('a query string', () => {
     ['?n=0x1', 'query.n: must be a whole number'],
     ['?n=Infinity', 'query.n: must be a whole number'],
     ['?n=1.5', 'query.n: must be a whole number'],
-    ['?n=1&n=2', 'query.n: is there more than once'],
+    ['?n=1&n=2', 'query.n: is given more than once'],
     ['?on=yes', 'query.on: must be true or false'],
     ['?q=123456', 'query.q: must have at most 5 characters'],
-    ['?q=%00', 'query.q: has a NUL character'],
+    ['?q=%00', 'query.q: contains a NUL character'],
     ['?other=1', 'query.other: there is no such field'],
     ['?__proto__=1', 'query.__proto__: there is no such field'],
     ['?constructor=1', 'query.constructor: there is no such field'],

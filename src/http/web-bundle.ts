@@ -7,8 +7,8 @@ import { withoutUnused } from './web-styles.ts'
 /** The pages of the server and the files they load, ready to be sent. */
 export interface WebBundle {
   /**
-   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `pages.ts` maps URLs
-   * to names.
+   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `web-pages.ts` maps
+   * URLs to names.
    */
   pages: Readonly<Record<string, StaticFile>>
   /**
@@ -100,7 +100,7 @@ export async function buildWeb(
   for (const output of [...outputs, ...(first?.outputs ?? [])]) {
     const name = nameOf(output)
     if (name.endsWith('.html') || !isSent(name)) continue
-    if (!HASHED.test(name)) throw new Error(`${name} has no hash of its content in its name`)
+    if (!HASHED.test(name)) throw new Error(`the file name ${name} contains no content hash`)
     assets[name] = staticFile(typeOf(output), new Uint8Array(await output.arrayBuffer()), options)
   }
   if (styles) assets[styles.name] = staticFile('text/css; charset=utf-8', styles.css, options)

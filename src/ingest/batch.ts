@@ -129,9 +129,9 @@ function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Stat
   return (value) => {
     if (fits(value)) return { item: value, error: null, reason: null }
     const first = check.Errors(value).First()
-    const error = first ? describeError(first) : 'does not fit its schema'
+    const error = first ? describeError(first) : 'does not match its schema'
     const isUnknownField = first?.type === ValueErrorType.ObjectAdditionalProperties
-    return { item: null, error, reason: isUnknownField ? 'a field that is not known' : error }
+    return { item: null, error, reason: isUnknownField ? 'unknown field' : error }
   }
 }
 

@@ -153,9 +153,9 @@ describe('hostile event parameters', () => {
     ['a prototype that is an object', '{"__proto__": {"polluted": "yes"}}', { '__proto__.polluted': 'yes' }],
     ['lone surrogates', '{"a\\ud800b": "\\udfff", "c": "\\ud83d\\ude00"}', { 'a\ufffdb': '\ufffd', c: '😀' }],
     ['NUL characters', '{"a\\u0000b": "c\\u0000"}', { 'a\ufffdb': 'c\ufffd' }],
-    ['a key that comes twice', '{"a": "first", "a": "last"}', { a: 'last' }],
-    ['keys that are equal once they are flat', '{"a": {"b": 1}, "a.b": 2}', { 'a.b': '1' }],
-    ['keys that are equal once they are clean', '{"a\\u0000": 1, "a\\ufffd": 2}', { 'a\ufffd': '1' }],
+    ['a duplicate key', '{"a": "first", "a": "last"}', { a: 'last' }],
+    ['keys that are equal when flattened', '{"a": {"b": 1}, "a.b": 2}', { 'a.b': '1' }],
+    ['keys that are equal when cleaned', '{"a\\u0000": 1, "a\\ufffd": 2}', { 'a\ufffd': '1' }],
     ['an empty key', '{"": "e", "a": {"": 1}}', { '': 'e', 'a.': '1' }],
     [
       'huge numbers',
@@ -200,7 +200,7 @@ describe('hostile event parameters', () => {
     expect(Object.entries(event.params)).toEqual(Object.entries(params).slice(0, kept))
     const cut = stand.stored().batches.at(-1).ledger
     expect(cut).toEqual(
-      count > kept ? [{ reason: 'params: more than 500, the rest was dropped', count: 1, sample: 'V ' }] : [],
+      count > kept ? [{ reason: 'params: more than 500; the rest was dropped', count: 1, sample: 'V ' }] : [],
     )
   })
 
@@ -213,9 +213,9 @@ describe('hostile event parameters', () => {
       .batches.at(-1)
       .ledger.map(({ reason }: { reason: string }) => reason)
     expect(noted).toEqual([
-      'params: a key was longer than 200 characters and was cut',
-      'params: a key came twice, the first one was kept',
-      'params: a value was longer than 4000 characters and was cut',
+      'params: a key was longer than 200 characters and was truncated',
+      'params: a key occurred more than once; only the first value was kept',
+      'params: a value was longer than 4000 characters and was truncated',
     ])
   })
 

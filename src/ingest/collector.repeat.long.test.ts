@@ -15,26 +15,26 @@ describe('a repeated batch', () => {
   const answer = {
     accepted: 1,
     rejected: 1,
-    errors: [{ list: 'events', index: 1, error: 'vendor: must be a text' }],
+    errors: [{ list: 'events', index: 1, error: 'vendor: must be a string' }],
   }
   const noted = { batchId: 'batch-0002', events: [{ ...EVENT, id: 'early', ts: 5000 }] }
-  const note = 'ts: is no plausible time; the time of receipt is taken'
+  const note = 'ts: is not a plausible time; the time of receipt is used'
   const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
   /** Events that may occur between the batch and its repeat. */
   const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
-    ['at once', () => {}],
-    ['after it was flushed', (stand) => stand.flush()],
+    ['immediately', () => {}],
+    ['after a flush', (stand) => stand.flush()],
     ['after a restart', (stand) => stand.restart()],
     [
-      'after it was flushed and after a restart',
+      'after a flush and a restart',
       async (stand) => {
         await stand.flush()
         stand.restart()
       },
     ],
     [
-      'after a restart, and after it was flushed then',
+      'after a restart and a flush',
       async (stand) => {
         stand.restart()
         await stand.flush()
@@ -145,12 +145,12 @@ test('a batch that could not be stored is rejected for all concurrent repeats, a
   rmSync(stand.spoolFolder, { recursive: true })
   const refused = await Promise.all(Array.from({ length: 5 }, () => stand.send(batch)))
   for (const { status, headers, body } of refused) {
-    expect([status, body]).toEqual([503, { error: "the collector can't store: ENOENT" }])
+    expect([status, body]).toEqual([503, { error: 'the collector cannot store events: ENOENT' }])
     expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
   }
   expect(stand.violated).toEqual([])
   // Reported once, regardless of the number of rejected batches.
-  expect(stand.troubles.map(({ message }) => message)).toEqual(["the collector can't store: ENOENT"])
+  expect(stand.troubles.map(({ message }) => message)).toEqual(['the collector cannot store events: ENOENT'])
   mkdirSync(stand.spoolFolder)
   for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
   expect(idsOf(stand)).toEqual(['x'])

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { CollectorDomain } from '../domains/directory.ts'
+import type { CollectorDomain } from '../domains/domain-directory.ts'
 import type { Batch } from './batch.ts'
 import { TestCollector } from './collector.fixture.ts'
 import { type BatchContext, type DecodedBatch, decodeBatch } from './decode-batch.ts'
@@ -292,12 +292,16 @@ describe("an item that can't be decoded", () => {
   const segment = 'https://api.segment.io/v1/t'
   const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024, 0x20)).toString('base64')
   test.each<[object, string, string]>([
-    [{ url: 'no address' }, 'url: is not an absolute address', ''],
-    [{ url: '/g/collect?v=2' }, 'url: is not an absolute address', ''],
+    [{ url: 'no address' }, 'url: is not an absolute URL', ''],
+    [{ url: '/g/collect?v=2' }, 'url: is not an absolute URL', ''],
     [{ url: segment, method: 'POST', body: '{"secret": 1' }, 'Segment: the body is not JSON', segment],
-    [{ url: `${segment}?q=secret`, bodyBase64: '*' }, 'body: bodyBase64 is not base64', segment],
-    [{ url: segment, bodyBase64: 'YQ==', contentEncoding: 'rar' }, 'body: its content encoding is not known', segment],
-    [{ url: segment, bodyBase64: 'AAAA', contentEncoding: 'br' }, 'body: its compressed bytes are damaged', segment],
+    [{ url: `${segment}?q=secret`, bodyBase64: '*' }, 'body: bodyBase64 is not valid Base64', segment],
+    [
+      { url: segment, bodyBase64: 'YQ==', contentEncoding: 'rar' },
+      'body: its content encoding is not supported',
+      segment,
+    ],
+    [{ url: segment, bodyBase64: 'AAAA', contentEncoding: 'br' }, 'body: its compressed data is damaged', segment],
     [{ url: segment, bodyBase64: bomb }, 'body: it is larger than 1 MiB', segment],
   ])('is rejected, and recorded in the ledger without its values: %#', (hit, error, sample) => {
     const { events, answer, ledger } = readHit(hit)
@@ -331,11 +335,11 @@ describe('the ledger', () => {
       ],
     })
     expect(ledger).toEqual([
-      { reason: 'events: vendor: must be a text', count: 30, sample: '' },
-      { reason: 'params: a value was longer than 4000 characters and was cut', count: 6, sample: 'A e' },
-      { reason: 'params: more than 500, the rest was dropped', count: 1, sample: 'A ' },
-      { reason: 'params: a key was longer than 200 characters and was cut', count: 1, sample: 'B ' },
-      { reason: 'params: a key came twice, the first one was kept', count: 1, sample: 'B ' },
+      { reason: 'events: vendor: must be a string', count: 30, sample: '' },
+      { reason: 'params: a value was longer than 4000 characters and was truncated', count: 6, sample: 'A e' },
+      { reason: 'params: more than 500; the rest was dropped', count: 1, sample: 'A ' },
+      { reason: 'params: a key was longer than 200 characters and was truncated', count: 1, sample: 'B ' },
+      { reason: 'params: a key occurred more than once; only the first value was kept', count: 1, sample: 'B ' },
     ])
   })
 
@@ -347,8 +351,8 @@ describe('the ledger', () => {
     expect(answer.rejected).toBe(301)
     expect(answer.errors[7]).toEqual({ list: 'events', index: 7, error: 'field7: there is no such field' })
     expect(ledger.map(({ reason, count }) => [reason, count])).toEqual([
-      ['events: a field that is not known', 300],
-      ['tags: a field that is not known', 1],
+      ['events: unknown field', 300],
+      ['tags: unknown field', 1],
     ])
     expect(ledger[0]?.sample).toBe('field0: there is no such field')
     expect(JSON.stringify(ledger).length).toBeLessThan(1500)
@@ -357,7 +361,7 @@ describe('the ledger', () => {
   test('records a page without an absolute URL, and its events are stored', () => {
     const { events, ledger } = read({ page: { url: '/cart?q=1' }, events: [{ vendor: 'A' }] })
     expect([events.length, events[0]?.host, events[0]?.path]).toEqual([1, null, null])
-    expect(ledger).toEqual([{ reason: 'page.url: is not an absolute address', count: 1, sample: '' }])
+    expect(ledger).toEqual([{ reason: 'page.url: is not an absolute URL', count: 1, sample: '' }])
   })
 })
 
@@ -367,7 +371,7 @@ describe('an oversized name', () => {
   test('is not stored as the host of a page, but the events of the page are', () => {
     const { events, ledger } = read({ page: { url: `https://${host}/cart` }, events: [{ vendor: 'A' }] })
     expect(events.map(({ host, path }) => [host, path])).toEqual([[null, '/cart']])
-    expect(ledger).toEqual([{ reason: 'page.url: its host is longer than a host can be', count: 1, sample: '' }])
+    expect(ledger).toEqual([{ reason: 'page.url: its hostname is too long', count: 1, sample: '' }])
   })
 
   test('is truncated when it is the vendor of an unknown request', () => {
@@ -451,10 +455,10 @@ test('an implausible time is noted in the response and the ledger, and the event
     ],
   })
   expect(events.map(({ ts }) => ts)).toEqual([NOW, NOW])
-  const note = 'ts: is no plausible time; the time of receipt is taken'
+  const note = 'ts: is not a plausible time; the time of receipt is used'
   expect(answer).toEqual({ accepted: 2, rejected: 0, errors: [], notes: [{ list: 'events', index: 1, note }] })
   expect([...ledger.values()]).toEqual([
-    { reason: 'ts: is no plausible time; the time of receipt is taken', count: 1, sample: '5000' },
+    { reason: 'ts: is not a plausible time; the time of receipt is used', count: 1, sample: '5000' },
   ])
 })
 
@@ -468,25 +472,25 @@ test('a response contains at most 20 notes, one per item', () => {
 
 describe('the time of an event', () => {
   test.each<[string, number | undefined, number | undefined, number]>([
-    ['is kept when the clocks agree', NOW - 30, NOW, NOW - 30],
-    ["is kept without the sender's clock", NOW - 30, undefined, NOW - 30],
-    ['is the arrival when nobody says', undefined, NOW - HOUR_MS, NOW],
-    ['is moved forward for a clock that is slow', NOW - HOUR_MS - 30, NOW - HOUR_MS, NOW - 30],
-    ['is moved back for a clock that is fast', NOW + HOUR_MS - 30, NOW + HOUR_MS, NOW - 30],
+    ['is unchanged when the clocks agree', NOW - 30, NOW, NOW - 30],
+    ["is unchanged without the sender's clock", NOW - 30, undefined, NOW - 30],
+    ['is the time of receipt by default', undefined, NOW - HOUR_MS, NOW],
+    ['is moved forward for a slow clock', NOW - HOUR_MS - 30, NOW - HOUR_MS, NOW - 30],
+    ['is moved back for a fast clock', NOW + HOUR_MS - 30, NOW + HOUR_MS, NOW - 30],
     ['is moved for a clock that was never set', 500, 1000, NOW - 500],
     ['is never in the future', NOW + HOUR_MS, undefined, NOW],
     ['is never after it was sent', NOW, NOW - HOUR_MS, NOW],
     ['is a whole millisecond', NOW - 0.6, undefined, NOW - 1],
-    ['is late when it is late', NOW - 90 * 24 * HOUR_MS, NOW, NOW - 90 * 24 * HOUR_MS],
-    ['is that of receipt where it would be before the epoch', 0, NOW * 2, NOW],
-    ['is a time, whatever the clocks say', 0, 1e300, NOW],
-    ['is read in seconds', NOW / 1000 - 60, undefined, NOW - 60_000],
-    ['is read in microseconds', (NOW - 60_000) * 1000, undefined, NOW - 60_000],
-    ['and the sending may be in seconds both', NOW / 1000 - 3600, NOW / 1000 - 3540, NOW - 60_000],
-    ['of a clock that began with the device is read by the sending', 5000, 65_000, NOW - 60_000],
-    ['that is no time is that of receipt', 5000, undefined, NOW],
-    ['a year ahead is that of receipt', NOW + 365 * 24 * HOUR_MS, undefined, NOW],
-    ['is a time, whatever the event says', 1e300, 0, NOW],
+    ['can be in the distant past', NOW - 90 * 24 * HOUR_MS, NOW, NOW - 90 * 24 * HOUR_MS],
+    ['is the time of receipt if it would be before the epoch', 0, NOW * 2, NOW],
+    ['is a valid time for any time of sending', 0, 1e300, NOW],
+    ['can be in seconds', NOW / 1000 - 60, undefined, NOW - 60_000],
+    ['can be in microseconds', (NOW - 60_000) * 1000, undefined, NOW - 60_000],
+    ['and the time of sending can both be in seconds', NOW / 1000 - 3600, NOW / 1000 - 3540, NOW - 60_000],
+    ['of a clock that started with the device is corrected by the time of sending', 5000, 65_000, NOW - 60_000],
+    ['is the time of receipt if it is not plausible', 5000, undefined, NOW],
+    ['is the time of receipt if it is a year ahead', NOW + 365 * 24 * HOUR_MS, undefined, NOW],
+    ['is a valid time for any time of the event', 1e300, 0, NOW],
   ])('%s', (_what, ts, sentAt, expected) => {
     expect(readEvent({ ts }, sentAt === undefined ? {} : { sentAt }).ts).toBe(expected)
   })
@@ -526,7 +530,7 @@ describe('a batch that expands when it is decoded', () => {
       events: [{ vendor: 'A' }],
     })
     expect(answer).toMatchObject({ accepted: 1, rejected: 30 })
-    const refused = ledger.find(({ reason }) => reason.startsWith('hits: bodies of the batch unpack'))
+    const refused = ledger.find(({ reason }) => reason.startsWith('hits: the bodies in the batch decompress'))
     expect(refused?.count).toBe(21)
   })
 
@@ -540,7 +544,7 @@ describe('a batch that expands when it is decoded', () => {
     expect(events.length).toBe(2)
     expect(answer).toMatchObject({ accepted: 2, rejected: 1, errors: [{ list: 'hits', index: 0 }] })
     expect(ledger.map(({ reason, count }) => [reason, count])).toEqual([
-      ['hits: bodies of the batch unpack to more than 8 MiB', 1],
+      ['hits: the bodies in the batch decompress to more than 8 MiB', 1],
     ])
   })
 
@@ -580,7 +584,7 @@ test.each(['data:text/plain,hello', 'blob:https://a.b/1', 'about:blank', 'javasc
   (url) => {
     const { events, answer } = read({ hits: [{ url }, { url: GA4 }, { url: 'wss://socket.example/1' }] })
     expect(events.map(({ vendor }) => vendor)).toEqual(['Google Analytics 4', 'socket.example'])
-    const error = 'url: is no http, https, ws or wss address'
+    const error = 'url: is not an http, https, ws or wss URL'
     expect(answer).toEqual({ accepted: 2, rejected: 1, errors: [{ list: 'hits', index: 0, error }] })
   },
 )

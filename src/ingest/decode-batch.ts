@@ -1,16 +1,16 @@
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
-import type { StoredPage } from '../core/page.ts'
+import type { StoredPage } from '../core/stored-page.ts'
 import { cutText } from '../core/text.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
-import { isPacked, readBody } from '../decoders/body.ts'
-import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
+import { MAX_NAME_LENGTH } from '../decoders/decoded-events.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { type Decoded, decodeHit, type FlatEvent, vendorOfHost } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, emptyParams, flattenParams, readQuery } from '../decoders/params.ts'
-import { thirdPartyOf } from '../decoders/third-party.ts'
-import type { CollectorDomain } from '../domains/directory.ts'
+import { isPacked, readBody } from '../decoders/request-body.ts'
+import { thirdPartyOf } from '../decoders/third-party-vendor.ts'
+import type { CollectorDomain } from '../domains/domain-directory.ts'
 import type { NameVendor } from '../domains/vendor-pattern.ts'
 import {
   type Batch,
@@ -79,8 +79,8 @@ const MAX_HOST_LENGTH = 253
 const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/
 /** While a browser is leaving the page, it can't read the body from a `Blob` in time. */
 const BODY_MISSING = 'hits: the body is missing; stored as kind hit'
-const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
-const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
+const NOT_ON_THE_WEB = 'url: is not an http, https, ws or wss URL'
+const UNPACKED_TOO_LARGE = 'the bodies in the batch decompress to more than 8 MiB'
 
 /**
  * Decodes, flattens and judges the events in a batch. Pure except for `nextSeq`. Invalid items are rejected one by one;
@@ -307,12 +307,12 @@ class BatchDecoder {
     if (!url) return null
     const parsed = URL.parse(url)
     if (!parsed) {
-      this.report.note('page.url: is not an absolute address', '')
+      this.report.note('page.url: is not an absolute URL', '')
       return null
     }
     const host = parsed.hostname.replace(/\.$/, '')
     if (host.length <= MAX_HOST_LENGTH) return { host: host || null, path: parsed.pathname }
-    this.report.note('page.url: its host is longer than a host can be', '')
+    this.report.note('page.url: its hostname is too long', '')
     return { host: null, path: parsed.pathname }
   }
 

@@ -5,8 +5,8 @@ import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
 import { cleanText, flattenParams, objectOf } from '../decoders/params.ts'
-import type { ImportDomain } from '../domains/directory.ts'
 import { normalizeHostname } from '../domains/domain.ts'
+import type { ImportDomain } from '../domains/domain-directory.ts'
 import { MAX_URL_LENGTH } from './batch.ts'
 import { hashCustomer } from './customer-hash.ts'
 
@@ -103,7 +103,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   const line = fits(given) ? given : asExported(given)
   if (!fits(line)) {
     const first = fullCheck.Errors(line).First()
-    return refused(first ? describeError(first) : 'does not fit')
+    return refused(first ? describeError(first) : 'does not match its schema')
   }
   const receivedAt = Math.round(toTimestamp(line.receivedAt))
   if (receivedAt > rules.to) return refused('receivedAt: is in the future')

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { recordAge, recordHostUsage, recordSightings } from '../domains/sightings.ts'
+import { recordAge, recordHostUsage, recordSightings } from '../domains/record-sightings.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type LedgerRecord, recordLedger, recordNamesFolded, recordUsage } from './record-segment.ts'

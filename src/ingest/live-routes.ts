@@ -21,7 +21,7 @@ const LiveSchema = Closed(
       { description: 'In ascending order of `seq`' },
     ),
     latestSeq: Int({ description: '`seq` of the last event returned; send it as `since` to get the following events' }),
-    armedUntil: Type.Number({ ...InstantSchema, description: 'When capture ends; each call extends it' }),
+    armedUntil: Type.Number({ ...InstantSchema, description: 'Time at which capture ends; each call extends it' }),
   },
   {
     $id: 'LiveEvents',
@@ -63,7 +63,7 @@ export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] 
       path: '/v1/domains/{id}/live',
       access: 'read',
       tag: 'Domains',
-      summary: 'Get events as they arrive; each call enables capture for a minute',
+      summary: 'Get events as they are received; each call enables capture for a minute',
       tool: true,
       params: ById,
       query: LiveQuery,

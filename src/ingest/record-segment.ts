@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { recordHostUsage, recordSightings } from '../domains/sightings.ts'
+import { recordHostUsage, recordSightings } from '../domains/record-sightings.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { BatchLog } from './batch-log.ts'
@@ -30,7 +30,7 @@ export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void
 const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): LedgerRecord => ({
   ...origin,
   receivedAt: lastReceivedAt,
-  ledger: [{ reason: 'counts: more names than are counted by themselves', count: events, sample: '' }],
+  ledger: [{ reason: 'counts: too many names to count separately', count: events, sample: '' }],
 })
 
 /** Entries for the ledger of a domain. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
-import { domainDirectory } from '../domains/directory.ts'
+import { domainDirectory } from '../domains/domain-directory.ts'
 import { setPageViewRates } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
 import { type DecodedBatch, decodeBatch } from './decode-batch.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { HostSighting, VendorSighting } from '../domains/sightings.ts'
+import type { HostSighting, VendorSighting } from '../domains/record-sightings.ts'
 
 /** Number of events in one segment, by origin. In a list, the latest version is last. */
 export interface SegmentCount extends HostSighting {

@@ -589,7 +589,7 @@ describe('when the disk is full', () => {
         const before = sizes()
         for (let n = 0; n < 3; n++) {
           expect(await refusal(spool, 20, { params: { long: 'x'.repeat(3000) } })).toBe(
-            "the collector can't store: the disk is full",
+            'the collector cannot store events: the disk is full',
           )
         }
         expect(sizes()).toEqual(before)

@@ -9,5 +9,5 @@ const FULL = new Set(['ENOSPC', 'EFBIG', 'EDQUOT'])
 export function storageError(error: unknown): AppError {
   const { code } = error as { code?: string }
   const reason = code !== undefined && FULL.has(code) ? 'the disk is full' : (code ?? messageOf(error))
-  return new AppError('unavailable', `the collector can't store: ${reason}`, RETRY_AFTER_S)
+  return new AppError('unavailable', `the collector cannot store events: ${reason}`, RETRY_AFTER_S)
 }

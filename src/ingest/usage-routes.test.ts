@@ -36,7 +36,7 @@ describe('the permissions of the routes', () => {
   }
   const { people, call } = setUp()
   for (const path of ['/v1/usage', '/v1/events/rejected']) {
-    test.each([...CALLERS])(`${path}: %s`, async (caller) => {
+    test.each([...CALLERS])(`${path} for %s`, async (caller) => {
       const { status } = await call('GET', path, { as: credentialsOf(people)[caller] })
       expect(status).toBe(statusOf[caller])
     })
@@ -149,6 +149,6 @@ describe('the ingestion ledger', () => {
       nextCursor: null,
     })
     const wrong = await call('GET', '/v1/events/rejected?cursor=W10', { as: people.alice.key })
-    expect([wrong.status, wrong.body]).toEqual([400, { error: 'cursor: is not a cursor of this list' }])
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'cursor: is not valid for this list' }])
   })
 })

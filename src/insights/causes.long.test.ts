@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { addToDay } from '../compliance/consent-store.ts'
 import { recordSightings } from '../compliance/store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 const rule = (vendors: string[]) => ({
@@ -49,7 +49,7 @@ test('without issues there are no causes; an unknown domain is rejected', async 
 
 test.each<[string, Parameters<typeof visit>[2], object]>([
   ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
-  ['container', { bad: 1 }, { title: 'Reports of the tag manager stopped on Shop', vendor: null }],
+  ['container', { bad: 1 }, { title: 'Reports from the tag manager stopped on Shop', vendor: null }],
   ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta has a problem', vendor: 'Meta' }],
 ])('the cause is the %s when problems follow a normal day', async (kind, last, expected) => {
   await using world = await testApp()
@@ -149,7 +149,7 @@ test('the most recent change is the cause when a release and a settings change w
   const { issues } = (await world.call('GET', `/v1/issues?alertId=${other.id}`)).body
   const found = await causes(world)
   const own = found.find(({ issueIds }: { issueIds: string[] }) => issueIds.includes(issues[0].id))
-  expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept of 50 %') })
+  expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept for 50 %') })
   expect(own.changeId).not.toBe(release.id)
 })
 

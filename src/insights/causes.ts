@@ -2,27 +2,27 @@ import { SEVERITIES } from '../alerts/alert.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { unresolvedIssues } from '../issues/list.ts'
-import { domainFields, domainsNamed } from './asked.ts'
-import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './cause.ts'
+import { unresolvedIssues } from '../issues/list-issues.ts'
+import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './determine-cause.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),
   title: Type.String(),
-  detail: Type.String({ description: 'One sentence: the number of issues, and why they are attributed to this cause' }),
+  detail: Type.String({ description: 'Number of issues and the reason why they have this cause, in one sentence' }),
   since: InstantSchema,
-  domainId: Nullable(Type.String({ description: 'Null when its issues belong to several domains' })),
+  domainId: Nullable(Type.String({ description: 'Domain of the issues; null when they belong to several' })),
   vendor: Nullable(Type.String()),
   changeId: Nullable(Type.String()),
   issueIds: Type.Array(Type.String(), { description: 'Open and acknowledged issues, oldest first' }),
-  severity: OneOf(SEVERITIES, { description: 'Highest severity of its issues' }),
-  impactValue: Type.Number({ description: 'Sum of the impact values of its issues' }),
+  severity: OneOf(SEVERITIES, { description: 'Highest severity of the issues' }),
+  impactValue: Type.Number({ description: 'Sum of the impact values of the issues' }),
 })
 
 const CauseListSchema = Closed(
-  { causes: Type.Array(CauseSchema, { description: 'The gravest first' }) },
+  { causes: Type.Array(CauseSchema, { description: 'Most severe first' }) },
   {
     $id: 'CauseList',
     examples: [
@@ -51,9 +51,9 @@ export const causes = insight({
   id: 'listCauses',
   summary: 'List the probable causes of open issues, grouped by cause',
   description:
-    'The first of these that holds for an issue: `pipeline` (this server could not collect), `traffic` (the whole domain ' +
-    'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
-    '`release` (in the watch window of a change), `tag` (none of these). `docs/use/causes.md` says when each holds.',
+    'The first of these that applies to an issue: `pipeline` (this server could not collect events), `traffic` (all traffic of the domain ' +
+    'dropped), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
+    '`release` (in the watch window of a change), `tag` (none of these). `/docs/use/causes` describes each one.',
   path: '/insights/causes',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

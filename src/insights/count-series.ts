@@ -3,7 +3,7 @@ import { type EventScope, scopeTests } from '../alerts/types/event-scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { bucketOf } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
-import { MINUTES_MS } from '../warehouse/relations.ts'
+import { MINUTES_MS } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
 /** A time bucket that contains an event when `start <= receivedAt < end`. */

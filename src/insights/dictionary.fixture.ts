@@ -1,6 +1,6 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
-import { isBlank } from '../conditions/text.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
+import { isBlank } from '../conditions/text-length.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { typeOfValue } from '../core/value-type.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
@@ -8,7 +8,7 @@ import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
-import { maskFor } from './masked.ts'
+import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof eventDictionary.answer>[1]
 type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>

@@ -1,11 +1,19 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
-import { type Estimated, estimateDifferent } from './different-values.ts'
+import { type Estimated, estimateDifferent } from './distinct-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
-import { type Mask, maskFor } from './masked.ts'
 import { type Counted, compareTexts, cutCharacters, type MaskedList, maskedList, typeOfList } from './masked-values.ts'
+import {
+  type DomainsAsked,
+  domainFields,
+  domainsMeant,
+  hoursField,
+  lastHours,
+  percentOf,
+  textField,
+} from './query-params.ts'
+import { type Mask, maskFor } from './response-mask.ts'
 import {
   crowdedLists,
   exactLists,
@@ -50,11 +58,11 @@ const Input = Closed({
 const KeySchema = Closed({
   key: Type.String(),
   type: OneOf(['number', 'boolean', 'text', 'mixed'] as const, {
-    description: 'Type of 99 % of its values; `boolean`: `true` or `false`',
+    description: 'Type of at least 99 % of the values; `boolean` means `true` or `false`',
   }),
-  presencePct: Type.Number({ description: 'Share of the vendor’s events in which it is not blank' }),
-  examples: Type.Array(Type.String(), { description: 'Most frequent values, cut to 100 characters' }),
-  cardinality: Int({ description: 'Distinct values; above 1,000 an estimate, ± 5 %' }),
+  presencePct: Type.Number({ description: 'Percentage of the vendor’s events in which the parameter is not blank' }),
+  examples: Type.Array(Type.String(), { description: 'Most frequent values, truncated to 100 characters' }),
+  cardinality: Int({ description: 'Number of distinct values; above 1,000, an estimate with ± 5 %' }),
   lastSeen: InstantSchema,
 })
 
@@ -66,9 +74,9 @@ const Output = Closed(
       Closed({
         vendor: Type.String(),
         events: Int({ description: 'Weighted count' }),
-        keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Most frequently present first' }),
+        keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Sorted by presence, most frequent first' }),
       }),
-      { description: 'Most events first' },
+      { description: 'Sorted by number of events, largest first' },
     ),
   },
   {
@@ -97,7 +105,7 @@ const Output = Closed(
 /** Parameters of each vendor's events, with their values. */
 export const eventDictionary = insight({
   id: 'getEventDictionary',
-  summary: 'List the parameters of each vendor’s events with their values',
+  summary: 'List the parameters of each vendor’s events and their values',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
     'when masked are merged.',

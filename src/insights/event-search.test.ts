@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { createKey } from '../org/key-store.ts'
+import { createKey } from '../org/api-key-store.ts'
 import { addMember, createUser } from '../org/store.ts'
 
 interface Found {
@@ -240,10 +240,10 @@ test.each<[Record<string, string | number>, string]>([
   [{ from: TEST_START + HOUR_MS, to: TEST_START }, 'query.from: must be before `to`'],
   [{ param: 'colour' }, 'query.param: must be key=value'],
   [{ param: '=red' }, 'query.param: must be key=value'],
-  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not a cursor of this list'],
-  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not valid for this list'],
 ])('the query %j is rejected', async (query, error) => {
   const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })

@@ -1,8 +1,8 @@
 import { type EventPosition, findEvents } from '../alerts/find-events.ts'
 import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
-import { resolveLabelConditions } from '../conditions/label.ts'
+import { filtersSql } from '../conditions/condition-sql.ts'
+import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
-import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
@@ -24,10 +24,10 @@ const Input = Closed({
   sessionId: text(200, 'Only events of this session'),
   param: text(
     5000,
-    '`key=value`: only events whose parameter has exactly this value. The key is written as in conditions, so `$path=/cart` is a field and ' +
-      '`*=EUR` any parameter; with nothing after `=`, events without the parameter',
+    '`key=value`: only events whose parameter has exactly this value. Keys are written as in conditions: `$path=/cart` matches a field, and ' +
+      '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter',
   ),
-  label: text(80, 'Only events with this label as currently defined; an unknown label has no events'),
+  label: text(80, 'Only events with this label as currently defined; an unknown label matches no events'),
   q: text(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
   from: Type.Optional(
     InstantInput({ minimum: 0, description: 'Received at or after this instant; default: 24 hours before `to`' }),
@@ -62,7 +62,9 @@ export const EventSchema = Closed(
     bytes: numbers,
     version: numbers,
     weight: Type.Number(),
-    violations: Nullable(Type.Array(Type.String(), { description: 'Alerts whose rule the event broke on arrival' })),
+    violations: Nullable(
+      Type.Array(Type.String(), { description: 'Alerts whose rule the event violated when it was received' }),
+    ),
     params: Type.Record(Type.String(), Type.String()),
   },
   {
@@ -226,6 +228,6 @@ function placeOf(cursor: string | undefined): number | null {
   if (place === null) return null
   const [seq] = place
   // The query engine's own error for a non-integer would be unclear.
-  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not valid for this list')
   return Number(seq)
 }

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { bytesFirst, plainKeys } from './dictionary.fixture.ts'
 import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
-import { maskFor } from './masked.ts'
+import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof flatDictionary.answer>[1]
 type Flat = Awaited<ReturnType<typeof flatDictionary.answer>>

@@ -2,8 +2,8 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { roundEvents } from '../signals/chart-point.ts'
 import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
-import { type Mask, maskFor } from './masked.ts'
 import { compareTexts, cutCharacters, maskedList } from './masked-values.ts'
+import { type Mask, maskFor } from './response-mask.ts'
 import {
   crowdedLists,
   exactLists,
@@ -23,10 +23,10 @@ const RowSchema = Closed({
   vendor: Type.String(),
   event: Type.String(),
   key: Type.String(),
-  count: Int({ description: 'Weighted number of events in which it is not blank' }),
+  count: Int({ description: 'Weighted number of events in which the parameter is not blank' }),
   values: Type.Array(Closed({ value: Type.String(), count: Int() }), {
     maxItems: MAX_SHOWN,
-    description: 'Most frequent first, cut to 200 characters',
+    description: 'Most frequent first, truncated to 200 characters',
   }),
   lastSeen: Nullable(InstantSchema),
 })
@@ -36,7 +36,7 @@ const Output = Closed(
     sampledEvents: Int({ description: 'Number of stored events read, regardless of sampling' }),
     windowHours: Int(),
     truncated: Type.Boolean({
-      description: 'True when there are more rows; those with the largest counts are returned',
+      description: 'True when more rows exist; those with the largest counts are returned',
     }),
     rows: Type.Array(RowSchema, {
       maxItems: MAX_ROWS,
@@ -63,7 +63,7 @@ const Output = Closed(
 /** One row per parameter of each event, vendor and domain. */
 export const flatDictionary = insight({
   id: 'getFlatDictionary',
-  summary: 'List the parameters of each event, with their most frequent values, as a table',
+  summary: 'List the parameters of each event and their most frequent values as a table',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
     'when masked are merged.',

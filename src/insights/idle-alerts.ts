@@ -3,10 +3,10 @@ import { alertsOf } from '../alerts/alert-store.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { OTHER } from '../warehouse/relations.ts'
+import { OTHER } from '../warehouse/relation-columns.ts'
 import { COUNTS_KEPT_MS } from './count-series.ts'
 import type { Sources } from './insight.ts'
-import { admits } from './suggestion.ts'
+import { admits } from './suggest-rules.ts'
 
 /** Events with one name in one domain, and the start of the minute in which the most recent one was received. */
 interface NameRow {

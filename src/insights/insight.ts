@@ -1,5 +1,5 @@
 import type { WatchedDomain } from '../alerts/types/alert-type.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'

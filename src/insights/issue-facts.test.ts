@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { memoryDb, testClock } from '../../test/fixtures.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { findingOf, issueOfAlert, validationAlert } from '../issues/issue.fixture.ts'
 import type { Query } from '../warehouse/query.ts'

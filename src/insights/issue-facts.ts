@@ -13,10 +13,10 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { type IssueFacts, TOGETHER_MS } from './cause.ts'
+import { type IssueFacts, TOGETHER_MS } from './determine-cause.ts'
 import type { Sources } from './insight.ts'
-import { isAlike, keptBy } from './kept.ts'
-import { maskFor } from './masked.ts'
+import { maskFor } from './response-mask.ts'
+import { isAlike, keptBy } from './ttl-cache.ts'
 
 /** Maximum time between a gap and the beginning of an issue that the gap may have caused. */
 const GAP_NEAR_MS = 15 * MINUTE_MS

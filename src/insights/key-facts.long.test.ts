@@ -7,7 +7,7 @@ import type { Query } from '../warehouse/query.ts'
 import type { EventFields } from '../warehouse/warehouse.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { keyFacts } from './key-facts.ts'
-import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
+import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts'
 
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 

@@ -1,10 +1,10 @@
-import { textTests } from '../conditions/sql.ts'
+import { textTests } from '../conditions/condition-sql.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
-import { OTHER } from '../warehouse/relations.ts'
+import { OTHER } from '../warehouse/relation-columns.ts'
 import type { Sources } from './insight.ts'
 import { namedTotalsQuery } from './scores.ts'
-import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
+import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts'
 
 /** Days with fewer events of a name are not used to determine how steadily its keys are present. */
 const MIN_DAILY_EVENTS = 20

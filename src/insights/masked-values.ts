@@ -1,5 +1,5 @@
 import type { ValueType } from '../core/value-type.ts'
-import type { Mask } from './masked.ts'
+import type { Mask } from './response-mask.ts'
 import type { ValueList } from './value-lists.ts'
 
 /** A displayed value and its frequency. */

@@ -1,6 +1,6 @@
 import { countAlertsWithImpact } from '../alerts/alert-store.ts'
 import { Closed, Int } from '../core/schema.ts'
-import { issueValueFields, issueValueOf } from '../issues/value.ts'
+import { issueValueFields, issueValueOf } from '../issues/issue-value.ts'
 import { insight } from './insight.ts'
 
 const { topIssues, ...sums } = issueValueFields

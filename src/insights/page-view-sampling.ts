@@ -16,8 +16,8 @@ const QUIET_SHARE = 0.1
 const SamplingSchema = Closed(
   {
     available: Type.Boolean({ description: 'True when page views were received in the last 7 days' }),
-    canEdit: Type.Boolean({ description: 'True when the caller may change the rates' }),
-    supported: Type.Boolean({ description: 'True when properties of this system have page views' }),
+    canEdit: Type.Boolean({ description: 'True when the caller has permission to change the rates' }),
+    supported: Type.Boolean({ description: 'True when the type of system of the domain has page views' }),
     devRate: Type.Number(),
     prodRate: Type.Number(),
     rates: Type.Array(Type.Number(), { description: 'Available rates' }),
@@ -25,8 +25,8 @@ const SamplingSchema = Closed(
       description: 'Up to 200 page view events of the last 7 days, most frequent first',
     }),
     pageViewsPerHour: Closed({
-      quiet: Type.Number({ description: '10th percentile of hours' }),
-      typical: Type.Number({ description: 'Median hour of the last 7 days' }),
+      quiet: Type.Number({ description: '10th percentile of the hours in the last 7 days' }),
+      typical: Type.Number({ description: 'Median hour in the last 7 days' }),
     }),
   },
   {
@@ -50,7 +50,7 @@ const SamplingSchema = Closed(
 export const pageViewSampling = insight({
   id: 'getPageViewSampling',
   tag: 'Domains',
-  summary: 'Show the sampling rate of page views and the page views themselves',
+  summary: 'Show the sampling rates and the number of page views',
   path: '/domains/{id}/page-view-sampling',
   isQuick: true,
   params: ById,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/test-app.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { originOf, pairNameOf, plainPairs } from './event-pairs.fixture.ts'
-import { PAIRING_VENDORS } from './event-pairs.ts'
+import { originOf, pairNameOf, plainPairs } from './event-pair-queries.fixture.ts'
+import { PAIRING_VENDORS } from './event-pair-queries.ts'
 import { type PairedName, pairedNames } from './paired-events.ts'
 
 interface Request {
@@ -123,11 +123,11 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
 
     test.each([
       ['one id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
-      ['one id, at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
-      ['one id, behind the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
+      ['one id at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
+      ['one id after the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
       ['different ids', 'e1', 'e2', 0, [0, 1, 1, 0, 0, 0]],
-      ['no id of the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
-      ['no id of the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
+      ['no id from the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
+      ['no id from the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
       ['no id at all', null, null, 0, [0, 1, 1, 1, 1, 0]],
       ['ids that differ in case', 'e1', 'E1', 0, [0, 1, 1, 0, 0, 0]],
     ] as const)('counts events with %s', async (_, browser, server, after, expected) => {
@@ -161,9 +161,9 @@ test('an alert is suggested below a match rate of 85 %, can be saved, and is the
   const [{ kind, rule, reason, basis, backtest }, ...others] = await suggested()
   expect(others).toEqual([])
   expect({ kind, name: rule.name, events: basis.events }).toEqual({
-    ...{ kind: 'required_key', name: 'Meta Pixel Purchase: event id is there', events: 240 },
+    ...{ kind: 'required_key', name: 'Meta Pixel Purchase: event id is present', events: 240 },
   })
-  expect(reason).toContain('60 % of 150 Meta Pixel Purchase events of the last 7 days')
+  expect(reason).toContain('60 % of 150 Meta Pixel Purchase events in the last 7 days')
   expect(reason).toContain('30 browser and 0 server events had no event id')
   expect(backtest).toMatchObject({ fired: 1, matched: 30 })
   expect((await world.call('POST', '/v1/alerts', { body: rule })).status).toBe(201)

@@ -1,11 +1,11 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import { dayOf } from '../orders/reconciliation.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsMeant, percentOf } from './asked.ts'
-import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pairs.ts'
+import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pair-queries.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant, percentOf } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
@@ -20,7 +20,9 @@ const counts = {
   serverOnly: Int({ description: 'Server events without a partner' }),
 }
 const matchedPct = Nullable(
-  Type.Number({ description: 'Share of pairs in the sum of these three, in percent; null when all are 0' }),
+  Type.Number({
+    description: 'Pairs as a percentage of the sum of pairs, `browserOnly` and `serverOnly`; null when the sum is 0',
+  }),
 )
 
 const PairedEventSchema = Closed(
@@ -33,8 +35,8 @@ const PairedEventSchema = Closed(
     browserWithoutId: Int({ description: 'Number of `browserOnly` events without an event id' }),
     serverWithoutId: Int({ description: 'Number of `serverOnly` events without an event id' }),
     days: Type.Array(
-      Closed({ day: Type.String({ description: 'In UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
-      { description: 'Every day, oldest first; a pair counts on the day of its earlier event' },
+      Closed({ day: Type.String({ description: 'Date in UTC', examples: ['2026-01-05'] }), ...counts, matchedPct }),
+      { description: 'All days, oldest first; a pair counts on the day of its earlier event' },
     ),
   },
   { $id: 'PairedEvent' },
@@ -50,10 +52,10 @@ const EXAMPLE = {
  */
 export const pairedEvents = insight({
   id: 'listPairedEvents',
-  summary: 'Show how many events were sent with the same event id by browser and server',
+  summary: 'Show how many events the browser and the server sent with the same event id',
   description:
-    'For Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn: names sent by both sides in these days. ' +
-    '`docs/use/orders.md` says which parameters hold the event id, and the window of each vendor. Events of `dev` do not count.',
+    'Covers Meta, TikTok, Pinterest, Snapchat, Reddit and LinkedIn: event names sent by both sides on these days. ' +
+    '`/docs/use/orders` lists the parameters that contain the event id, and the window of each vendor. `dev` events do not count.',
   path: '/insights/paired-events',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
@@ -69,7 +71,10 @@ export const pairedEvents = insight({
   }),
   output: Closed(
     {
-      events: Type.Array(PairedEventSchema, { maxItems: MAX_NAMES, description: 'Names with the most events first' }),
+      events: Type.Array(PairedEventSchema, {
+        maxItems: MAX_NAMES,
+        description: 'Sorted by number of events, largest first',
+      }),
     },
     {
       $id: 'PairedEventList',

@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { bytesFirst, sumOf } from './dictionary.fixture.ts'
 import { type HistoryStand, openHistory } from './history.fixture.ts'
-import { maskFor } from './masked.ts'
 import { performanceStats } from './performance-stats.ts'
+import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof performanceStats.answer>[1]
 

@@ -3,9 +3,9 @@ import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
 import { insight } from './insight.ts'
-import { maskFor } from './masked.ts'
+import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './query-params.ts'
+import { maskFor } from './response-mask.ts'
 
 const DEFAULT_HOURS = 24
 const MAX_HOURS = 744
@@ -16,17 +16,19 @@ const VendorStats = Closed({
   vendor: Type.String(),
   events: Int({ description: 'Weighted count' }),
   avgExecMs: Type.Number({
-    description: 'Weighted mean of events that report a duration of up to a day; 0 when none does',
+    description: 'Weighted mean duration of events that report up to one day; 0 when none do',
   }),
-  maxExecMs: Type.Number({ description: 'Maximum of the same events' }),
+  maxExecMs: Type.Number({ description: 'Maximum duration of the same events' }),
   failures: Int({ description: 'Weighted number of events with status `failure`, `exception` or `timeout`' }),
-  failurePct: Type.Number({ description: 'Share of the events with a known status; 0 when there are none' }),
+  failurePct: Type.Number({
+    description: 'Percentage of failures among events with a known status; 0 when there are none',
+  }),
 })
 
 const Output = Closed(
   {
     windowHours: Int(),
-    vendors: Type.Array(VendorStats, { description: 'Most events first' }),
+    vendors: Type.Array(VendorStats, { description: 'Sorted by number of events, largest first' }),
   },
   {
     $id: 'PerformanceStats',
@@ -55,7 +57,7 @@ interface VendorRow {
 /** Failure rates and durations of each vendor's tags. */
 export const performanceStats = insight({
   id: 'getPerformanceStats',
-  summary: 'Show how often tags of each vendor fail, and how long they take',
+  summary: 'Show how often tags of each vendor fail and how long they take',
   description: 'Counts are weighted and exclude library loads.',
   path: '/stats/performance',
   refusals: ['notFound', 'unavailable'],

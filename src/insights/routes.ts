@@ -1,6 +1,6 @@
 import { watchedDomains } from '../alerts/alert-store.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import { type Privacy, privacyFrom } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import { type Privacy, privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import { type Route, route } from '../http/route.ts'

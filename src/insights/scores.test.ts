@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { recordSightings } from '../compliance/store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 interface Scores {
@@ -67,7 +67,7 @@ describe('scores', () => {
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
     const { availability } = await scores()
     expect(availability.score).toBeLessThanOrEqual(95)
-    expect(availability.detail).toBe('50 % of Meta failed on Shop.')
+    expect(availability.detail).toBe('50 % of Meta events failed on Shop.')
   })
 
   test('drop when 30 % of the events of an enabled rule violate it', async () => {
@@ -83,7 +83,7 @@ describe('scores', () => {
     await send(shop.token, times(43, { vendor: 'GA', event: 'purchase' }))
     const { accuracy } = await scores()
     expect(accuracy.score).toBeLessThanOrEqual(95)
-    expect(accuracy.detail).toBe('30 % of GA purchase events on Shop break "Has a value".')
+    expect(accuracy.detail).toBe('30 % of GA purchase events on Shop violate "Has a value".')
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: false } })
     expect((await scores()).accuracy.score).toBe(100)
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })

@@ -11,14 +11,14 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
-import { isAlike, keptBy } from './kept.ts'
-import { maskFor } from './masked.ts'
-import { watchedAt } from './past-signals.ts'
-import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
+import { maskFor } from './response-mask.ts'
+import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score-formulas.ts'
+import { watchedAt } from './signals-at-instant.ts'
+import { isAlike, keptBy } from './ttl-cache.ts'
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),
-  detail: Type.String({ description: 'One sentence with up to three main causes' }),
+  detail: Type.String({ description: 'Up to three main causes, in one sentence' }),
 })
 
 export const ScoresSchema = Closed(
@@ -36,7 +36,7 @@ export const ScoresSchema = Closed(
         availability: { score: 94, detail: 'Meta Pixel Purchase is silent on Shop.' },
         accuracy: {
           score: 86,
-          detail: '7.5 % of Google Analytics 4 purchase events on Shop break "Purchases have a value".',
+          detail: '7.5 % of Google Analytics 4 purchase events on Shop violate "Purchases have a value".',
         },
         compliance: { score: 85, detail: 'email in dl of Google Analytics 4 on Shop.' },
       },
@@ -49,8 +49,8 @@ export const scores = insight({
   id: 'getScores',
   summary: 'Show the scores of the last 24 hours: availability, accuracy and compliance',
   description:
-    'From 0 to 100, for all domains or those of a project: half the mean of the domains, half the worst one. ' +
-    '`docs/use/scores.md` has the formulas. Domains that never sent an event are left out.',
+    'Each score is from 0 to 100, for all domains or those of a project: the average of the mean of all domains and the worst domain. ' +
+    '`/docs/use/scores` lists the formulas. Domains that never sent an event are excluded.',
   path: '/insights/scores',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

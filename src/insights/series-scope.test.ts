@@ -22,7 +22,7 @@ function setUp() {
 test.each<[string, object, number]>([
   ['as created', {}, SIGNAL_SENSITIVITY],
   ['with a sensitivity', { volume: { vendor: '*', sensitivity: 3 } }, 3],
-  ['without one', { volume: { vendor: '*' } }, 4],
+  ['without a sensitivity', { volume: { vendor: '*' } }, 4],
   ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],
 ])('a chart uses the sensitivity of the automatic alert: %s', (_, change, sensitivity) => {
   const { db, clock, orgId, domain, charted } = setUp()

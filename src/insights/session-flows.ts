@@ -1,9 +1,8 @@
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import { domainFields, domainsNamed } from './asked.ts'
 import {
   type FlowRow,
   type FlowScope,
@@ -14,6 +13,7 @@ import {
   sendersQuery,
 } from './flow-query.ts'
 import { insight } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 /** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000
@@ -28,7 +28,7 @@ const Input = Closed({
       minimum: 1,
       maximum: 336,
       default: 72,
-      description: 'Length of the time range in hours, by time of arrival',
+      description: 'Length of the time range in hours, by time of receipt',
     }),
   ),
   ...domainFields,
@@ -38,7 +38,9 @@ const Input = Closed({
 })
 
 const NodeSchema = Closed({
-  path: Type.String({ description: `As in \`steps\` without identifiers (\`*\`); \`${OTHER_PATHS}\`: all but 20` }),
+  path: Type.String({
+    description: `As in \`steps\`, without identifiers (\`*\`); \`${OTHER_PATHS}\`: all paths but the 20 most frequent`,
+  }),
   sessions: Int(),
   vendors: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
     description: 'The 20 most frequent events during these stays, by count',
@@ -49,10 +51,13 @@ const FlowsSchema = Closed(
   {
     sessionsSampled: Int({ description: 'Number of sessions read: all, up to 200,000' }),
     steps: Type.Array(
-      Closed({ index: Int({ description: 'From 0' }), nodes: Type.Array(NodeSchema, { description: 'By sessions' }) }),
+      Closed({
+        index: Int({ description: 'From 0' }),
+        nodes: Type.Array(NodeSchema, { description: 'Sorted by sessions, largest first' }),
+      }),
     ),
     links: Type.Array(Closed({ fromStep: Int(), fromPath: Type.String(), toPath: Type.String(), sessions: Int() }), {
-      description: 'Transitions from a step to the next, by step, then by sessions',
+      description: 'Transitions from one step to the next, sorted by step, then by sessions',
     }),
   },
   {
@@ -77,10 +82,10 @@ export type Flows = Static<typeof FlowsSchema>
 /** Sessions' paths from page to page, and the events on each page. */
 export const sessionFlows = insight({
   id: 'getJourneyFlows',
-  summary: 'Show how sessions move between pages and which events fire on the way',
+  summary: 'Show how sessions move between pages and which events they send',
   description:
-    'A step is a stay: events that follow one another on one path. Sessions end after 30 minutes without an event; ' +
-    'events without a path are left out. Counts are of received sessions and events, not weighted by sampling.',
+    'A step is a stay: consecutive events on one path. Sessions end after 30 minutes without an event; ' +
+    'events without a path are excluded. Sessions and events are counted as received, not weighted by sampling.',
   path: '/journeys/flows',
   refusals: ['notFound', 'unavailable'],
   input: Input,

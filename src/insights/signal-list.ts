@@ -1,5 +1,5 @@
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -12,8 +12,8 @@ import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signa
 import type { KnownSignal } from '../signals/series-monitor.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { domainFields, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant } from './query-params.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
@@ -49,25 +49,27 @@ const EXAMPLE = {
 const SignalSchema = Closed(
   {
     domainId: Type.String(),
-    domain: Type.String({ description: 'Its name' }),
+    domain: Type.String({ description: 'Name of the domain' }),
     vendor: Type.String(),
     event: Type.String(),
     mode: OneOf(SIGNAL_MODES),
     sensitivity: Type.Number({
-      description: 'Effective sensitivity: its own, or that of the alert; 2 is the most sensitive',
+      description: 'Effective sensitivity: that of the signal or, if not set, of the alert; 2 is the most sensitive',
     }),
     state: OneOf(SIGNAL_STATES),
     learningUntil: Nullable(InstantSchema),
     observed: Nullable(Type.Number({ description: 'Weighted events of the last complete hour' })),
     expected: Nullable(Type.Number()),
-    low: Nullable(Type.Number({ description: 'Lower bound of the normal range up to `high`; null in a silence' })),
+    low: Nullable(
+      Type.Number({ description: 'Lower bound of the normal range; `high` is the upper bound. Null during a silence' }),
+    ),
     high: Nullable(Type.Number()),
     silentSince: Nullable(InstantSchema),
     lastEventAt: Nullable(InstantSchema),
     explainedBy: Nullable(ExplanationSchema),
-    issueId: Nullable(Type.String({ description: 'Its unresolved issue' })),
+    issueId: Nullable(Type.String({ description: 'Unresolved issue of the signal' })),
     series: Type.Optional(
-      Type.Array(Closed(pointFields), { description: 'The hours of the last 7 days; only with `series`' }),
+      Type.Array(Closed(pointFields), { description: 'Hourly values for the last 7 days; only with `series`' }),
     ),
   },
   { $id: 'Signal', examples: [EXAMPLE] },
@@ -86,7 +88,10 @@ const SignalQuerySchema = Closed({
   state: Type.Optional(OneOf(SIGNAL_STATES)),
   mode: Type.Optional(OneOf(SIGNAL_MODES)),
   series: Type.Optional(
-    Type.Boolean({ default: false, description: 'Include the hours of the last 7 days; limits a page to 50 signals' }),
+    Type.Boolean({
+      default: false,
+      description: 'Include hourly values for the last 7 days; limits a page to 50 signals',
+    }),
   ),
   ...pagingFields,
 })
@@ -96,10 +101,10 @@ type SignalQuery = Static<typeof SignalQuerySchema>
 export const signalList = insight({
   id: 'listSignals',
   tag: 'Signals',
-  summary: 'List signals with their states, by domain, vendor and event',
+  summary: 'List signals and their states, sorted by domain, vendor and event',
   description:
     'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
-    'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
+    'with an issue or a setting. `explainedBy`: the signal fell because all traffic of its domain dropped.',
   path: '/auto/signals',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
@@ -214,7 +219,7 @@ function placeOf(cursor: string | undefined): Place | null {
   if (typeof domainId === 'string' && typeof vendor === 'string' && typeof event === 'string') {
     return [domainId, vendor, event]
   }
-  throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  throw new AppError('invalid', 'cursor: is not valid for this list')
 }
 
 /** Returns all domains sorted by id. */

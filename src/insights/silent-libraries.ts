@@ -27,10 +27,11 @@ const SilentLibraries = Closed(
       Closed({
         vendor: Type.String(),
         loads: Int({ description: 'Captured loads of the vendor’s code, unweighted' }),
-        lastAt: { ...InstantSchema, description: 'When the most recent one was received' },
+        lastAt: { ...InstantSchema, description: 'Time at which the most recent load was received' },
       }),
       {
-        description: 'By loads, then by name. Excludes tag managers and other vendors that send no events themselves',
+        description:
+          'Sorted by loads, then by name. Excludes tag managers and other vendors that send no events themselves',
       },
     ),
   },
@@ -44,7 +45,7 @@ const SilentLibraries = Closed(
 export const silentLibraries = insight({
   id: 'listSilentLibraries',
   tag: 'Domains',
-  summary: 'List vendors whose library was loaded in the last 24 hours while none of their events was captured',
+  summary: 'List vendors whose library was loaded in the last 24 hours although none of their events was received',
   path: '/domains/{id}/silent-libraries',
   params: ById,
   output: SilentLibraries,

@@ -58,10 +58,10 @@ test('stable properties are suggested, but not intermittent or personal ones', a
   expect(found.map(named)).toEqual([
     ...[
       'key_values Shop API order: currency is one of the known values',
-      'required_key Shop API order: order_id is there',
+      'required_key Shop API order: order_id is present',
     ],
     'key_type Shop API order: total is a number',
-    ...['required_key Shop API view: page is there', 'key_values Shop API view: v is one of the known values'],
+    ...['required_key Shop API view: page is present', 'key_values Shop API view: v is one of the known values'],
   ])
   expect(idleAlerts).toEqual([])
 })

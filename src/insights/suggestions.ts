@@ -2,16 +2,16 @@ import { AlertInputSchema } from '../alerts/alert-schema.ts'
 import { alertFrom, alertsOf } from '../alerts/alert-store.ts'
 import { backtest } from '../alerts/backtest.ts'
 import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { dayOf } from '../orders/reconciliation.ts'
-import { domainFields, domainsMeant, domainsNamed } from './asked.ts'
 import { idleAlerts } from './idle-alerts.ts'
 import { insight, type Sources } from './insight.ts'
 import { keyFacts } from './key-facts.ts'
 import { pairedNames } from './paired-events.ts'
-import { brokenBy, type Draft, SUGGESTION_KINDS, suggest, suggestEventIds } from './suggestion.ts'
+import { domainFields, domainsMeant, domainsNamed } from './query-params.ts'
+import { brokenBy, type Draft, SUGGESTION_KINDS, suggest, suggestEventIds } from './suggest-rules.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
@@ -23,7 +23,7 @@ const AT_ONCE = 2
 const SuggestionSchema = Closed({
   kind: OneOf(SUGGESTION_KINDS),
   rule: Type.Unsafe<Draft['rule']>({ ...AlertInputSchema }),
-  reason: Type.String({ description: 'One sentence: what the traffic showed' }),
+  reason: Type.String({ description: 'Evidence from the traffic, in one sentence' }),
   basis: Closed({
     events: Int({ description: 'Weighted number of events examined' }),
     from: InstantSchema,
@@ -31,8 +31,8 @@ const SuggestionSchema = Closed({
   }),
   backtest: Closed({
     days: Int(),
-    fired: Int({ description: 'Windows in which the rule would have fired' }),
-    matched: Int({ description: 'Events that would have broken it' }),
+    fired: Int({ description: 'Windows in which the alert would have fired' }),
+    matched: Int({ description: 'Events that would have violated the rule' }),
   }),
 })
 
@@ -40,14 +40,14 @@ const SuggestionListSchema = Closed(
   {
     suggestions: Type.Array(SuggestionSchema, {
       maxItems: MAX_SUGGESTIONS,
-      description: 'Those related to money first; at most five per event',
+      description: 'Suggestions related to money first; at most five per event',
     }),
     idleAlerts: Type.Array(
       Closed({
         alertId: Type.String(),
         name: Type.String(),
         lastEventAt: Nullable(
-          Type.Number({ ...InstantSchema, description: 'The minute of the most recent event, if known' }),
+          Type.Number({ ...InstantSchema, description: 'Minute of the most recent event; null if unknown' }),
         ),
       }),
       { description: 'Enabled alerts without events in their scope, by domain, vendor and event name' },
@@ -61,7 +61,7 @@ const SuggestionListSchema = Closed(
           {
             kind: 'required_key',
             rule: {
-              name: 'Google Analytics 4 purchase: ep.transaction_id is there',
+              name: 'Google Analytics 4 purchase: ep.transaction_id is present',
               domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'],
               alertType: dataValidation.kind,
               severity: 'high',
@@ -71,7 +71,7 @@ const SuggestionListSchema = Closed(
               period: '1h',
               channels: [{ type: 'email', target: 'owners' }],
             },
-            reason: '4,210 of 4,210 Google Analytics 4 purchase events of the last 7 days had `ep.transaction_id`.',
+            reason: '4,210 of 4,210 Google Analytics 4 purchase events in the last 7 days had `ep.transaction_id`.',
             basis: { events: 4210, from: 1_767_009_600_000, to: 1_767_614_400_000 },
             backtest: { days: 7, fired: 0, matched: 0 },
           },
@@ -85,12 +85,12 @@ const SuggestionListSchema = Closed(
 /** Rules that the traffic already meets, ready to be saved, and alerts whose events are no longer received. */
 export const suggestions = insight({
   id: 'listSuggestions',
-  summary: 'Suggest rules that the traffic already meets, each with its reason and backtest',
+  summary: 'Suggest rules that the traffic already meets, each with a reason and a backtest',
   description:
-    'For names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, one that is also a number in ' +
-    '99.9 %; `key_values`, one that also has at most 20 values. Also the event id of names that browsers and servers send, ' +
-    'when fewer than 85 % have a partner with the same one. `rule` can be posted to `/v1/alerts` unchanged; rules already covered by an ' +
-    'alert are not suggested. `docs/use/suggestions.md` describes what is left out.',
+    'For event names with at least 200 events: `required_key`, a key in 99.5 % of them; `key_type`, a required key that is a number in ' +
+    '99.9 %; `key_values`, a required key with at most 20 values. Also suggests the event id for names that browsers and servers send ' +
+    'when fewer than 85 % of events have a partner with the same id. `rule` can be posted to `/v1/alerts` unchanged; rules already covered by an ' +
+    'alert are not suggested. `/docs/use/suggestions` describes what is excluded.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({

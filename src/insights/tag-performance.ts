@@ -1,9 +1,9 @@
-import { maskPersonal } from '../conditions/mask.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainFields, domainsNamed } from './asked.ts'
 import { insight } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 
 const DEFAULT_HOURS = 24
 /** Maximum number of vendors, because browsers send these reports and anyone can invent vendors. */
@@ -18,7 +18,7 @@ const Input = Closed({
       minimum: 1,
       maximum: 744,
       default: DEFAULT_HOURS,
-      description: 'Length of the time range in hours, by time of arrival',
+      description: 'Length of the time range in hours, by time of receipt',
     }),
   ),
   ...domainFields,
@@ -26,19 +26,21 @@ const Input = Closed({
 
 const VendorSchema = Closed({
   vendor: Type.String(),
-  hosts: Type.Array(Type.String(), { description: 'Its hosts, by name' }),
+  hosts: Type.Array(Type.String(), { description: 'Hosts of the vendor, sorted by name' }),
   pages: Int({ description: 'Page views with a request or blocking time of the vendor' }),
   reqPerPage: Type.Number({ description: 'Requests per page view' }),
-  p50DurMs: Type.Number({ description: 'Median duration of its requests; 0 when no browser reported any' }),
-  p75DurMs: Type.Number({ description: '75th percentile of the duration of its requests' }),
-  maxMs: Type.Number({ description: 'The longest request' }),
+  p50DurMs: Type.Number({
+    description: 'Median duration of the vendor’s requests; 0 when no browser reported a duration',
+  }),
+  p75DurMs: Type.Number({ description: '75th percentile of the duration of the vendor’s requests' }),
+  maxMs: Type.Number({ description: 'Duration of the longest request' }),
   p75BlockMs: Type.Number({
     description:
-      '75th percentile of its blocking time per page view, of all hosts together; only browsers that report it',
+      '75th percentile of the vendor’s blocking time per page view, all hosts together; only from browsers that report it',
   }),
-  blockShare: Type.Number({ description: 'Share of all blocking time, 0 to 1' }),
+  blockShare: Type.Number({ description: 'Share of the blocking time of all vendors, 0 to 1' }),
   kbPerPage: Type.Number({
-    description: 'Kilobytes (1,000 bytes) per page view with known bytes; 0 when there are none',
+    description: 'Kilobytes (1,000 bytes) per page view with a known size; 0 when there are none',
   }),
 })
 
@@ -46,7 +48,7 @@ const Output = Closed(
   {
     windowHours: Int(),
     pagesSampled: Int({ description: 'Page views, including those without any vendor' }),
-    loafCoverage: Type.Number({ description: 'Share of them whose browser reports blocking times, 0 to 1' }),
+    loafCoverage: Type.Number({ description: 'Share of page views whose browser reports blocking times, 0 to 1' }),
     vendors: Type.Array(VendorSchema, {
       maxItems: MAX_VENDORS,
       description: 'Sorted by `p75BlockMs`, largest first, then by share of blocking time and page views',
@@ -94,9 +96,9 @@ interface VendorRow {
 /** Cost of each vendor's code for the pages that load it, as reported by browsers. */
 export const tagPerformance = insight({
   id: 'getTagPerformance',
-  summary: 'Show what each vendor’s code costs pages: requests, bytes, durations and blocking time',
+  summary: 'Show the cost of each vendor’s code for pages: requests, bytes, durations and blocking time',
   description:
-    'From received page views, not weighted by sampling. A quantile is a measured value (nearest rank). ' +
+    'Based on page views as received, not weighted by sampling. A quantile is a measured value (nearest rank). ' +
     'The most recent seconds are not included.',
   path: '/performance/tags',
   refusals: ['notFound', 'unavailable'],

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { memoryDb } from '../../test/fixtures.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { eventOf, NOON, warehouseWith } from '../alerts/alert.fixture.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { madeSeries, randomOf } from '../detector/series.fixture.ts'
 import type { Principal } from '../http/principal.ts'
-import { createKey } from '../org/key-store.ts'
+import { createKey } from '../org/api-key-store.ts'
 import { addMember, createOrg, createUser } from '../org/store.ts'
 import { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { Query } from '../warehouse/query.ts'
@@ -244,13 +244,13 @@ test('400 days, mostly in 15-minute buckets, need one query and read no events',
 })
 
 test('the series is empty without domains', async () => {
-  const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
+  const { answer, queries } = standFor({ query: () => Promise.reject(new Error('unexpected query')) }, [])
   expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
   expect(queries).toEqual([])
 })
 
 test('a domain of another organization is rejected', async () => {
-  const { answer } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) })
+  const { answer } = standFor({ query: () => Promise.reject(new Error('unexpected query')) })
   await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
     new AppError('notFound', 'query.domainId: no such domain'),
   )

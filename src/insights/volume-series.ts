@@ -7,10 +7,10 @@ import type { SeriesState } from '../detector/detector.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
 import { countsIn, type Stretch, sumsIn } from './count-series.ts'
-import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expectation.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsMeant, domainsNamed, textField } from './query-params.ts'
 
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
@@ -41,7 +41,7 @@ const Input = Closed({
       maximum: MAX_HOURS,
       default: DEFAULT_HOURS,
       description:
-        'Length of the time range in hours. Up to 2 by minute, up to 24 by 5 minutes, up to 744 by hour, above that by day (UTC)',
+        'Length of the time range in hours. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',
     }),
   ),
 })
@@ -52,20 +52,23 @@ const Output = Closed(
     series: Type.Array(
       Closed({
         ...pointFields,
-        pageViews: Int({ description: 'Page views included in `observed`; one reported to two vendors counts twice' }),
+        pageViews: Int({
+          description: 'Page views included in `observed`; a page view reported to two vendors counts twice',
+        }),
       }),
       {
         maxItems: MAX_POINTS,
         description:
-          'Oldest first, without gaps, up to now, from the creation of the domain. Days have no expectation, ' +
-          `and neither has an event without a named vendor. ${EXPECTED_OF_SEVERAL}`,
+          'Oldest first, without gaps, from the creation of the domain up to now. Days have no expectation, ' +
+          `nor do events without a named vendor. ${EXPECTED_OF_SEVERAL}`,
       },
     ),
     state: Nullable(OneOf(STATES)),
     learningUntil: Nullable(InstantSchema),
     changes: Type.Array(ChangeNameSchema, {
       maxItems: MAX_CHANGES,
-      description: 'Changes of the domain, or of all domains, within the series, oldest first; limited to the latest',
+      description:
+        'Changes of the domain, or of all domains, within the series, oldest first; limited to the most recent',
     }),
   },
   {
@@ -90,10 +93,10 @@ const Output = Closed(
 /** Number of events over time, with the baseline and band of automatic signals. */
 export const volumeSeries = insight({
   id: 'getVolume',
-  summary: 'Show the number of events and the expected number',
+  summary: 'Show the observed and the expected number of events',
   description:
-    'Weighted counts of any scope, without library loads. `low` to `high` are counts that are not an ' +
-    'anomaly at the sensitivity of the domain’s signals. `state` is that of the last row.',
+    'Weighted counts of any scope, without library loads. Counts from `low` to `high` are not an ' +
+    'anomaly at the sensitivity of the domain’s signals. `state` is the state of the last row.',
   path: '/insights/volume',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],

@@ -118,11 +118,11 @@ test('the current week is reported up to the present time', async () => {
 })
 
 test.each([
-  ['week=2026-W54', 400, 'query.week: there is no such week'],
-  ['week=2025-W53', 400, 'query.week: there is no such week'],
+  ['week=2026-W54', 400, 'query.week: is not a valid week'],
+  ['week=2025-W53', 400, 'query.week: is not a valid week'],
   ['week=2026-W03', 400, 'query.week: must not be in the future'],
-  ['week=2024-W40', 400, 'query.week: must be within the last 400 days, the retention time of counts'],
-  ['week=last', 400, 'query.week: must be like 2026-W47'],
+  ['week=2024-W40', 400, 'query.week: must be within the last 400 days, the retention period of counts'],
+  ['week=last', 400, 'query.week: must have a format such as 2026-W47'],
   ['projectId=prj_none', 404, 'no such project'],
 ])('the query %s is rejected', async (query, status, error) => {
   await using world = await testApp()

@@ -7,10 +7,10 @@ import { issueActivity } from '../issues/activity.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { type ChartPoint, pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
-import { domainsMeant, domainsNamed } from './asked.ts'
 import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
-import { EXPECTED_OF_SEVERAL, expectationOf } from './expectation.ts'
+import { EXPECTED_OF_SEVERAL, expectationOf } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainsMeant, domainsNamed } from './query-params.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
 
 export const WEEK_MS = 7 * DAY_MS
@@ -25,7 +25,7 @@ const Input = Closed({
   week: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-W\\d{2}$',
-      description: 'ISO 8601 week, from Monday, UTC; default: the last complete week',
+      description: 'ISO 8601 week (Monday to Sunday, UTC); default: the last complete week',
       examples: ['2026-W47'],
     }),
   ),
@@ -42,23 +42,23 @@ const WeeklyReportSchema = Closed(
     to: InstantSchema,
     scores: Closed(
       { now: Nullable(ScoresSchema), before: Nullable(ScoresSchema) },
-      { description: 'Scores of the week and the previous one; null when there was no domain' },
+      { description: 'Scores of the week and of the previous week; null when no domain existed' },
     ),
     issues: Closed({
       opened: Int({ description: 'Issues opened or reopened in the week' }),
-      resolved: Int({ description: 'Issues resolved in the week and still resolved at its end' }),
-      open: Int({ description: 'Issues open or acknowledged at its end' }),
-      medianResolveMs: Nullable(Int({ description: 'Median time until resolution' })),
+      resolved: Int({ description: 'Issues resolved in the week and still resolved at the end' }),
+      open: Int({ description: 'Issues open or acknowledged at the end of the week' }),
+      medianResolveMs: Nullable(Int({ description: 'Median time to resolution' })),
     }),
     value: Closed({
-      resolved: Type.Number({ description: 'Impact value of resolved issues' }),
-      open: Type.Number({ description: 'Impact value of issues open at the end' }),
+      resolved: Type.Number({ description: 'Total impact value of resolved issues' }),
+      open: Type.Number({ description: 'Total impact value of issues open at the end' }),
     }),
     volume: Closed({
       events: Int({ description: 'Weighted' }),
-      before: Nullable(Int({ description: 'Events in the previous week; null when there was no domain' })),
+      before: Nullable(Int({ description: 'Events in the previous week; null when no domain existed' })),
       series: Type.Array(Closed(pointFields), {
-        description: `By the hour. ${EXPECTED_OF_SEVERAL}`,
+        description: `By hour. ${EXPECTED_OF_SEVERAL}`,
       }),
     }),
     worst: Type.Array(IssueSchema, {
@@ -71,7 +71,7 @@ const WeeklyReportSchema = Closed(
     }),
     signals: Closed(
       { watched: Int(), silent: Int(), learning: Int() },
-      { description: 'At the end of the week; muted and disabled signals are not monitored' },
+      { description: 'State at the end of the week; muted and disabled signals are not monitored' },
     ),
   },
   {
@@ -101,7 +101,7 @@ export type WeeklyReport = Static<typeof WeeklyReportSchema>
 /** Summary of a week, also used for Monday's digest. */
 export const weeklyReport = insight({
   id: 'getWeeklyReport',
-  summary: 'Summarise a week: what broke, what it cost, what was done, compared with the previous week',
+  summary: 'Summarise a week: issues, their value, resolutions and changes, compared with the previous week',
   path: '/reports/weekly',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -119,10 +119,10 @@ export const weeklyReport = insight({
 function startOf(week: string | undefined, now: Instant): Instant {
   if (week === undefined) return lastWeek(now)
   const from = parseWeek(week)
-  if (from === null) throw new AppError('invalid', 'query.week: there is no such week')
+  if (from === null) throw new AppError('invalid', 'query.week: is not a valid week')
   if (from > now) throw new AppError('invalid', 'query.week: must not be in the future')
   if (from < now - COUNTS_KEPT_MS)
-    throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention time of counts')
+    throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention period of counts')
   return from
 }
 

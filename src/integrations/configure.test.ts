@@ -23,14 +23,14 @@ const parse = parser(ConfigSchema)
 const lenient = provider<Settings>({
   type: 'team_chat',
   title: 'Lenient',
-  help: 'Takes what comes.',
+  help: 'Accepts any settings.',
   connect: { by: 'secret', fields: ['token', 'password'] },
   configured: { schema: ConfigSchema, prepare: (config) => parse(config, 'config') },
 })
 
 test.each([
   ['none', {}],
-  ['one of them', { password: 'pass-w0rd' }],
+  ['one secret', { password: 'pass-w0rd' }],
 ])('optional secrets are not returned (given: %s)', (_name, secrets) => {
   const { db, box, clock, orgId } = outboxFixture()
   const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }

@@ -144,7 +144,7 @@ function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string,
   const isTaken = integrationsOf(db, type).some(
     (one) => one.orgId !== orgId && (one.config as Record<string, unknown>)[String(field)] === value,
   )
-  if (isTaken) throw new AppError('conflict', `config.${field}: already registered by another organization`)
+  if (isTaken) throw new AppError('conflict', `config.${field}: is already registered by another organization`)
 }
 
 /**
@@ -164,7 +164,7 @@ function requireLostSecrets(needed: Record<string, unknown>, { config }: Integra
 function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(secrets).find((name) => config[name] === undefined)
   if (missing === undefined) return
-  throw new AppError('invalid', `config.${missing}: enter it again, because it would be sent to another address`)
+  throw new AppError('invalid', `config.${missing}: must be entered again because the URL now points to another server`)
 }
 
 /** True if a URL in the new settings has a different origin than before. */

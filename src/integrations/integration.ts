@@ -18,14 +18,14 @@ export const DEFAULT_LABEL = 'default'
 export const IntegrationInputSchema = Closed(
   {
     provider: OneOf(PROVIDER_TYPES, {
-      description: 'All are available in this version',
+      description: 'Service to integrate with; this version supports all of them',
       examples: ['webhook'],
     }),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. All that notify accept `notify`: any of opened, reopened, repeated and resolved, by default all. ' +
-        'Resolutions are sent only if the opening was sent',
+        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. Providers that send notifications also accept `notify`, a list of opened, reopened, repeated and resolved (default: all). ' +
+        'A resolution is sent only if the opening was sent',
     }),
   },
   {
@@ -43,7 +43,9 @@ const shared = {
   createdAt: InstantSchema,
 }
 const config = Nullable(
-  Type.Record(Type.String(), Type.Unknown(), { description: 'Settings without secrets; null for callers below admin' }),
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Settings without secrets; null for callers below the admin role',
+  }),
 )
 
 const EXAMPLE = {
@@ -55,7 +57,7 @@ const EXAMPLE = {
 }
 const EXAMPLE_WITH_CONFIG = { ...EXAMPLE, config: { url: 'https://hooks.example.com/tags' } }
 const secrets = Nullable(
-  Type.Array(Type.String(), { description: 'Names of stored secrets; null for callers below admin' }),
+  Type.Array(Type.String(), { description: 'Names of stored secrets; null for callers below the admin role' }),
 )
 
 export const IntegrationSchema = Closed(shared, { $id: 'Integration', examples: [EXAMPLE] })
@@ -70,7 +72,7 @@ export type IntegrationDetail = Static<typeof IntegrationDetailSchema>
 const SHOWN_ONCE = {
   secret: Type.Optional(Type.String({ description: 'Generated secret; shown only once' })),
   webhookUrl: Type.Optional(
-    Type.String({ description: 'URL that the other service must call, if it does; shown only once' }),
+    Type.String({ description: 'URL for inbound calls, if the other service makes any; shown only once' }),
   ),
 }
 

@@ -21,7 +21,7 @@ type Parts = ConfigureDeps & InboundDeps & { dispatcher: Dispatcher; collectUrl?
 
 const tag = 'Integrations'
 const BegunSchema = Closed(
-  { url: Type.String({ description: 'URL to open in the same browser, valid for 10 minutes' }) },
+  { url: Type.String({ description: 'Sign-in URL to open in the same browser; valid for 10 minutes' }) },
   { $id: 'SignInBegun', examples: [{ url: 'https://accounts.example.com/authorize?state=…' }] },
 )
 
@@ -43,7 +43,7 @@ function rotateRoute(deps: Parts): Route {
     path: '/v1/integrations/{id}/rotate',
     access: 'configure',
     tag,
-    summary: 'Rotate the secret of an integration, or the URL for inbound calls; shown only once',
+    summary: 'Rotate the secret or inbound URL of an integration; the new value is shown only once',
     refusals: ['conflict'],
     params: ById,
     answer: RotatedSchema,
@@ -58,7 +58,7 @@ function signInRoute(deps: Parts): Route {
     path: '/v1/integrations/{id}/connect',
     access: 'configure',
     tag,
-    summary: 'Start signing in at the other service, for integrations that require it',
+    summary: 'Start the sign-in to the other service, for integrations that require it',
     description:
       'The browser returns to `/v1/integrations/<provider>/callback`, which redirects to the page of the ' +
       'integration, with `#connected` or `#connect-error=<sentence>`.',

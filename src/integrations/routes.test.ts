@@ -142,8 +142,8 @@ describe('an integration', () => {
   })
 
   test.each([
-    ['that was given', { url, secret }],
-    ['that was made', { url }],
+    ['that was provided', { url, secret }],
+    ['that was generated', { url }],
   ])('requires the secret %s to be entered again when the host changes', async (_name, config) => {
     const { db, admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', { ...webhook, config })
@@ -153,7 +153,7 @@ describe('an integration', () => {
       const answer = await admin('PUT', path, { ...webhook, config: { url: to } })
       expect([answer.status, answer.body.error]).toEqual([
         400,
-        'config.secret: enter it again, because it would be sent to another address',
+        'config.secret: must be entered again because the URL now points to another server',
       ])
       expect(db.prepare('SELECT * FROM integration').get()).toEqual(before)
       expect((await admin('PUT', path, { ...webhook, config: { url: to, secret } })).status).toBe(200)
@@ -165,24 +165,20 @@ describe('an integration', () => {
   const refused: [string, unknown, string][] = [
     ['no provider', { config: { url } }, 'provider: '],
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
-    ['a channel of which there are no integrations', { provider: 'email', config: {} }, 'provider: must be one of '],
+    ['a channel type without integrations', { provider: 'email', config: {} }, 'provider: must be one of '],
     ['issue_tracker', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
     ['email_digest', { provider: 'email_digest', config: {} }, 'config.to: is missing'],
     ['team_chat', { provider: 'team_chat', config: {} }, 'config: webhookUrl or botToken is required'],
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
-    [
-      'an address of the server itself',
-      { provider: 'webhook', config: { url: 'https://10.0.0.1' } },
-      'config.url: host 10.0.0.1',
-    ],
+    ['a private address', { provider: 'webhook', config: { url: 'https://10.0.0.1' } }, 'config.url: host 10.0.0.1'],
     ['http', { provider: 'webhook', config: { url: 'http://hooks.example.com' } }, 'config.url: must be an https URL'],
     ['a bad secret', { provider: 'webhook', config: { url, secret: 's3cret' } }, 'config.secret: must be whsec_'],
-    ['another setting', { provider: 'webhook', config: { url, colour: 'red' } }, 'config.colour: '],
-    ['another field', { ...webhook, colour: 'red' }, 'colour: '],
+    ['an unknown setting', { provider: 'webhook', config: { url, colour: 'red' } }, 'config.colour: '],
+    ['an unknown field', { ...webhook, colour: 'red' }, 'colour: '],
     ['an empty label', { ...webhook, label: '' }, 'label: '],
     ['a long label', { ...webhook, label: 'x'.repeat(101) }, 'label: '],
-    ['no JSON', '{', 'body: is not valid JSON'],
+    ['invalid JSON', '{', 'body: is not valid JSON'],
   ]
   test.each(refused)('is rejected with %s', async (_name, body, message) => {
     const { admin } = setUp()
@@ -254,7 +250,7 @@ describe('the delivery log', () => {
     tell('opened', issue('iss_1'), { channels: [hook, mail] })
     tell('opened', issue('iss_2'))
     const [first] = world.take(1)
-    if (!first) throw new Error('nothing is due')
+    if (!first) throw new Error('expected a due delivery')
     recordOutcome(
       db,
       first,

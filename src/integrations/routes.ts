@@ -47,7 +47,7 @@ const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), ne
 const TestResult = Closed(
   {
     ok: Type.Boolean(),
-    deliveryId: Nullable(Type.String({ description: 'Null for integrations without notifications' })),
+    deliveryId: Nullable(Type.String({ description: 'Null for integrations that do not send notifications' })),
   },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
@@ -103,7 +103,7 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       path: '/v1/integrations/{id}',
       access: 'read',
       tag,
-      summary: 'Get an integration, with its settings for admins',
+      summary: 'Get an integration; only admins and owners can see its settings',
       params: ById,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id } }) =>
@@ -138,7 +138,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations/{id}',
       access: 'configure',
       tag,
-      summary: 'Replace label and settings; omitted secrets are unchanged',
+      summary: 'Replace the label and settings of an integration; omitted secrets are unchanged',
       params: ById,
       maxBodyBytes: CONFIG_BODY_BYTES,
       body: IntegrationInputSchema,
@@ -167,7 +167,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       path: '/v1/integrations/{id}/test',
       access: 'configure',
       tag,
-      summary: 'Send a test now; returns 502 with the reason if it fails',
+      summary: 'Test an integration; returns 502 with the reason if the test fails',
       refusals: ['conflict', 'upstream'],
       asynchronous: true,
       params: ById,

@@ -4,10 +4,10 @@ import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { pascalCase } from '../core/text.ts'
-import { originOf } from '../http/origin.ts'
+import { redirect, wayBackCookie } from '../http/oauth-cookie.ts'
 import { atLeast, type Principal, type Role } from '../http/principal.ts'
+import { originOf } from '../http/request-origin.ts'
 import { type Route, redirectRoute } from '../http/route.ts'
-import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import type { Db } from '../store/database.ts'
 import { type InboundDeps, LiveInboundContext } from './context/inbound-context.ts'
@@ -77,8 +77,8 @@ export function callbackRoutes(deps: SignInDeps): Route[] {
       method: 'GET',
       path: `/v1/integrations/${provider.type}/callback`,
       tag: 'Integrations',
-      summary: `OAuth callback of ${provider.title}; redirects to the page of the integration`,
-      description: 'The fragment is `#connected` or `#connect-error=<sentence>`.',
+      summary: `Complete the OAuth sign-in to ${provider.title} and redirect to the integration page`,
+      description: 'The URL fragment is `#connected` or `#connect-error=<sentence>`.',
       status: 303,
       redirect: (request) => comeBack(deps, provider, request),
     }),
@@ -107,10 +107,13 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
   const { searchParams } = new URL(request.url)
   const { codeVerifier, userId, ...key } = openSignInState(deps, request, searchParams.get('state') ?? '')
   if (!mayConfigure(db, key.orgId, userId))
-    throw new AppError('forbidden', 'the user who started this sign-in may no longer configure integrations')
+    throw new AppError(
+      'forbidden',
+      'the user who started this sign-in no longer has permission to configure integrations',
+    )
   const code = searchParams.get('code')
   if (!code)
-    throw new AppError('upstream', `${provider.title} refused the sign-in (${errorCode(searchParams.get('error'))})`)
+    throw new AppError('upstream', `the sign-in to ${provider.title} failed (${errorCode(searchParams.get('error'))})`)
   const context = new LiveInboundContext(deps, provider, key, request.signal)
   try {
     const redirectUri = callbackUrl(publicUrl, provider.type)

@@ -18,10 +18,10 @@ const STATUS: Partial<Record<HistoryKind, IssueStatus>> = {
 }
 
 test.each<[string, Course, string]>([
-  ['opened in the week', [['opened', WITHIN]], 'opened open'],
-  ['opened at its first moment', [['opened', FROM]], 'opened open'],
+  ['opened in the period', [['opened', WITHIN]], 'opened open'],
+  ['opened at its start', [['opened', FROM]], 'opened open'],
   ['opened at its end', [['opened', TO]], ''],
-  ['opened before', [['opened', BEFORE]], 'open'],
+  ['opened before it', [['opened', BEFORE]], 'open'],
   [
     'acknowledged',
     [
@@ -31,7 +31,7 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
-    'fired and told',
+    'fired and notified',
     [
       ['opened', BEFORE],
       ['fired', WITHIN],
@@ -41,7 +41,7 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
-    'resolved in the week',
+    'resolved in the period',
     [
       ['opened', BEFORE],
       ['resolved', WITHIN],
@@ -57,7 +57,7 @@ test.each<[string, Course, string]>([
     'opened resolved',
   ],
   [
-    'resolved before',
+    'resolved before it',
     [
       ['opened', BEFORE - 5],
       ['resolved', BEFORE],
@@ -65,7 +65,7 @@ test.each<[string, Course, string]>([
     '',
   ],
   [
-    'resolved after',
+    'resolved after it',
     [
       ['opened', BEFORE],
       ['resolved', AFTER],
@@ -73,7 +73,7 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
-    'reopened in the week',
+    'reopened in the period',
     [
       ['opened', BEFORE - 5],
       ['resolved', BEFORE],
@@ -82,7 +82,7 @@ test.each<[string, Course, string]>([
     'opened open',
   ],
   [
-    'resolved, and reopened',
+    'resolved and reopened in it',
     [
       ['opened', BEFORE],
       ['resolved', WITHIN],
@@ -91,7 +91,7 @@ test.each<[string, Course, string]>([
     'opened open',
   ],
   [
-    'resolved, and reopened after',
+    'resolved in it, reopened after it',
     [
       ['opened', BEFORE],
       ['resolved', WITHIN],
@@ -117,7 +117,7 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
-    'muted when it was over',
+    'muted after it',
     [
       ['opened', BEFORE],
       ['muted', AFTER],

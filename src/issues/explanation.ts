@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 import type { IssueRecord } from './issue.ts'
-import { issueKindOf, issueKinds } from './kinds.ts'
+import { issueKindOf, issueKinds } from './issue-kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** Maximum delay between the detection of an effect and the later detection of its cause. */
@@ -13,7 +13,7 @@ const MAX_CANDIDATES = 20
 
 export const ExplanationSchema = Closed(
   { issueId: Type.String(), title: Type.String() },
-  { description: 'Issue about a drop in all traffic of the domain that explains this one' },
+  { description: "Issue about a drop in all of the domain's traffic, which explains this issue" },
 )
 export type Explanation = Static<typeof ExplanationSchema>
 

@@ -2,7 +2,7 @@ import type { Finding, Window } from '../alerts/finding.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import type { Change, IssueRecord } from './issue.ts'
-import type { AlertFacts, Evaluation } from './reconcile.ts'
+import type { AlertFacts, Evaluation } from './reconcile-issues.ts'
 
 /** Noon on a Wednesday. */
 export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
@@ -10,7 +10,7 @@ export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
 export const volumeAlert: AlertFacts = {
   id: 'alr_volume',
   orgId: 'org_a',
-  name: 'Purchases arrive',
+  name: 'Purchase volume',
   alertType: 'volume_threshold',
   severity: 'high',
   impactValue: 500,

@@ -6,8 +6,8 @@ import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, validationAlert, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueStatus, type NotificationRequest, type Transition } from './issue.ts'
-import { issueKindOf } from './kinds.ts'
-import type { AlertFacts } from './reconcile.ts'
+import { issueKindOf } from './issue-kinds.ts'
+import type { AlertFacts } from './reconcile-issues.ts'
 import { applyFindings, findIssue, setStatus } from './store.ts'
 
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']

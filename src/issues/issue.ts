@@ -3,7 +3,7 @@ import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
-import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds.ts'
+import { describeByKind, ISSUE_KINDS, issueKindOf } from './issue-kinds.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -36,24 +36,24 @@ export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String({ description: 'Id of the alert, flow test or first audit' }),
+  alertId: Type.String({ description: 'Id of the alert, flow test or first audit of that name' }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
-  title: Type.String({ description: 'One sentence: the alert and what it found' }),
+  title: Type.String({ description: 'Name of the alert and its finding, in one sentence' }),
   alertType: OneOf(ISSUE_KINDS),
   occurrences: Int({ description: describeByKind(({ unit }) => unit.meaning) }),
-  capReached: Type.Boolean({ description: 'True if the throttle holds notifications back' }),
+  capReached: Type.Boolean({ description: 'True if the throttle is holding back notifications' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),
   notes: Nullable(Type.String()),
   trackerKey: Nullable(Type.String({ description: 'Key of the linked issue-tracker ticket' })),
   firstSeenAt: InstantSchema,
   lastSeenAt: InstantSchema,
-  hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Most frequent first, at most 20' }))),
+  hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Hosts, most frequent first, at most 20' }))),
   mutedUntil: Type.Optional(
     Type.Number({
       ...InstantSchema,
-      description: 'When a muted issue reopens automatically; absent: muted until a user unmutes it',
+      description: 'Time at which a muted issue reopens; if absent, it stays muted until a user unmutes it',
     }),
   ),
 }
@@ -86,7 +86,7 @@ export const IssueDetailSchema = Closed(
     domain: Nullable(Type.String({ description: 'Name of the domain; null if it was deleted or the issue has none' })),
     occurrenceSeries: Type.Array(
       Closed({
-        day: Type.String({ description: 'YYYY-MM-DD, UTC; days without occurrences are omitted' }),
+        day: Type.String({ description: 'UTC day as YYYY-MM-DD; days without occurrences are omitted' }),
         count: Int(),
       }),
     ),
@@ -129,13 +129,16 @@ export const IssuePatchSchema = Closed(
     mutedUntil: Type.Optional(
       Nullable(
         InstantInput({
-          description: 'With `muted`: when the issue reopens, at most 366 days ahead; null: when a user unmutes it',
+          description:
+            'For `muted`: time at which the issue reopens, at most 366 days ahead; null: until a user unmutes it',
         }),
       ),
     ),
-    notes: Type.Optional(Type.String({ maxLength: 2000, description: 'Replaces the notes; empty removes them' })),
+    notes: Type.Optional(
+      Type.String({ maxLength: 2000, description: 'Replaces the notes; an empty string removes them' }),
+    ),
   },
-  { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team looks into it' }] },
+  { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team is looking into it' }] },
 )
 export type IssuePatch = Static<typeof IssuePatchSchema>
 

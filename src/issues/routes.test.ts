@@ -110,7 +110,7 @@ test.each([
   ['GET', '/issues?status=open,', undefined, 400, 'query.status: must be one of open, acknowledged'],
   ['GET', '/issues?severity=', undefined, 400, 'query.severity'],
   ['GET', '/issues?projectId=prj_none', undefined, 404, 'no such project'],
-  ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not a cursor of this list'],
+  ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not valid for this list'],
   ['GET', '/issues/iss_none', undefined, 404, 'issue iss_none does not exist'],
   ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'issue iss_none does not exist'],
   ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: must be one of'],

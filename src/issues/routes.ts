@@ -18,7 +18,7 @@ import {
   IssuePatchSchema,
   IssueSchema,
 } from './issue.ts'
-import { IssueQuerySchema, listIssues, openCounts } from './list.ts'
+import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
 import { applyChanges, findIssue, issueRecord, type ManualChange, setStatus } from './store.ts'
 import { rewriteNotes } from './transition.ts'
 
@@ -35,9 +35,9 @@ const IssueListSchema = Closed(
 
 const IssueBulkResultSchema = Closed(
   {
-    updated: Int({ description: 'Number of issues that now have the status' }),
+    updated: Int({ description: 'Number of issues that now have the requested status' }),
     failed: Int(),
-    errors: Type.Array(Closed({ index: Int({ description: 'Index in `ids`' }), error: Type.String() })),
+    errors: Type.Array(Closed({ index: Int({ description: 'Index of the id in `ids`' }), error: Type.String() })),
   },
   {
     $id: 'IssueBulkResult',
@@ -77,7 +77,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues',
       access: 'read',
       tag,
-      summary: 'List issues, most severe first',
+      summary: 'List issues, most severe first by default',
       description:
         'A filter with several values matches any of them. `openCounts` counts all open issues of the organization, ' +
         'regardless of filters.',
@@ -110,7 +110,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       tag,
       summary: 'Update the status or notes of an issue',
       description:
-        'open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open; other changes are ' +
+        'Allowed status changes: open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open. Others are ' +
         'rejected with 409. The notification of a resolution is delayed by 10 s and withdrawn if the issue is reopened. A ' +
         '`muted` issue without `mutedUntil` stays muted until a user unmutes it.',
       refusals: ['conflict'],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, NOON } from './issue.fixture.ts'
 import type { NotificationRequest } from './issue.ts'
-import { AUDIT, FLOW_TEST } from './kinds.ts'
-import { listIssues } from './list.ts'
+import { AUDIT, FLOW_TEST } from './issue-kinds.ts'
+import { listIssues } from './list-issues.ts'
 import { applyRunFindings, type EndedRun, type RunFinding, type RunSubject } from './run-findings.ts'
 import { findIssue, issueRecord, setStatus } from './store.ts'
 
@@ -42,7 +42,7 @@ function world() {
 const issuesIn = (db: Db) => listIssues(db, 'org_a', { sort: 'lastSeenAt' }).issues
 const onlyIssue = (db: Db) => {
   const [issue] = issuesIn(db)
-  if (!issue) throw new Error('there is no issue')
+  if (!issue) throw new Error('no issue')
   return issueRecord(db, 'org_a', issue.id)
 }
 
@@ -72,7 +72,7 @@ describe('findings of runs', () => {
     expect(issue).toMatchObject({ status: 'resolved', statusBy: null, occurrences: 3 })
     const { history } = findIssue(db, 'org_a', issue.id)
     expect(history.map(({ kind }) => kind)).toEqual(['opened', 'fired', 'fired', 'resolved'])
-    expect(history.at(-1)?.payload).toMatchObject({ reason: 'the latest run is without it' })
+    expect(history.at(-1)?.payload).toMatchObject({ reason: 'not found in the latest run' })
   })
 
   test('are notified again after at least 12 hours, regardless of how often runs repeat', () => {

@@ -1,18 +1,18 @@
 import type { Channel, Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Change, type Enqueue, incidentKey, MAX_HOSTS } from './issue.ts'
-import type { IssueKind } from './kinds.ts'
-import { reconcile } from './reconcile.ts'
+import type { IssueKind } from './issue-kinds.ts'
+import { reconcile } from './reconcile-issues.ts'
 import { applyChanges, presentIssues } from './store.ts'
 
 /** The flow test or audit that was run. */
 export interface RunSubject {
-  /** `FLOW_TEST` or `AUDIT` from `kinds.ts`. */
+  /** `FLOW_TEST` or `AUDIT` from `issue-kinds.ts`. */
   kind: IssueKind
   /** Id of the flow test, or of the first audit with that name. */
   id: string

@@ -15,7 +15,7 @@ import {
   volumeAlert,
 } from './issue.fixture.ts'
 import type { NotificationRequest } from './issue.ts'
-import { REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
 import { patchIssue, setStatuses } from './routes.ts'
 import {
   addHistory,
@@ -49,7 +49,7 @@ test('a finding is stored as an issue and read back unchanged', () => {
   const { db, orders, id } = opened()
   const expected = issueOfAlert(volumeAlert, {
     id,
-    title: 'Purchases arrive (ga4 purchase): 3 events broke the rule',
+    title: 'Purchase volume (ga4 purchase): 3 events broke the rule',
     occurrences: 3,
     notificationsSent: 0,
     firstSeenAt: NOON - HOUR_MS,
@@ -97,9 +97,9 @@ test('message facts include the number of open issues in the organization', () =
 
 describe('the current issue of an alert', () => {
   test.each([
-    ['the unsettled one counts', 'open', NOON - 2 * DAY_MS, 'open'],
-    ['else the one resolved last', 'resolved', NOON - DAY_MS, 'later'],
-    ['not one resolved long ago', 'resolved', NOON - REOPEN_WITHIN_MS - 1, 'later'],
+    ['the unresolved one', 'open', NOON - 2 * DAY_MS, 'open'],
+    ['otherwise the most recently resolved one', 'resolved', NOON - DAY_MS, 'later'],
+    ['never one resolved long ago', 'resolved', NOON - REOPEN_WITHIN_MS - 1, 'later'],
   ] as const)('is selected from several: %s', (_, status, statusAt, expected) => {
     const db = databaseWithOrgs()
     const issues = [
@@ -131,7 +131,7 @@ describe('the current issue of an alert', () => {
     const rival = issuesOfAlert(db, volumeAlert.id, later)[0]?.id
     expect(rival).not.toBe(id)
     expect(() => setStatus(db, hand, id, to, enqueue)).toThrow(
-      new AppError('conflict', `status: issue ${rival} has replaced this one; change that one instead`),
+      new AppError('conflict', `status: this issue was replaced by issue ${rival}; update that issue instead`),
     )
     setStatus(db, hand, id, 'resolved', enqueue)
   })
@@ -183,11 +183,11 @@ describe('manual changes', () => {
   test.each([
     ['another time', { status: 'muted', mutedUntil: 2 }, 2, ['muted']],
     ['the same time', { status: 'muted', mutedUntil: 1 }, 1, []],
-    ['for good', { status: 'muted', mutedUntil: null }, undefined, ['muted']],
-    ['for good, without a word', { status: 'muted' }, undefined, ['muted']],
-    ['not at all', { status: 'open' }, undefined, ['unmuted']],
+    ['permanently', { status: 'muted', mutedUntil: null }, undefined, ['muted']],
+    ['permanently by default', { status: 'muted' }, undefined, ['muted']],
+    ['unmuted', { status: 'open' }, undefined, ['unmuted']],
     ['resolved', { status: 'resolved' }, undefined, ['resolved']],
-    ['a note only', { notes: 'wait' }, 1, ['note']],
+    ['only a note', { notes: 'wait' }, 1, ['note']],
   ] as const)('can update a temporarily muted issue: %s', (_, patch, hours, kinds) => {
     const { db, enqueue, id } = opened()
     const at = (hours: number) => hand.now + hours * HOUR_MS

@@ -14,7 +14,7 @@ import type {
   IssueRecord,
   IssueStatus,
 } from './issue.ts'
-import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
 import { type Actor, transition, unmute } from './transition.ts'
 
 const HISTORY_LIMIT = 500
@@ -338,7 +338,8 @@ function refuseRival(db: Db, issue: IssueRecord): void {
       `SELECT id FROM issue WHERE alertId = ? AND ifnull(domainId, '') = ? AND subject = ? AND status <> 'resolved'`,
     )
     .get(issue.alertId, issue.domainId ?? '', issue.subject)
-  if (rival) throw new AppError('conflict', `status: issue ${rival.id} has replaced this one; change that one instead`)
+  if (rival)
+    throw new AppError('conflict', `status: this issue was replaced by issue ${rival.id}; update that issue instead`)
 }
 
 /** Reopens issues of all organizations that were muted until `now` or earlier. */

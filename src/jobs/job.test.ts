@@ -51,11 +51,11 @@ test.concurrent('a trigger starts a run early, once for concurrent triggers, and
 
 test.concurrent('a failed run is reported with the name of its job, and retried', async () => {
   const reports: string[] = []
-  const failing = everySecond(() => Promise.reject(new Error('no room')))
+  const failing = everySecond(() => Promise.reject(new Error('disk full')))
   const runner = runJobs([failing], (error, job) => reports.push(`${job} / ${(error as Error).message}`))
   await until('two failures', () => reports.length >= 2)
   await runner.stop()
-  expect(new Set(reports)).toEqual(new Set(['work: no room / no room']))
+  expect(new Set(reports)).toEqual(new Set(['work: disk full / disk full']))
 })
 
 test.concurrent('stopping waits for the current run, and starts no others', async () => {

@@ -69,7 +69,7 @@ export const LabelAssignInputSchema = Closed(
     color: Type.Optional(
       Type.String({
         maxLength: 7,
-        description: '`#rrggbb`; default: a new label gets one, an existing label keeps its own',
+        description: '`#rrggbb`. Default: a new label is assigned a color, an existing label keeps its color',
         examples: ['#3b82f6'],
       }),
     ),

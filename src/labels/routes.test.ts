@@ -94,16 +94,16 @@ describe('a label', () => {
     [{ label: '', members: [VIEW] }, 'label: must not be empty'],
     [{ label: ' \t', members: [VIEW] }, 'label: must not be blank'],
     [{ label: 'l'.repeat(81), members: [VIEW] }, 'label: must have at most 80 characters'],
-    [{ label: 'a\0b', members: [] }, 'label: has a NUL character or half of a surrogate pair'],
+    [{ label: 'a\0b', members: [] }, 'label: contains a NUL character or an unpaired surrogate'],
     [{ label: 'L' }, 'members: is missing'],
     [{ label: 'L', members: [{ vendor: 'V' }] }, 'members[0].event: is missing'],
     [{ label: 'L', members: [{ event: 'e' }] }, 'members[0].vendor: is missing'],
     [{ label: 'L', members: [{ vendor: '', event: 'e' }] }, 'members[0].vendor: must not be empty'],
     [
       { label: 'L', members: [VIEW, { vendor: 'V', event: '\ud800' }] },
-      'members[1].event: has a NUL character or half of a surrogate pair',
+      'members[1].event: contains a NUL character or an unpaired surrogate',
     ],
-    [{ label: 'L', members: Array(MAX_MEMBERS + 1).fill(VIEW) }, 'members: name at most 500'],
+    [{ label: 'L', members: Array(MAX_MEMBERS + 1).fill(VIEW) }, 'members: must have at most 500 items'],
     [{ label: 'L', members: [], color: 'red' }, 'color: must be a color such as #3b82f6'],
     [{ label: 'L', members: [], color: '#12345g' }, 'color: must be a color such as #3b82f6'],
     [{ label: 'L', members: [], kind: 'team' }, 'kind: must be one of step, group, owner'],
@@ -135,7 +135,7 @@ describe('a label', () => {
 describe('limits that reject assignments without side effects', () => {
   const some = (count: number, vendor = 'V') => Array.from({ length: count }, (_, n) => ({ vendor, event: `e${n}` }))
 
-  test(`${MAX_LABELS} labels of an organization`, async () => {
+  test(`${MAX_LABELS} labels per organization`, async () => {
     const { db, clock, post, orgId } = setUp()
     for (let n = 0; n < MAX_LABELS; n++) assign(db, clock, orgId, { label: `L${n}`, members: [] })
     const { status, body } = await post('assign', { label: 'One more', members: [VIEW] })
@@ -143,20 +143,20 @@ describe('limits that reject assignments without side effects', () => {
     expect((await post('assign', { label: 'l1', members: [VIEW] })).body).toEqual({ ok: true, assigned: 1 })
   })
 
-  test(`${MAX_MEMBERS} members of a label, ${MAX_ALL_MEMBERS} of all labels`, async () => {
+  test(`${MAX_MEMBERS} members per label, ${MAX_ALL_MEMBERS} for all labels together`, async () => {
     const { db, clock, post, orgId } = setUp()
     for (let n = 0; n < MAX_ALL_MEMBERS / MAX_MEMBERS - 1; n++) {
       assign(db, clock, orgId, { label: `L${n}`, members: some(MAX_MEMBERS) })
     }
     const full = await post('assign', { label: 'l0', members: [VIEW] })
-    expect([full.status, full.body.error]).toEqual([409, 'members: l0 would have 501, and a label has at most 500'])
+    expect([full.status, full.body.error]).toEqual([409, 'members: l0 would have 501; the maximum for a label is 500'])
     expect(membersOf(db, orgId)('L0')).toHaveLength(MAX_MEMBERS)
     expect((await post('assign', { label: 'L0', members: some(3) })).body.assigned).toBe(0)
     assign(db, clock, orgId, { label: 'Last', members: some(MAX_MEMBERS) })
     const { status, body } = await post('assign', { label: 'More', members: [VIEW] })
     expect([status, body.error]).toEqual([
       409,
-      'members: all labels together would have 5001, and those of an organization have at most 5000',
+      'members: all labels together would have 5001; the maximum for an organization is 5000',
     ])
     expect(membersOf(db, orgId)('More')).toEqual([])
   })

@@ -48,10 +48,10 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       path: '/v1/insights/labels/assign',
       access: 'edit',
       tag,
-      summary: 'Add events to a label; creates the label when needed',
+      summary: 'Add events to a label, creating the label when needed',
       description:
-        'Names are not case-sensitive. Conditions (`$label`), journeys and search use the change at once; ' +
-        'events judged on arrival are not judged again.',
+        'Names are not case-sensitive. The change applies immediately to conditions (`$label`), journeys and search; ' +
+        'events that were already evaluated are not evaluated again.',
       refusals: ['conflict'],
       tool: true,
       body: LabelAssignInputSchema,
@@ -88,7 +88,8 @@ export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
       access: 'edit',
       tag,
       summary: 'Delete a label',
-      description: 'Alerts that name it remain, and no event has the label until one with that name is created again.',
+      description:
+        'Alerts that use the label remain, but no event has the label until one with that name is created again.',
       tool: true,
       params: ById,
       answer: OkSchema,

@@ -123,13 +123,13 @@ function checkLimits(db: Db, orgId: string, id: string, name: string): void {
       .get(value) ?? 0
   const own = count('labelId', id)
   if (own > MAX_MEMBERS) {
-    throw new AppError('conflict', `members: ${name} would have ${own}, and a label has at most ${MAX_MEMBERS}`)
+    throw new AppError('conflict', `members: ${name} would have ${own}; the maximum for a label is ${MAX_MEMBERS}`)
   }
   const all = count('orgId', orgId)
   if (all > MAX_ALL_MEMBERS) {
     throw new AppError(
       'conflict',
-      `members: all labels together would have ${all}, and those of an organization have at most ${MAX_ALL_MEMBERS}`,
+      `members: all labels together would have ${all}; the maximum for an organization is ${MAX_ALL_MEMBERS}`,
     )
   }
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyJson, credentialsOf } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
-import { MAX_BODY_BYTES } from '../http/body.ts'
+import { MAX_BODY_BYTES } from '../http/json-body.ts'
 import { everyRow, type McpServer, mcpOf, PUBLIC_URL, startMcp } from './endpoint.fixture.ts'
 
 let server: McpServer
@@ -140,10 +140,7 @@ test('an unexpected error is reported, and the response omits its details', asyn
     },
   })
   const response = await answer(new Request('http://localhost/mcp', { method: 'POST' }))
-  expect([response.status, await response.json()]).toEqual([
-    500,
-    { error: 'internal error; the log of the server says more' },
-  ])
+  expect([response.status, await response.json()]).toEqual([500, { error: 'internal error; see the server log' }])
   expect(answer.bugs).toEqual([[bug, 'POST /mcp']])
 })
 
@@ -183,12 +180,12 @@ describe('request bodies', () => {
     ['nothing', { body: '' }, 400, 'Parse error: Invalid JSON-RPC message'],
     ['no message', { body: { hello: 1 } }, 400, 'Parse error: Invalid JSON-RPC message'],
     ['null', { body: 'null' }, 400, 'Parse error: Invalid JSON-RPC message'],
-    ['a NUL', { body: call('get_alert', { id: '\0' }) }, 400, 'params.arguments.id: has a NUL character'],
+    ['a NUL', { body: call('get_alert', { id: '\0' }) }, 400, 'params.arguments.id: contains a NUL character'],
     [
       'half of a surrogate pair',
       { body: call('get_alert', { id: '\ud800' }) },
       400,
-      'params.arguments.id: has a NUL character',
+      'params.arguments.id: contains a NUL character',
     ],
     ['great depth', { body: `${'['.repeat(99)}${']'.repeat(99)}` }, 400, 'body: is nested more than 50 levels deep'],
     ['101 messages', { body: Array(101).fill(PING) }, 400, 'body: has more than 100 messages'],

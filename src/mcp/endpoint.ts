@@ -1,17 +1,17 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { Implementation } from '@modelcontextprotocol/sdk/types.js'
 import { AppError } from '../core/error.ts'
-import { readJson } from '../http/body.ts'
-import { bugResponse, errorResponse, refusalOf } from '../http/errors.ts'
+import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
 import { API_HEADERS } from '../http/headers.ts'
-import { originOf } from '../http/origin.ts'
+import { readJson } from '../http/json-body.ts'
 import type { Principal } from '../http/principal.ts'
+import { originOf } from '../http/request-origin.ts'
 import { requestSignal } from '../http/request-signal.ts'
 import type { Authenticate } from '../http/router.ts'
-import { STATUS } from '../http/status.ts'
-import { type MethodDeps, type Methods, mcpMethods } from './methods.ts'
-import { handshakeServer } from './server.ts'
-import { answerStateless, isStateless, namesStateless, unreadable } from './stateless.ts'
+import { STATUS } from '../http/status-codes.ts'
+import { handshakeServer } from './handshake-server.ts'
+import { type MethodDeps, type Methods, mcpMethods } from './rpc-methods.ts'
+import { answerStateless, isStateless, namesStateless, unreadable } from './stateless-protocol.ts'
 
 export interface McpParts extends MethodDeps {
   authenticate: Authenticate
@@ -26,10 +26,10 @@ const MAX_MESSAGES = 100
 
 /**
  * Creates the endpoint of the Model Context Protocol over streamable HTTP, for assistants. It is stateless and answers
- * with JSON. Messages of revision 2026-07-28 or an unknown revision are answered by `stateless.ts`, messages of older
- * revisions by the SDK. HTTP errors (credential, origin, size, malformed message) are answered with `{"error"}`, as in
- * the rest of the API. Errors of a message are JSON-RPC errors or, for a tool, results with `isError`. `?groups=`
- * selects the listed tools.
+ * with JSON. Messages of revision 2026-07-28 or an unknown revision are answered by `stateless-protocol.ts`, messages
+ * of older revisions by the SDK. HTTP errors (credential, origin, size, malformed message) are answered with
+ * `{"error"}`, as in the rest of the API. Errors of a message are JSON-RPC errors or, for a tool, results with
+ * `isError`. `?groups=` selects the listed tools.
  */
 export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
   const methodsFor = mcpMethods(parts)
@@ -74,7 +74,7 @@ async function readMessage(request: Request): Promise<unknown> {
 }
 
 function methodRefused(): Response {
-  const error = 'only POST: there is no stream to listen to, and no session to end'
+  const error = 'only POST is supported, because there are no streams or sessions'
   return Response.json({ error }, { status: 405, headers: { ...API_HEADERS, allow: 'POST' } })
 }
 

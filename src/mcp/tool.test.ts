@@ -39,7 +39,7 @@ test('the input schema is one closed object with all arguments of a call', () =>
       id: { type: 'string', maxLength: 100 },
       times: { type: 'number', minimum: 1 },
       name: { type: 'string', maxLength: 20 },
-      dryRun: { type: 'boolean', default: false, description: 'Say what would happen, and change nothing' },
+      dryRun: { type: 'boolean', default: false, description: 'Describe what would happen without changing anything' },
     },
     required: ['id', 'name'],
     additionalProperties: false,
@@ -89,15 +89,15 @@ test('a named schema is described once, and not in the output if it is also part
 describe("a route that can't be a tool throws at startup", () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([
-    ['one name in path and body', { body: clash }, /id is in its params and in its body/],
-    ['one name in path and query', { query: clash }, /id is in its params and in its query/],
+    ['a name in both path and body', { body: clash }, /id is in its params and in its body/],
+    ['a name in both path and query', { query: clash }, /id is in its params and in its query/],
     ['a field called dryRun', { body: Closed({ dryRun: Type.Boolean() }) }, /dryRun is in its body/],
     ['a body that is a list', { body: Type.Array(Named) }, /body is not an object/],
     ['a body without named fields', { body: Type.Record(Type.String(), Type.String()) }, /body is not an object/],
-    ['an answer that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
-    ['an answer that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
-    ['an answer in another format', { produces: 'text/csv' }, /answer is not an object/],
-    ['what writes and waits', { asynchronous: true }, /can't be tried/],
+    ['a response that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
+    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
+    ['a response in another format', { produces: 'text/csv' }, /answer is not an object/],
+    ['an asynchronous route that writes', { asynchronous: true }, /does not support dry runs/],
   ])('%s', (_, values, message) => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
   })
@@ -166,9 +166,13 @@ describe('arguments', () => {
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['an unknown one', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known are id, times, name, dryRun'],
-    ['several', { x: 1, y: 2 }, 'x, y: unknown; known are id, times, name, dryRun'],
-    ['a built-in name of the language', { constructor: 1 }, 'constructor: unknown; known are id, times, name, dryRun'],
+    ['an unknown one', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known arguments: id, times, name, dryRun'],
+    ['several', { x: 1, y: 2 }, 'x, y: unknown; known arguments: id, times, name, dryRun'],
+    [
+      'a built-in name of the language',
+      { constructor: 1 },
+      'constructor: unknown; known arguments: id, times, name, dryRun',
+    ],
     ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
     ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
     ['a missing path field', { name: 'b' }, 'id: is missing'],
@@ -177,11 +181,11 @@ describe('arguments', () => {
   test('are all named when several are invalid', () => {
     const faults = faultsOf(toolOf(routeWith({})), { nmae: 'c', times: '2', name: 5, dryRun: 'yes' })
     expect(faults).toEqual([
-      'nmae: unknown; known are id, times, name, dryRun',
+      'nmae: unknown; known arguments: id, times, name, dryRun',
       'id: is missing',
       'times: must be a number',
       'dryRun: must be true or false',
-      'name: must be a text',
+      'name: must be a string',
     ])
   })
 
@@ -265,7 +269,7 @@ describe('arguments', () => {
         `until: ${SENTENCE}`,
         `orders[1].at: ${SENTENCE}`,
         'count: must be a number',
-        'orders[1].id: must be a text',
+        'orders[1].id: must be a string',
       ])
     })
 

@@ -4,7 +4,7 @@ import { AppError, checkAll } from '../core/error.ts'
 import { Closed, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
 import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
-import { listed } from '../http/query-text.ts'
+import { listed } from '../http/query-string.ts'
 import type { Call, Route } from '../http/route.ts'
 
 /** A route as a tool for assistants. */
@@ -33,10 +33,12 @@ type Place = (typeof PLACES)[number]
  * Arguments of tools in addition to the route's fields: options of tools that write, and of tools that return pages.
  */
 const WRITE_OPTIONS = {
-  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' })),
+  dryRun: Type.Optional(
+    Type.Boolean({ default: false, description: 'Describe what would happen without changing anything' }),
+  ),
 }
 const PAGE_OPTIONS = {
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'nextCursor of a long answer' })),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'nextCursor of a long response' })),
 }
 
 /** True when the route itself supports paging. */
@@ -67,27 +69,27 @@ interface Fields {
 const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
 /** Schemas that are too long to repeat in answers, with the text that replaces them. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
-  AlertInput: 'What create_alert takes',
-  Audit: 'The input of create_audit, and id, status, times, region, error and summary',
-  AuditDetail: 'The input of create_audit, and id, status, times, region, error, summary, pages and differences',
-  RunExpectations: 'expectations, as a flow test takes them; see /docs',
+  AlertInput: 'The input of create_alert',
+  Audit: 'The input of create_audit, plus id, status, times, region, error and summary',
+  AuditDetail: 'The input of create_audit, plus id, status, times, region, error, summary, pages and differences',
+  RunExpectations: 'Expectations, as in a flow test; see /docs',
   FlowTest: 'A recording with its settings, as in /docs: name, expectations, schedule, status, healing and more',
-  RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
+  RunDetail: 'As a run in list_runs, plus its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
-  Alert: 'The input of create_alert, and id, orgId, createdAt and updatedAt',
+  Alert: 'The input of create_alert, plus id, orgId, createdAt and updatedAt',
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
 /** The same for the output of tools that write. A tool that reads describes these schemas in full. */
 const READ_ELSEWHERE: Readonly<Record<string, string>> = {
   ...DESCRIBED_ELSEWHERE,
-  IssueDetail: 'What get_issue answers',
-  Change: 'One of what list_changes answers',
-  Delivery: 'One of what list_deliveries answers',
+  IssueDetail: 'The response of get_issue',
+  Change: 'An item from list_changes',
+  Delivery: 'An item from list_deliveries',
 }
 
 /** The same for schemas nested in the arguments of other tools. */
-const TAKEN_ELSEWHERE: Readonly<Record<string, string>> = { AlertInput: 'What create_alert takes' }
+const TAKEN_ELSEWHERE: Readonly<Record<string, string>> = { AlertInput: 'The input of create_alert' }
 
 /**
  * Returns a function that inlines all references, because validators reject duplicate names and assistants handle
@@ -244,13 +246,16 @@ function refuseUnknown(unknown: readonly string[], places: ReadonlyMap<string, P
     .map((name) => name.slice(0, 100))
     .join(', ')
   const known = [...places.keys()].join(', ')
-  throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
+  throw new AppError(
+    'invalid',
+    `${names}: unknown; ${known ? `known arguments: ${known}` : 'this tool takes no arguments'}`,
+  )
 }
 
 /** Field added to long answers of routes without paging. */
 const NEXT_CURSOR = { anyOf: [{ type: 'string' }, { type: 'null' }] }
 
-const DRY_RUN_NOTE = 'A dry run answers its backtest too'
+const DRY_RUN_NOTE = 'A dry run also returns its backtest'
 
 function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry {
   const { id, method, access, summary, description, answer, dryRunShows } = route
@@ -281,7 +286,7 @@ const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: stri
 export function toolOf(route: Route): Tool {
   const { answer, params, query: fields, access, asynchronous, produces } = route
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
-  if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
+  if (PERMISSIONS[access].writes && asynchronous) throw bug(route, 'it does not support dry runs')
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null

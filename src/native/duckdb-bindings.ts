@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import addon from '@duckdb/node-bindings-linux-x64/duckdb.node' with { type: 'file' }
 import library from '@duckdb/node-bindings-linux-x64/libduckdb.so' with { type: 'file' }
-import { cacheFolders, unpack } from './unpack.ts'
+import { cacheFolders, unpack } from './unpack-files.ts'
 
 /**
  * DuckDB's bindings in the executable. `build.ts` replaces `@duckdb/node-bindings` with this module. The system's

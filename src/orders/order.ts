@@ -13,7 +13,7 @@ const MAX_VALUE = 1e12
 const OrderSchema = Closed({
   id: Text(1, 200, { description: 'The id exactly as sent by tags', examples: ['2026-1001'] }),
   at: InstantInput({
-    description: 'When it was placed, in milliseconds since the Unix epoch, within the last 400 days',
+    description: 'Time of the order, in milliseconds since the Unix epoch, within the last 400 days',
   }),
   value: Type.Optional(
     Type.Number({
@@ -24,7 +24,10 @@ const OrderSchema = Closed({
   ),
   currency: Type.Optional(Text(3, 3, { description: 'ISO 4217, for information only', examples: ['EUR'] })),
   status: Type.Optional(
-    OneOf(['paid', 'cancelled'], { default: 'paid', description: 'Cancelled orders need not reach any vendor' }),
+    OneOf(['paid', 'cancelled'], {
+      default: 'paid',
+      description: 'Cancelled orders are not expected to reach any vendor',
+    }),
   ),
 })
 
@@ -59,7 +62,7 @@ export function checkTimes(orders: readonly Order[], now: Instant): void {
       const days = RECORD_RETENTION_MS / DAY_MS
       throw new AppError(
         'invalid',
-        `orders[${index}].at: must be within the last ${days} days, the retention time of orders`,
+        `orders[${index}].at: must be within the last ${days} days, the retention period of orders`,
       )
     }
     if (at > now + MAX_AHEAD_MS) throw new AppError('invalid', `orders[${index}].at: must not be in the future`)

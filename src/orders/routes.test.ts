@@ -58,11 +58,11 @@ test('orders are rejected as a whole, with the position of the first invalid ord
     [[good, { id: 'x', at, sum: 1 }], 'orders[1].sum: there is no such field'],
     [
       [good, { id: 'x', at: at - 400 * DAY_MS - 1 }],
-      'orders[1].at: must be within the last 400 days, the retention time of orders',
+      'orders[1].at: must be within the last 400 days, the retention period of orders',
     ],
     [[good, { id: 'x', at: at + 5 * MINUTE_MS + 1 }], 'orders[1].at: must not be in the future'],
-    [[], 'orders: name at least one'],
-    [Array.from({ length: 1001 }, () => good), 'orders: name at most 1000'],
+    [[], 'orders: must have at least one item'],
+    [Array.from({ length: 1001 }, () => good), 'orders: must have at most 1000 items'],
   ]
   for (const [orders, error] of cases) expect(await post(orders)).toMatchObject({ status: 400, body: { error } })
   expect(await post([good], 'dom_none')).toMatchObject({ status: 404 })

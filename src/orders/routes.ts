@@ -14,9 +14,9 @@ export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/orders',
       access: 'edit',
       tag: 'Orders',
-      summary: 'Post the orders of a shop, to compare them with those reported by its tags',
+      summary: 'Post the orders of a shop to compare them with those reported by its tags',
       description:
-        'An existing id is replaced. An invalid order refuses the whole list. Orders are stored for 400 days. ' +
+        'An existing id is replaced. If one order is invalid, the whole list is rejected. Orders are stored for 400 days. ' +
         '`GET /v1/insights/reconcile` compares.',
       tool: true,
       refusals: ['notFound'],

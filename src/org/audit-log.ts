@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
-import type { Audit } from '../http/perform.ts'
+import type { Audit } from '../http/perform-call.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'
@@ -10,14 +10,16 @@ export const AuditEntrySchema = Closed(
   {
     id: Type.String(),
     at: InstantSchema,
-    act: Type.String({ description: 'The `operationId` of what was called, or `signIn`, `signInFailed`' }),
+    act: Type.String({ description: 'The `operationId` of the call, or `signIn` or `signInFailed`' }),
     userId: Nullable(Type.String({ description: 'User who acted; null when unknown' })),
-    email: Nullable(Type.String({ description: "That user's present address" })),
-    keyId: Nullable(Type.String({ description: 'The API key it was done with; null for a session' })),
-    address: Nullable(Type.String({ description: 'The network address it came from' })),
-    target: Nullable(Type.String({ description: 'Id of what it was done to' })),
-    targetName: Nullable(Type.String({ description: 'Its most recent name or e-mail address; null when unknown' })),
-    note: Type.Record(Type.String(), Type.Unknown(), { description: 'Further details; never a secret' }),
+    email: Nullable(Type.String({ description: 'Current e-mail address of this user' })),
+    keyId: Nullable(Type.String({ description: 'API key that was used; null for a session' })),
+    address: Nullable(Type.String({ description: 'IP address of the request' })),
+    target: Nullable(Type.String({ description: 'Id of the affected object' })),
+    targetName: Nullable(
+      Type.String({ description: 'Most recent name or e-mail address of the affected object; null when unknown' }),
+    ),
+    note: Type.Record(Type.String(), Type.Unknown(), { description: 'Further details; never includes secrets' }),
   },
   {
     $id: 'AuditEntry',
@@ -43,8 +45,8 @@ export type AuditEntry = Static<typeof AuditEntrySchema>
 export const auditFilterFields = {
   act: Type.Optional(Text(1, 100)),
   userId: Type.Optional(Text(1, 100)),
-  from: Type.Optional(Int({ minimum: 0, description: 'Done at this instant or later' })),
-  to: Type.Optional(Int({ minimum: 0, description: 'Done before this instant' })),
+  from: Type.Optional(Int({ minimum: 0, description: 'Only actions at this time or later' })),
+  to: Type.Optional(Int({ minimum: 0, description: 'Only actions before this time' })),
 }
 const AuditFilter = Closed(auditFilterFields)
 export type AuditFilter = Static<typeof AuditFilter>

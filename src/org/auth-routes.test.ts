@@ -4,9 +4,9 @@ import { anyJson, cast, client, memoryDb, type Person, sessionIdOf, testBox, tes
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes } from './auth-routes.ts'
+import { newSetupToken } from './first-setup.ts'
 import { orgRoutes } from './routes.ts'
 import { openSession } from './session.ts'
-import { newSetupToken } from './setup.ts'
 import { signInLimits } from './sign-in.ts'
 import { addMember } from './store.ts'
 import { hashPassword } from './user.ts'
@@ -43,7 +43,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
 /** A data folder that already has users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
-  if (!people) throw new Error('no people')
+  if (!people) throw new Error('no users')
   return { ...rest, people }
 }
 
@@ -205,7 +205,7 @@ describe('a new password', () => {
     const { call, login, people, entries } = inhabited()
     const mine = people.token(people.vera)
     const cases = [
-      [change('wrong'), 403, 'currentPassword: is not the present password'],
+      [change('wrong'), 403, 'currentPassword: is wrong'],
       [change(PASSWORD, 'short'), 400, 'newPassword: must have at least 10 characters'],
       [change(PASSWORD, 'x'.repeat(1001)), 400, 'newPassword: must have at most 1000 characters'],
     ] as const
@@ -223,7 +223,7 @@ describe('a new password', () => {
       await call('PUT', PATH, { as: people.token(people.ada), ...change(PASSWORD) }),
     ]
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-      [409, 'this works with a session only, not with an API key'],
+      [409, 'this requires a session; API keys are not accepted'],
       [409, 'the user has no password'],
     ])
     expect((await call('PUT', PATH, { as: people.vera.key, ...change(PASSWORD) })).status).toBe(403)

@@ -1,10 +1,10 @@
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './first-setup.ts'
 import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
 import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { sessionRoutes } from './session-routes.ts'
-import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
 const PASSWORD_LENGTH_MAX = 1000
@@ -32,7 +32,7 @@ const ForgotPasswordSchema = Closed(
 
 const PasswordResetSchema = Closed(
   {
-    token: Text(1, 200, { description: 'From the link that was mailed' }),
+    token: Text(1, 200, { description: 'Token in the e-mailed link' }),
     password: Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'At least 10 characters' }),
   },
   {
@@ -44,8 +44,8 @@ const PasswordResetSchema = Closed(
 const SignInMethodsSchema = Closed(
   {
     password: Type.Boolean(),
-    setUp: Type.Boolean({ description: 'True while there is no owner yet, and the set-up link works' }),
-    oidc: Nullable(Closed({ name: Type.String({ description: "How people call the company's own sign-in" }) })),
+    setUp: Type.Boolean({ description: 'True while there is no owner and the setup link works' }),
+    oidc: Nullable(Closed({ name: Type.String({ description: "Display name of the company's single sign-on" }) })),
   },
   { $id: 'SignInMethods' },
 )
@@ -56,8 +56,8 @@ const SignedOutSchema = Closed(
     endSessionUrl: Nullable(
       Type.String({
         description:
-          "Where a browser ends its session at the company's provider too; null for other sessions, and where the " +
-          'provider offers none',
+          'URL where the browser also ends its session at the single sign-on provider; null for other sessions, and when ' +
+          'the provider has no such URL',
       }),
     ),
   },
@@ -79,10 +79,10 @@ export function resetRoutes(parts: ResetParts): Route[] {
       method: 'POST',
       path: '/v1/auth/forgot',
       tag: TAG,
-      summary: 'Mail a link to a new password, where a mail server is configured',
+      summary: 'E-mail a password reset link, if a mail server is configured',
       description:
-        'The answer is the same whether the address is known or not. The link works once, for an hour; a new one takes ' +
-        'the place of an earlier one. People who sign in only through the company get none.',
+        'The response does not reveal whether the address is known. The link works once, within an hour, and replaces earlier ' +
+        'links. Users who sign in only through single sign-on receive no link.',
       refusals: ['rateLimited'],
       body: ForgotPasswordSchema,
       answer: OkSchema,
@@ -97,9 +97,9 @@ export function resetRoutes(parts: ResetParts): Route[] {
       path: '/v1/auth/reset',
       asynchronous: true,
       tag: TAG,
-      summary: 'Set a new password with the token of such a link and open a session; ends all other access of the user',
+      summary: 'Set a new password with the token of a password reset link, and open a session',
       refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
-      description: 'Ends all sessions of the user and revokes all API keys made before.',
+      description: 'Ends all other sessions of the user and revokes all existing API keys of the user.',
       body: PasswordResetSchema,
       answer: SignedInAnewSchema,
       handle: ({ body, origin }) => resetPassword(parts, body, origin),
@@ -119,7 +119,7 @@ function publicRoutes(parts: AuthParts): Route[] {
       method: 'GET',
       path: '/v1/auth/methods',
       tag: TAG,
-      summary: 'Ways in which people can sign in here',
+      summary: 'List the available ways to sign in',
       answer: SignInMethodsSchema,
       handle: () => ({ password: true, setUp: canSetUp(parts), oidc: parts.oidc() }),
     }),
@@ -128,7 +128,7 @@ function publicRoutes(parts: AuthParts): Route[] {
       method: 'POST',
       path: '/v1/auth/setup',
       tag: TAG,
-      summary: 'Make the first organization and its owner, with the token shown at the first start',
+      summary: 'Create the first organization and its owner with the setup token shown at startup',
       refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
       body: SetUpInputSchema,
       status: 201,
@@ -140,7 +140,7 @@ function publicRoutes(parts: AuthParts): Route[] {
       method: 'POST',
       path: '/v1/auth/login',
       tag: TAG,
-      summary: 'Open a session with a password',
+      summary: 'Sign in with a password',
       refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
       body: CredentialsSchema,
       answer: SignedInSchema,
@@ -158,10 +158,10 @@ function ownRoutes(parts: AuthParts): Route[] {
       access: 'own',
       anyOrg: true,
       tag: TAG,
-      summary: 'End the session that the request is sent with',
+      summary: 'Sign out: end the current session',
       description:
-        "After a sign-in through the company, a browser continues to `endSessionUrl`, which ends its session at the company's " +
-        'provider and leads back to the start page.',
+        'After single sign-on, the browser continues to `endSessionUrl`, which ends its session at the ' +
+        'provider and redirects back to the start page.',
       refusals: ['conflict'],
       answer: SignedOutSchema,
       handle({ principal, origin: { address } }) {
@@ -181,7 +181,7 @@ function ownRoutes(parts: AuthParts): Route[] {
       anyOrg: true,
       asynchronous: true,
       tag: TAG,
-      summary: 'Change the own password; ends all other sessions of the user and revokes all API keys made before',
+      summary: 'Change your own password; ends all your other sessions and revokes all your API keys',
       refusals: ['forbidden', 'conflict', 'rateLimited', 'unavailable'],
       body: PasswordChangeSchema,
       answer: EndedSchema,

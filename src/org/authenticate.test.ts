@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, ownerOf, sessionIdOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { createKey, revokeKey } from './api-key-store.ts'
 import { authenticator, isInForce } from './authenticate.ts'
-import { createKey, revokeKey } from './key-store.ts'
 import { endSession, endSessionsOf, openSession } from './session.ts'
 import { addMember, createOrg } from './store.ts'
 
@@ -46,9 +46,9 @@ describe('rejected credentials', () => {
     ['a session token', () => 'st_something'],
     ['revoked', ({ cast }) => cast.keys.revoked],
     ['expired', ({ cast }) => cast.keys.expired],
-    ['cut short', ({ cast }) => cast.alice.key.slice(0, -1)],
+    ['truncated', ({ cast }) => cast.alice.key.slice(0, -1)],
     [
-      'a session that was ended',
+      'a session that has ended',
       ({ db, cast, session }) => {
         const token = session(cast.bob.userId)
         endSession(db, sessionIdOf(token))
@@ -56,7 +56,7 @@ describe('rejected credentials', () => {
       },
     ],
     [
-      'a session that expired',
+      'a session that has expired',
       ({ clock, cast, session }) => {
         const token = session(cast.bob.userId)
         clock.advance(12 * HOUR_MS)
@@ -65,7 +65,7 @@ describe('rejected credentials', () => {
     ],
     ['the hash of a session', ({ cast, session }) => `st_${sessionIdOf(session(cast.bob.userId))}`],
     ['an unknown key in the format of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
-    ['in another case', ({ cast }) => cast.alice.key.toUpperCase()],
+    ['in upper case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
   test.each(refused)('have the same error message: %s', (_name, credential) => {
@@ -240,7 +240,7 @@ describe('X-Org-Id', () => {
     clock.advance(1)
     const second = createOrg(db, testBox, clock, { name: 'Second' }).id
     addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
-    const message = `X-Org-Id: the user belongs to several organizations, name one of ${cast.orgId}, ${second}`
+    const message = `X-Org-Id: the user belongs to several organizations; specify one of ${cast.orgId}, ${second}`
     expect(() => as(token)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(token, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(token, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: false })
@@ -313,7 +313,7 @@ describe('a long request is still authorized', () => {
   test.each<[string, (known: Known) => string, (known: Known, credential: string) => unknown, boolean]>([
     ['by a key', ({ cast }) => cast.bob.key, () => {}, true],
     [
-      'by a key, despite a change of the role',
+      'by a key, despite a change of role',
       ({ cast }) => cast.bob.key,
       ({ setRole, cast }) => setRole(cast.bob.userId, 'viewer'),
       true,

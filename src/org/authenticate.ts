@@ -41,7 +41,10 @@ const FIND_SESSION = `
 function bearerOf(headers: Headers): string {
   const credential = headers.get('authorization')?.match(/^bearer +(\S+) *$/i)?.[1]
   if (!credential) {
-    throw new AppError('unauthorized', 'no credential: send the header "Authorization: Bearer <API key or session>"')
+    throw new AppError(
+      'unauthorized',
+      'no credential: send the header "Authorization: Bearer <API key or session token>"',
+    )
   }
   return credential
 }
@@ -73,7 +76,7 @@ function chooseOrg(rows: SessionRow[], wanted: Wanted): { orgId: string; role: R
   if (!first) throw new AppError('forbidden', 'the user is not a member of any organization')
   if (second && !wanted.any) {
     const ids = memberships.map(({ orgId }) => orgId).join(', ')
-    throw new AppError('invalid', `X-Org-Id: the user belongs to several organizations, name one of ${ids}`)
+    throw new AppError('invalid', `X-Org-Id: the user belongs to several organizations; specify one of ${ids}`)
   }
   return first
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
-import { performer } from '../http/perform.ts'
+import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
 import { auditor, listAuditEntries } from './audit-log.ts'
 import { INVITATION_MS } from './member.ts'
@@ -178,7 +178,7 @@ describe('an invitation', () => {
     const before = passwordHashOf('bob@example.com')
     const token = await invite('bob@example.com', 'viewer', cast.mallory.key)
     const wrong = await accept(token, 'another password')
-    expect([wrong.status, wrong.body.error]).toEqual([401, 'password: is not the one that this user has'])
+    expect([wrong.status, wrong.body.error]).toEqual([401, 'password: is wrong'])
     expect(acts()[0]).toMatchObject({ act: 'signInFailed', userId: null, target: cast.bob.userId })
     const { status, body } = await accept(token, PASSWORD)
     expect(status).toBe(201)

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
-import type { Origin } from '../http/origin.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may, requirePermission } from '../http/permission.ts'
 import type { Principal, Role } from '../http/principal.ts'
+import type { Origin } from '../http/request-origin.ts'
 import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
@@ -73,8 +73,8 @@ export function memberRoutes(parts: MemberParts): Route[] {
       path: '/v1/org/members/{id}',
       access: 'administer',
       tag,
-      summary: 'Change the role of a member; works from the next request on',
-      description: 'Only owners make owners and change them. The last owner stays one.',
+      summary: 'Change the role of a member, effective from the next request',
+      description: 'Only owners can grant or revoke the owner role. The last owner must remain an owner.',
       refusals: ['conflict'],
       params: ById,
       body: MemberPatchSchema,
@@ -92,10 +92,10 @@ export function memberRoutes(parts: MemberParts): Route[] {
       path: '/v1/org/members/{id}',
       access: 'administer',
       tag,
-      summary: 'End a membership or withdraw an invitation; works from the next request on',
+      summary: 'Remove a member or withdraw an invitation, effective from the next request',
       description:
-        'Only owners remove owners, and the last one stays. A person without any organization is signed out, and ' +
-        'their API keys are revoked.',
+        'Only owners can remove owners, and the last owner cannot be removed. Users who no longer belong to any organization ' +
+        'are signed out, and their API keys are revoked.',
       refusals: ['conflict'],
       params: ById,
       answer: OkSchema,
@@ -118,7 +118,7 @@ function listRoute({ db }: MemberParts): Route {
     path: '/v1/org/members',
     access: 'read',
     tag,
-    summary: 'Members and those who are invited',
+    summary: 'List members and invited users',
     description: 'E-mail addresses are null for callers below admin.',
     query: ListQuery,
     answer: MemberList,
@@ -138,10 +138,10 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
     path: '/v1/org/members',
     access: 'administer',
     tag,
-    summary: 'Invite somebody; the token is shown once and accepts within 7 days',
+    summary: 'Invite a user; the token is shown only once and is valid for 7 days',
     description:
-      'An existing invitation gets the new role and token instead of the old ones. Where a mail server is configured, ' +
-      'the address is mailed too. Only owners invite owners.',
+      'For an existing invitation, the role and token are replaced. If a mail server is configured, the invitation is also ' +
+      'sent by e-mail. Only owners can invite owners.',
     refusals: ['conflict'],
     body: MemberInputSchema,
     status: 201,
@@ -168,10 +168,10 @@ function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject
   return {
     subject: `Tagwarden: you are invited to ${name}`,
     text: [
-      `You are invited to the organization "${name}" in Tagwarden, with the role ${member.role}.`,
+      `You are invited to join the organization "${name}" in Tagwarden with the role ${member.role}.`,
       `To accept, open this link within 7 days:`,
       inviteUrl,
-      `If you do not expect this, ignore it.`,
+      `If you were not expecting this invitation, you can ignore this e-mail.`,
       '',
     ].join('\n\n'),
   }
@@ -185,9 +185,9 @@ function acceptRoute(parts: MemberParts): Route {
     tag: 'Sign-in',
     summary: 'Accept an invitation and sign in',
     description:
-      'A user without a password gets the one that is given, a user with one must give it. A user who signs in without one ' +
-      'joins signed in, by `POST /v1/orgs/join`. A new password ends all earlier ' +
-      'sessions of the user and revokes all API keys made before.',
+      'A user without a password sets one; a user with a password must enter it. Users who sign in only through single sign-on ' +
+      'sign in first and then call `POST /v1/orgs/join` instead. Setting a password ends all earlier ' +
+      'sessions of the user and revokes all existing API keys.',
     refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
     body: AcceptanceSchema,
     asynchronous: true,
@@ -205,7 +205,7 @@ function joinRoute({ db, clock, limits }: MemberParts): Route {
     access: 'own',
     anyOrg: true,
     tag: 'Organization',
-    summary: 'Accept an invitation as the user who is signed in',
+    summary: 'Accept an invitation as the signed-in user',
     refusals: ['rateLimited'],
     body: JoinSchema,
     status: 201,
@@ -224,7 +224,7 @@ function joinRoute({ db, clock, limits }: MemberParts): Route {
 }
 
 const notInForce = () => new AppError('unauthorized', 'token: the invitation is unknown, used or expired')
-const wrongPassword = () => new AppError('unauthorized', 'password: is not the one that this user has')
+const wrongPassword = () => new AppError('unauthorized', 'password: is wrong')
 
 async function acceptInvitation(
   { db, clock, limits }: MemberParts,
@@ -263,7 +263,10 @@ async function provenPassword({ passwordHash, established }: Invited, password: 
   if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
   // The inviting admin knows the token and could otherwise take over the user's access to other organizations.
   if (established === 1) {
-    throw new AppError('conflict', 'password: this user gets in without one; join signed in, by POST /v1/orgs/join')
+    throw new AppError(
+      'conflict',
+      'password: this user signs in without one; sign in, then join with POST /v1/orgs/join',
+    )
   }
   return hashPassword(password)
 }

@@ -5,7 +5,7 @@ import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, tx } from '../store/database.ts'
-import { revokeKeysOf } from './key-store.ts'
+import { revokeKeysOf } from './api-key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess, type Slice } from './store.ts'
 
@@ -64,7 +64,7 @@ export function invite(
   const now = clock.now()
   const member = tx(db, () => {
     if (findMemberByEmail(db, orgId, address)?.status === 'active') {
-      throw new AppError('conflict', 'email: is the address of a member')
+      throw new AppError('conflict', 'email: this user is already a member')
     }
     const known = db.prepare<[string], { id: string }>('SELECT id FROM user WHERE email = ?').get(address)
     const { id } = known ?? createUser(db, clock, { email: address })
@@ -91,7 +91,7 @@ export function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
 
 function keepAnOwner(db: Db, member: MemberKey): void {
   if (!isLastOwner(db, member)) return
-  throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
+  throw new AppError('conflict', 'the organization must have an owner; make another member an owner first')
 }
 
 /** Changes the role, effective from the next request. Throws `notFound`, and `conflict` when no owner would be left. */

@@ -20,9 +20,9 @@ const EXAMPLE_TOKEN = 'in_1xQ7mT0c2gS9yKf4Zb6Vn8Wd3Hj5Lp7Rt9Ua1Eo3Ci4'
 
 export const MemberSchema = Closed(
   {
-    id: Type.String({ description: 'The id of the user' }),
+    id: Type.String({ description: 'Id of the user' }),
     email: Nullable(Type.String({ description: 'Null for callers below admin' })),
-    name: Nullable(Type.String({ description: 'Null until it was given' })),
+    name: Nullable(Type.String({ description: 'Null until the user sets it' })),
     role: OneOf(ROLES),
     status: OneOf(MEMBER_STATUSES),
     createdAt: InstantSchema,
@@ -43,8 +43,8 @@ export const MemberPatchSchema = Closed({ role: OneOf(ROLES) }, { $id: 'MemberPa
 export const InvitationSchema = Closed(
   {
     member: MemberSchema,
-    inviteToken: Type.String({ description: 'Accepts the invitation, once, within 7 days' }),
-    inviteUrl: Type.String({ description: 'The page that accepts it' }),
+    inviteToken: Type.String({ description: 'Token for accepting the invitation, valid once within 7 days' }),
+    inviteUrl: Type.String({ description: 'URL of the page for accepting the invitation' }),
   },
   {
     $id: 'Invitation',
@@ -65,7 +65,7 @@ export const AcceptanceSchema = Closed(
     password: Type.String({
       minLength: 1,
       maxLength: 1000,
-      description: 'The one that the user has; a user without one gets this one, of at least 10 characters',
+      description: "The user's password; for a user without one, the password to set, with at least 10 characters",
     }),
     name: Type.Optional(Text(1, 200)),
   },

@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import type { JWTPayload } from 'jose'
 import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fixtures.ts'
 import type { OidcSettings } from '../config.ts'
-import { answerErrors } from '../http/errors.ts'
-import { noteAddress } from '../http/origin.ts'
-import { performer } from '../http/perform.ts'
+import { answerErrors } from '../http/error-responses.ts'
+import { performer } from '../http/perform-call.ts'
+import { noteAddress } from '../http/request-origin.ts'
 import { router } from '../http/router.ts'
 import type { Db } from '../store/database.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
@@ -75,7 +75,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
   const entries: NewAuditEntry[] = []
   const elsewhere: SetUp['elsewhere'] = {
     answer: (url) => {
-      throw new Error(`nobody answers at ${url.host}`)
+      throw new Error(`no response from ${url.host}`)
     },
   }
   const company = companySignIn(

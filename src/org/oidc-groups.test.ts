@@ -41,7 +41,7 @@ async function refusedWithoutChange({ all, user, token }: Awaited<ReturnType<typ
   expect(principalOf(all, token)).toMatchObject({ userId: user.id, role: 'viewer' })
   expect(all.entries).toHaveLength(before)
   expect(sentence).toStartWith(
-    'Acme ID did not send your groups: there are more than fit into its token (groups overage)',
+    'Acme ID did not send your groups: there are too many to fit into its token (groups overage)',
   )
   expect(sentence).toContain('Your membership is unchanged.')
   expect(sentence).toContain('limit the groups claim of this application to the groups that are assigned')
@@ -95,7 +95,7 @@ describe('groups listed by Microsoft Graph', () => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
     expect(() => roleIn(all, set.user.id)).toThrow('no such member')
   })
 
@@ -152,7 +152,7 @@ describe('unknown groups cause the sign-in to fail without changes', () => {
     const asked = answering(set, Response.json({ value: [entry(STAFF)] }))
     await refusedWithoutChange(set)
     expect(asked).toEqual([])
-    expect(all.warnings.join()).toContain('the token names no Microsoft Graph')
+    expect(all.warnings.join()).toContain('the token does not name a Microsoft Graph endpoint')
   })
 
   test('if the token names no source of groups', async () => {
@@ -179,14 +179,14 @@ describe('unknown groups cause the sign-in to fail without changes', () => {
     ['a redirect', () => Response.redirect(ELSEWHERE, 302)],
     ['nothing', () => new Response(null, { status: 200 })],
     ['not JSON', () => new Response('{', { status: 200 })],
-    ['another form', () => Response.json({ value: { id: STAFF } })],
+    ['an unexpected format', () => Response.json({ value: { id: STAFF } })],
     ['a list', () => Response.json([entry(STAFF)])],
     ['a next page elsewhere', page(ELSEWHERE)],
     ['a next page without TLS', page('http://graph.microsoft.com/v1.0/me')],
     ['a next page with a password', page('https://a:b@graph.microsoft.com/v1.0/me')],
     ['a next page that is not a URL', page('/v1.0/me')],
     ['a next page that is not a string', page(7)],
-    ['pages without an end', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
+    ['endless pages', page('https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=x')],
   ])('if Graph responds with %s', async (_, answer) => {
     const set = await setUpOverage()
     await using _all = set.all

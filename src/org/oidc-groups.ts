@@ -1,6 +1,6 @@
 import type { GroupRole } from '../config.ts'
 import { SECOND_MS } from '../core/clock.ts'
-import { jsonObject } from '../core/json.ts'
+import { jsonObject } from '../core/parse-json-object.ts'
 import { atLeast } from '../http/principal.ts'
 import { type Claims, objectOf, roleOf } from './oidc-user.ts'
 
@@ -90,24 +90,24 @@ export async function groupsFromGraph(
 ): Promise<string[]> {
   const unknown = (problem: string, remedy: string, detail: string) =>
     new UnknownGroups(
-      `${name} did not send your groups: there are more than fit into its token (groups overage)${problem}. ` +
+      `${name} did not send your groups: there are too many to fit into its token (groups overage)${problem}. ` +
         `Your membership is unchanged. An administrator of ${name} must limit the groups claim of this application to ` +
         `the groups that are assigned to the application${remedy}`,
       `groups overage: ${detail}`,
     )
   const host = graphHost(sources, groupsClaim)
-  if (host === null) throw unknown('', '', 'the token names no Microsoft Graph')
+  if (host === null) throw unknown('', '', 'the token does not name a Microsoft Graph endpoint')
   let groups: string[]
   try {
     groups = await listGroups(host, { request, accessToken, signal: AbortSignal.timeout(timeoutS * SECOND_MS) })
   } catch (error) {
-    const { status, message } = error instanceof GraphFailure ? error : new GraphFailure(null, 'no answer')
+    const { status, message } = error instanceof GraphFailure ? error : new GraphFailure(null, 'no response')
     const isRefused = status === 401 || status === 403
     throw unknown(
       `, and Microsoft Graph ${isRefused ? `refused to list them (HTTP ${status})` : 'could not list them'}`,
       isRefused
         ? ', or give it the delegated Microsoft Graph permission User.Read with admin consent'
-        : ', or you try again later',
+        : ', or you can try again later',
       `${host}: ${message}`,
     )
   }
@@ -115,7 +115,7 @@ export async function groupsFromGraph(
   throw unknown(
     ', and Microsoft Graph lists groups by object id',
     ', or the operator of this server must name groups by their object id in TAGWARDEN_OIDC_ROLES',
-    `${host}: roles name groups that are no object ids`,
+    `${host}: roles name groups that are not object ids`,
   )
 }
 
@@ -150,7 +150,7 @@ async function listGroups(
     const response: Response = await request(next, { method: 'GET', headers, body: null, signal })
     if (response.status !== 200) throw new GraphFailure(response.status, `HTTP ${response.status}`)
     const answer = jsonObject(await response.text())
-    if (!Array.isArray(answer?.value)) throw new GraphFailure(null, 'the answer is not a list')
+    if (!Array.isArray(answer?.value)) throw new GraphFailure(null, 'the response is not a list')
     for (const member of answer.value) {
       const id = objectOf(member)?.id
       if (typeof id === 'string') groups.push(id)

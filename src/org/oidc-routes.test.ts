@@ -108,7 +108,7 @@ describe('the redirect to the provider', () => {
 })
 
 describe('the callback', () => {
-  const STRANGE = 'this sign-in began in another browser or more than 10 minutes ago; start again'
+  const STRANGE = 'this sign-in was started in another browser or more than 10 minutes ago; start again'
 
   /** Returns the URL to which the provider redirects the browser. */
   async function backOf({ browser }: SetUp): Promise<URL> {
@@ -191,19 +191,19 @@ describe('the callback', () => {
     [
       'a refusal',
       { error: 'access_denied', error_description: 'Call 555' },
-      'the sign-in was cancelled, or Acme ID does not let you use this application',
+      'the sign-in was cancelled, or Acme ID does not allow you to use this application',
     ],
     ['another session', { error: 'login_required' }, 'Acme ID requires you to sign in there first; start again'],
-    ['a question', { error: 'interaction_required' }, 'Acme ID requires an answer from you there; start again'],
+    ['a question', { error: 'interaction_required' }, 'Acme ID requires your input there; start again'],
     [
       'accounts',
       { error: 'account_selection_required' },
       'Acme ID requires you to choose an account there; start again',
     ],
     [
-      'a missing consent',
+      'missing consent',
       { error: 'consent_required' },
-      'Acme ID requires your consent, or that of its administrator; start again',
+      'Acme ID requires your consent or that of your administrator; start again',
     ],
     ['a pause', { error: 'temporarily_unavailable' }, 'Acme ID is temporarily unavailable; try again later'],
     ['a failure', { error: 'server_error' }, 'Acme ID failed with an internal error; try again later'],
@@ -211,19 +211,23 @@ describe('the callback', () => {
       (error): [string, Record<string, string>, string] => [
         error,
         { error },
-        `Acme ID does not accept how this server is configured there (${error}); ask its operator`,
+        `Acme ID rejects the configuration of this server (${error}); contact its operator`,
       ],
     ),
     ['an unknown code', { error: 'no_way' }, 'Acme ID refused the sign-in (no_way)'],
-    ['an inherited name', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
+    ['the name of an inherited property', { error: 'constructor' }, 'Acme ID refused the sign-in (constructor)'],
     [
       'a custom error',
       { error: '<b>no</b>', error_description: 'a\nb' },
       'Acme ID refused the sign-in (without a reason)',
     ],
-    ['neither code nor error', {}, "what the sign-in of Acme ID answers can not be trusted; the server's log says why"],
-    ['the issuer of another', { code: 'x', iss: 'https://evil.example' }, 'can not be trusted'],
-    ['a token in the address', { code: 'x', id_token: 'x' }, 'can not be trusted'],
+    [
+      'neither a code nor an error',
+      {},
+      'the response of Acme ID to the sign-in cannot be trusted; see the server log for the reason',
+    ],
+    ['the issuer of another provider', { code: 'x', iss: 'https://evil.example' }, 'cannot be trusted'],
+    ['a token in the URL', { code: 'x', id_token: 'x' }, 'cannot be trusted'],
   ])('with %s shows an error message', async (_, refusal, message) => {
     await using all = await setUp()
     all.behaviour.refusal = refusal
@@ -305,7 +309,7 @@ test('the routes do not exist without a configured provider', async () => {
     const answer = await all.get(path)
     expect([answer.status, await answer.json()]).toEqual([
       404,
-      { error: 'signing in through a company is not set up here' },
+      { error: 'single sign-on is not configured on this server' },
     ])
   }
   expect((await all.call('POST', '/v1/auth/oidc/session', { body: { code: 'x' } })).status).toBe(404)

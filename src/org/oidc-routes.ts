@@ -4,13 +4,13 @@ import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
-import { type Origin, originOf } from '../http/origin.ts'
+import { redirect, wayBackCookie } from '../http/oauth-cookie.ts'
+import { type Origin, originOf } from '../http/request-origin.ts'
 import { publicRoute, type Route, redirectRoute } from '../http/route.ts'
-import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import type { Checks, Provider, ProviderParts } from './oidc.ts'
-import { admit, joinedOrg, type NoteAct, shutOut } from './oidc-store.ts'
+import { admit, joinedOrg, type NoteAct, shutOut } from './oidc-membership.ts'
 import { type CompanyUser, roleOf } from './oidc-user.ts'
 import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
 import { auditEverywhere, type SignInLimits } from './sign-in.ts'
@@ -89,7 +89,7 @@ export interface OidcParts {
 }
 
 function requireCompany({ company }: OidcParts): CompanySignIn {
-  if (!company) throw new AppError('notFound', 'signing in through a company is not set up here')
+  if (!company) throw new AppError('notFound', 'single sign-on is not configured on this server')
   return company
 }
 
@@ -109,7 +109,7 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       method: 'GET',
       path: `${PATH}/start`,
       tag: 'Sign-in',
-      summary: 'Begin to sign in through the company: for browsers, which are sent to the provider',
+      summary: 'Start single sign-on by redirecting the browser to the provider',
       refusals: ['notFound', 'rateLimited', 'upstream'],
       status: 302,
       redirect: (request) => start(parts, originOf(request)),
@@ -119,10 +119,10 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       method: 'GET',
       path: `${PATH}/callback`,
       tag: 'Sign-in',
-      summary: 'Receive browsers redirected back by the provider, and send them to the start page',
+      summary: 'Receive the browser from the provider and redirect it to the start page',
       description:
-        'With `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled. Without ' +
-        'parameters it is where the provider sends browsers back after they signed out.',
+        'Redirects with `#signin=<code>`, or with `#signin-error=<sentence>` when the sign-in failed or was cancelled. A browser ' +
+        'that arrives without parameters has signed out at the provider, and is redirected without a fragment.',
       refusals: ['notFound', 'rateLimited'],
       status: 303,
       redirect: (request) => callback(parts, request),
@@ -132,10 +132,10 @@ export function oidcRoutes(parts: OidcParts): Route[] {
       method: 'POST',
       path: `${PATH}/session`,
       tag: 'Sign-in',
-      summary: 'Open a session with the code of a sign-in through the company',
+      summary: 'Open a session with the code from single sign-on',
       description:
-        `A browser begins at \`GET ${PATH}/start\` and comes back to the start page with \`#signin=<code>\`, good for ` +
-        'one minute and once, or with `#signin-error=<sentence>`.',
+        `A browser starts at \`GET ${PATH}/start\` and returns to the start page with \`#signin=<code>\`, which is valid once ` +
+        'within one minute, or with `#signin-error=<sentence>`.',
       refusals: ['unauthorized', 'forbidden', 'notFound', 'rateLimited'],
       body: CodeSchema,
       answer: SignedInSchema,
@@ -154,7 +154,7 @@ function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
   const sealed = endSessionUrl === null ? null : box.seal(endSessionUrl)
   return tx(db, () => {
     const member = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, userId)
-    if (!member) throw new AppError('forbidden', 'the user is not a member of the organization any more')
+    if (!member) throw new AppError('forbidden', 'the user no longer belongs to the organization')
     const { address, userAgent } = origin
     auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
     return signedIn(db, openSession(db, clock, userId, 'oidc', sealed), userId)
@@ -198,7 +198,10 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
   const { search, searchParams } = new URL(request.url)
   const checks = checksOf(parts, request)
   if (checks?.state !== searchParams.get('state')) {
-    throw new AppError('invalid', 'this sign-in began in another browser or more than 10 minutes ago; start again')
+    throw new AppError(
+      'invalid',
+      'this sign-in was started in another browser or more than 10 minutes ago; start again',
+    )
   }
   const { user, endSessionUrl } = await (await provider()).finish(new URL(callbackUrl(parts) + search), checks)
   const role = roleOf(user.groups, settings.roles)
@@ -207,7 +210,7 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
   const note: NoteAct = (act) => parts.audit({ ...act, address })
   if (role === null) {
     refuse(parts, user, { orgId, note, address })
-    throw new AppError('forbidden', `none of your groups at ${settings.name} may sign in here`)
+    throw new AppError('forbidden', `none of your groups at ${settings.name} is allowed to sign in here`)
   }
   return codes.give({ userId: admit(db, parts.clock, user, { orgId, role, note }), orgId, endSessionUrl })
 }

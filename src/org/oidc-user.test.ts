@@ -38,7 +38,7 @@ test('any claims result in a user that can be stored', () => {
 test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])(
   'the subject %j is rejected',
   (sub) => {
-    expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
+    expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('not a usable string')
   },
 )
 
@@ -50,7 +50,7 @@ const ELSEWHERE = {
 test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | null]>([
   ['none', {}, {}, []],
   ['listed', { groups: ['a'] }, {}, ['a']],
-  ['of userinfo', {}, { groups: ['a'] }, ['a']],
+  ['in userinfo', {}, { groups: ['a'] }, ['a']],
   ['elsewhere', ELSEWHERE, {}, null],
   ['elsewhere without a source', { _claim_names: { groups: 'src1' } }, {}, null],
   ['elsewhere, according to the claim itself', { groups: 'src1', _claim_sources: { src1: {} } }, {}, null],
@@ -59,14 +59,14 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
   ['elsewhere, with some of them', { groups: ['a'], ...ELSEWHERE }, {}, null],
   ['elsewhere, but userinfo lists them', ELSEWHERE, { groups: ['a'] }, ['a']],
   ['too many', { hasgroups: true }, {}, null],
-  ['too many, as a text', { hasgroups: 'true' }, {}, null],
+  ['too many, as a string', { hasgroups: 'true' }, {}, null],
   ['too many, with an empty list', { hasgroups: true, groups: [] }, {}, null],
   ['too many, but listed', { hasgroups: true, groups: ['a'] }, {}, ['a']],
   ['not too many', { hasgroups: false }, {}, []],
   ['elsewhere for another claim', { _claim_names: { roles: 'src1' } }, {}, []],
-  ['an odd marker', { _claim_names: ['groups'], _claim_sources: 7, hasgroups: 1 }, {}, []],
+  ['an invalid marker', { _claim_names: ['groups'], _claim_sources: 7, hasgroups: 1 }, {}, []],
   ['no marker', { _claim_names: { groups: null } }, {}, []],
-  ['a group named as an inherited member', { groups: 'toString', _claim_sources: {} }, {}, ['toString']],
+  ['a group named like an inherited property', { groups: 'toString', _claim_sources: {} }, {}, ['toString']],
 ])('group claims: %s', (_, idToken, userinfo, groups) => {
   expect(userOf({ iss: 'https://acme.example', sub: 'u-1', ...idToken }, userinfo, 'groups').groups).toEqual(groups)
 })

@@ -76,7 +76,7 @@ function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] 
 export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): UserOfClaims {
   const { iss, sub } = idToken
   if (typeof iss !== 'string' || typeof sub !== 'string' || textOf(sub, SUBJECT_LENGTH_MAX) !== sub) {
-    throw new Error('the issuer or the subject is no usable text')
+    throw new Error('the issuer or the subject is not a usable string')
   }
   const addressed = idToken.email === undefined ? userinfo : idToken
   const email = textOf(addressed.email, Number.POSITIVE_INFINITY)

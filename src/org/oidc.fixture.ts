@@ -125,7 +125,7 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')
     if (grant?.challenge !== challenge || grant.redirectUri !== form.get('redirect_uri')) {
-      return Response.json({ error: 'invalid_grant', error_description: 'the code is not in force' }, { status: 400 })
+      return Response.json({ error: 'invalid_grant', error_description: 'the code is not valid' }, { status: 400 })
     }
     const id_token = await (behaviour.sign ?? sign)(grant.claims, sign)
     return Response.json({ access_token: `at-${grant.claims.sub}`, token_type: 'Bearer', expires_in: 60, id_token })

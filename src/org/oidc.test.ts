@@ -18,7 +18,7 @@ describe('claims missing from the ID token', () => {
     const { groups: _, ...claims } = zoe
     all.behaviour.claims = claims
     all.behaviour.userinfo = { sub: 'u-other', groups: ['board'] }
-    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(await refusalOf(all)).toContain('cannot be trusted')
   })
 
   test('userinfo is not requested when no claim is missing or the provider has no such endpoint', async () => {
@@ -55,16 +55,16 @@ describe('a failing provider', () => {
     const back = await all.browser.follow(toProvider)
     await all[Symbol.asyncDispose]()
     expect(outcomeOf(await all.browser.follow(back))).toEqual({
-      refusal: 'the sign-in of Acme ID can not be reached; try again later',
+      refusal: 'the sign-in server of Acme ID cannot be reached; try again later',
     })
     all.clock.advance(HOUR_MS)
     const answer = await all.get(START)
     expect(answer.status).toBe(502)
-    expect(await answer.json()).toEqual({ error: 'the sign-in of Acme ID can not be reached; try again later' })
+    expect(await answer.json()).toEqual({ error: 'the sign-in server of Acme ID cannot be reached; try again later' })
   })
 
   test.each<[string, () => Response | Promise<Response>]>([
-    ['that never answers', () => new Promise<Response>(() => undefined)],
+    ['that never responds', () => new Promise<Response>(() => undefined)],
     [
       'that stops in the middle',
       () => new Response(new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('{')) })),
@@ -79,7 +79,7 @@ describe('a failing provider', () => {
     const response = await all.get(START)
     expect([response.status, await response.json()]).toEqual([
       502,
-      { error: 'the sign-in of Acme ID can not be reached; try again later' },
+      { error: 'the sign-in server of Acme ID cannot be reached; try again later' },
     ])
   })
 
@@ -104,9 +104,9 @@ describe('a failing provider', () => {
   })
 
   test.each<[string, Record<string, unknown>]>([
-    ['without a place to send people', { authorization_endpoint: undefined }],
-    ['with one that is a script', { authorization_endpoint: 'javascript:alert(1)' }],
-    ['with one that is not a string', { authorization_endpoint: { toString: 1 } }],
+    ['without an authorization endpoint', { authorization_endpoint: undefined }],
+    ['with a script as the authorization endpoint', { authorization_endpoint: 'javascript:alert(1)' }],
+    ['with an authorization endpoint that is not a string', { authorization_endpoint: { toString: 1 } }],
   ])('a discovery document %s causes a 502', async (_, metadata) => {
     await using all = await setUp()
     all.behaviour.metadata = metadata
@@ -116,9 +116,9 @@ describe('a failing provider', () => {
   test.each<[string, string, () => Response]>([
     ['/token', 'a page', () => new Response('<h1>', { headers: { 'content-type': 'text/html' } })],
     ['/token', 'no ID token', () => Response.json({ access_token: 'a', token_type: 'bearer' })],
-    ['/token', 'a half ID token', () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' })],
-    ['/token', 'an odd error', () => Response.json({ error: { toString: 1 } }, { status: 400 })],
-    ['/token', 'an error with much text', () => Response.json({ error: 'x\n<script>' }, { status: 400 })],
+    ['/token', 'half an ID token', () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' })],
+    ['/token', 'an invalid error', () => Response.json({ error: { toString: 1 } }, { status: 400 })],
+    ['/token', 'an error with unsafe text', () => Response.json({ error: 'x\n<script>' }, { status: 400 })],
     ['/token', 'a redirect', () => Response.redirect('https://evil.example', 302)],
     ['/token', '500', () => new Response('oops', { status: 500 })],
     ['/jwks', 'no keys', () => Response.json({ keys: [] })],
@@ -127,7 +127,7 @@ describe('a failing provider', () => {
   ])('%s responds with %s, and the user sees an error message', async (where, _, answer) => {
     await using all = await setUp()
     all.behaviour.instead = (path) => (path === where ? answer() : null)
-    expect(await refusalOf(all)).toMatch(/^(?:what the sign-in of )?Acme ID [\w ';(),-]+$/)
+    expect(await refusalOf(all)).toMatch(/^(?:the response of )?Acme ID [\w ';(),-]+$/)
     expect(all.warnings).toHaveLength(1)
     expect(countOf(all, 'session')).toBe(0)
   })
@@ -168,12 +168,12 @@ describe('an ID token', () => {
     ['that is not valid yet', /"nbf"/, { claims: { ...zoe, nbf: now + 120 } }],
     ['that never expires', /"exp"/, { claims: { ...zoe, exp: undefined } }],
     ['without a subject', /"sub"/, { claims: { ...zoe, sub: undefined } }],
-    ['with a long subject', /no usable text/, { claims: { ...zoe, sub: 's'.repeat(256) } }],
+    ['with a long subject', /not a usable string/, { claims: { ...zoe, sub: 's'.repeat(256) } }],
   ] as [string, RegExp, Partial<ProviderBehaviour>][])('%s is rejected', async (_, reason, behaviour) => {
     await using all = await setUp()
     Object.assign(all.behaviour, behaviour)
     expect(await refusalOf(all)).toBe(
-      "what the sign-in of Acme ID answers can not be trusted; the server's log says why",
+      'the response of Acme ID to the sign-in cannot be trusted; see the server log for the reason',
     )
     expect([countOf(all, 'identity'), countOf(all, 'session')]).toEqual([0, 0])
     expect(all.warnings).toEqual([expect.stringMatching(reason)])
@@ -187,6 +187,6 @@ describe('an ID token', () => {
     all.clock.advance(1000 * HOUR_MS)
     await signInAs(all, zoe)
     all.behaviour.claims = { ...zoe, exp: now + 60 }
-    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(await refusalOf(all)).toContain('cannot be trusted')
   })
 })

@@ -89,7 +89,8 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
     if (known && clock.now() < known.until) return known.metadata
     const options = { [customFetch]: ask, timeout, execute: insecure }
     const found = (await discovery(new URL(issuer), clientId, {}, None(), options)).serverMetadata()
-    if (new URL(found.issuer).href !== new URL(issuer).href) throw new Error(`it calls itself ${found.issuer}`)
+    if (new URL(found.issuer).href !== new URL(issuer).href)
+      throw new Error(`its metadata names the issuer ${found.issuer}`)
     known = { metadata: found, until: clock.now() + HOUR_MS }
     return found
   }
@@ -109,12 +110,15 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, request, tim
     if (error instanceof AuthorizationResponseError) return new AppError('forbidden', refusedBy(name, error.error))
     if (error instanceof UnknownGroups) return new AppError('forbidden', error.message)
     if (causes(error).some((cause) => cause instanceof Unreachable)) {
-      return new AppError('upstream', `the sign-in of ${name} can not be reached; try again later`)
+      return new AppError('upstream', `the sign-in server of ${name} cannot be reached; try again later`)
     }
     if (error instanceof ResponseBodyError) {
       return new AppError('upstream', `${name} did not confirm the sign-in (${codeOf(error.error)}); start again`)
     }
-    return new AppError('upstream', `what the sign-in of ${name} answers can not be trusted; the server's log says why`)
+    return new AppError(
+      'upstream',
+      `the response of ${name} to the sign-in cannot be trusted; see the server log for the reason`,
+    )
   }
 
   return {
@@ -176,7 +180,7 @@ async function send(url: string, options: CustomFetchOptions, request: ProviderR
     const bytes = await response.arrayBuffer()
     return new Response(bytes.byteLength > 0 ? bytes : null, { status: response.status, headers: kept })
   } catch (cause) {
-    throw new Unreachable(`no answer from ${new URL(url).host}`, { cause })
+    throw new Unreachable(`no response from ${new URL(url).host}`, { cause })
   }
 }
 
@@ -216,11 +220,11 @@ function scopeOf(server: ServerMetadata, groupsClaim: string): string {
  * https://openid.net/specs/openid-connect-core-1_0.html#AuthError. `%` is replaced by the provider's name.
  */
 const REFUSALS: Readonly<Record<string, string>> = {
-  access_denied: 'the sign-in was cancelled, or % does not let you use this application',
+  access_denied: 'the sign-in was cancelled, or % does not allow you to use this application',
   login_required: '% requires you to sign in there first; start again',
-  interaction_required: '% requires an answer from you there; start again',
+  interaction_required: '% requires your input there; start again',
   account_selection_required: '% requires you to choose an account there; start again',
-  consent_required: '% requires your consent, or that of its administrator; start again',
+  consent_required: '% requires your consent or that of your administrator; start again',
   temporarily_unavailable: '% is temporarily unavailable; try again later',
   server_error: '% failed with an internal error; try again later',
 }
@@ -235,7 +239,7 @@ const MISCONFIGURED = ['invalid_request', 'unauthorized_client', 'unsupported_re
 function refusedBy(name: string, code: string): string {
   if (Object.hasOwn(REFUSALS, code)) return (REFUSALS[code] ?? '').replace('%', () => name)
   if (MISCONFIGURED.includes(code)) {
-    return `${name} does not accept how this server is configured there (${code}); ask its operator`
+    return `${name} rejects the configuration of this server (${code}); contact its operator`
   }
   return `${name} refused the sign-in (${codeOf(code)})`
 }

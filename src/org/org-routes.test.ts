@@ -88,7 +88,7 @@ describe('an additional organization', () => {
     const { call, cast } = setUp()
     const make = () => call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'More' } })
     for (let owned = 1; owned < 10; owned++) expect((await make()).status).toBe(201)
-    expect(await make()).toMatchObject({ status: 409, body: { error: 'a user owns at most 10 organizations' } })
+    expect(await make()).toMatchObject({ status: 409, body: { error: 'a user can own at most 10 organizations' } })
   })
 
   test.each([

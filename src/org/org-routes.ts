@@ -45,7 +45,7 @@ const nextCursor = Nullable(Type.String())
 const OrgList = Closed({ orgs: Type.Array(MembershipSchema), nextCursor }, { $id: 'OrgList' })
 const AuditEntryList = Closed({ entries: Type.Array(AuditEntrySchema), nextCursor }, { $id: 'AuditEntryList' })
 const DeleteQuery = Closed({
-  name: { ...Text(1, 200), description: 'The exact name of the organization, so that none goes by mistake' },
+  name: { ...Text(1, 200), description: 'Exact name of the organization, to prevent accidental deletion' },
 })
 
 export interface OrganizationParts {
@@ -91,7 +91,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       access: 'read',
       anyOrg: true,
       tag,
-      summary: 'Organizations of the caller; with an API key, its own',
+      summary: "List the caller's organizations; for an API key, only its own",
       query: ListQuery,
       answer: OrgList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
@@ -112,16 +112,16 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       path: '/v1/orgs',
       access: 'govern',
       tag,
-      summary: 'Create another organization, which the caller owns',
+      summary: 'Create another organization, owned by the caller',
       description:
-        'A user owns at most 10. An API key of the caller does not act in it: keys belong to one organization.',
+        'A user can own at most 10 organizations. API keys cannot act in the new one: each key belongs to one organization.',
       refusals: ['conflict'],
       body: OrganizationInputSchema,
       status: 201,
       answer: MembershipSchema,
       handle({ principal: { userId, keyId }, body, origin: { address } }) {
         if (ownedOrgs(db, userId) >= OWNED_MAX) {
-          throw new AppError('conflict', `a user owns at most ${OWNED_MAX} organizations`)
+          throw new AppError('conflict', `a user can own at most ${OWNED_MAX} organizations`)
         }
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
@@ -143,7 +143,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       path: '/v1/org',
       access: 'read',
       tag,
-      summary: 'The organization; its webhook secret for admins whose credential can write',
+      summary: 'Get the organization; includes the webhook secret for admins whose credential is not read-only',
       answer: OrganizationSchema,
       handle: ({ principal }) => describe(parts, principal),
     }),
@@ -153,7 +153,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       path: '/v1/org',
       access: 'administer',
       tag,
-      summary: 'Change settings of the organization; what is left out stays',
+      summary: 'Change settings of the organization; omitted fields remain unchanged',
       body: OrganizationPatchSchema,
       answer: OrganizationSchema,
       handle({ principal, body }) {
@@ -172,7 +172,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       path: '/v1/org/webhook-secret',
       access: 'administer',
       tag,
-      summary: 'Replace the secret that signs webhooks; the old one signs nothing from now on',
+      summary: 'Replace the secret that signs webhooks; the old one is no longer used',
       answer: WebhookSecretSchema,
       handle: ({ principal: { orgId } }) => ({ webhookSecret: rotateWebhookSecret(db, box, orgId) }),
     }),
@@ -186,10 +186,10 @@ function deleteRoute({ db, clock, deleted }: OrganizationParts): Route {
     path: '/v1/org',
     access: 'govern',
     tag,
-    summary: 'Delete the organization and everything in it, for good',
+    summary: 'Permanently delete the organization and all its data',
     description:
       'Members who belong to no other organization are signed out, and their API keys are revoked. The only ' +
-      'organization of a server can not be deleted.',
+      'organization on a server cannot be deleted.',
     refusals: ['conflict'],
     query: DeleteQuery,
     answer: OkSchema,
@@ -212,7 +212,7 @@ function auditLogRoute({ db }: OrganizationParts): Route {
     access: 'seeSettings',
     tag,
     summary: 'List security-relevant actions in the organization, newest first',
-    description: 'Kept for 400 days.',
+    description: 'Entries are kept for 400 days.',
     query: AuditQuery,
     answer: AuditEntryList,
     handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {

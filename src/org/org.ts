@@ -20,10 +20,10 @@ export interface Org {
 
 const PiiPatternSchema = Closed({
   name: Text(1, 40, {
-    description: 'Kind of its findings, from the characters a-z, 0-9 and _; not a built-in kind',
+    description: 'Kind of its findings: 1 to 40 characters from a-z, 0-9 and _; must not be a built-in kind',
     examples: ['employee'],
   }),
-  pattern: Text(1, 1000, { description: 'RE2; found anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
+  pattern: Text(1, 1000, { description: 'Pattern (RE2), matched anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
 })
 export type PiiPattern = Static<typeof PiiPatternSchema>
 
@@ -33,18 +33,16 @@ export const OrganizationSchema = Closed(
     id: Type.String(),
     name: Type.String(),
     createdAt: InstantSchema,
-    currency: Nullable(
-      Type.String({ description: 'What impact values are amounts in (ISO 4217); null: a unit of your own' }),
-    ),
-    webhookSecret: Nullable(Type.String({ description: 'Null for callers below admin' })),
+    currency: Nullable(Type.String({ description: 'Currency of impact values (ISO 4217); null: a unit of your own' })),
+    webhookSecret: Nullable(Type.String({ description: 'Null for callers below admin and for read-only keys' })),
     phoneRegions: Type.Array(Type.String(), {
-      description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
+      description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are detected',
     }),
     piiPatterns: Type.Array(PiiPatternSchema, {
-      description: 'Patterns of further personal data, in addition to the built-in kinds',
+      description: 'Patterns of personal data in addition to the built-in kinds',
     }),
     consentOptIn: Type.Boolean({
-      description: 'Visitors must opt in: consent that is granted by default is a finding',
+      description: 'True when visitors must opt in, so that consent granted by default is a finding',
     }),
   },
   {
@@ -75,16 +73,21 @@ export const OrganizationPatchSchema = Closed(
   {
     name: Type.Optional(OrgNameSchema),
     currency: Type.Optional(
-      Nullable(Type.String({ maxLength: 3, description: 'ISO 4217, in capitals; null: a unit of your own' })),
+      Nullable(
+        Type.String({ maxLength: 3, description: 'ISO 4217 code in capital letters; null: a unit of your own' }),
+      ),
     ),
     phoneRegions: Type.Optional(
-      Type.Array(Type.String({ maxLength: 2 }), { maxItems: 50, description: 'ISO 3166-1 alpha-2, in capitals' }),
+      Type.Array(Type.String({ maxLength: 2 }), {
+        maxItems: 50,
+        description: 'ISO 3166-1 alpha-2 codes in capital letters',
+      }),
     ),
     piiPatterns: Type.Optional(
-      Type.Array(PiiPatternSchema, { maxItems: 20, description: 'The whole list; what they match is masked' }),
+      Type.Array(PiiPatternSchema, { maxItems: 20, description: 'Replaces the whole list; matches are masked' }),
     ),
     consentOptIn: Type.Optional(
-      Type.Boolean({ description: 'Visitors must opt in: consent that is granted by default is a finding' }),
+      Type.Boolean({ description: 'True when visitors must opt in, so that consent granted by default is a finding' }),
     ),
   },
   {
@@ -122,7 +125,7 @@ export const WhoamiSchema = Closed(
     orgId: Type.String(),
     orgName: Type.String(),
     role: OneOf(ROLES),
-    readOnly: Type.Boolean({ description: 'True when this credential can only read' }),
+    readOnly: Type.Boolean({ description: 'True when the credential is read-only' }),
     via: OneOf(['key', 'session']),
     keyId: Nullable(Type.String({ description: 'Null for a session' })),
   },
@@ -147,14 +150,14 @@ export const WhoamiSchema = Closed(
 /** Throws `invalid` for an unknown currency. */
 export function checkCurrency(currency: string | null): void {
   if (currency === null || Intl.supportedValuesOf('currency').includes(currency)) return
-  throw new AppError('invalid', 'currency: is not a currency code of ISO 4217, such as EUR')
+  throw new AppError('invalid', 'currency: is not an ISO 4217 currency code such as EUR')
 }
 
 /** Throws `invalid` with the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
     if (phoneNumbers().isSupportedCountry(region)) continue
-    throw new AppError('invalid', `phoneRegions[${index}]: is not a country code of ISO 3166-1, such as DE`)
+    throw new AppError('invalid', `phoneRegions[${index}]: is not an ISO 3166-1 country code such as DE`)
   }
 }
 

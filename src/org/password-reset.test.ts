@@ -58,7 +58,7 @@ describe('a forgotten password', () => {
     const { people, call } = world
     const [old, hers] = [world.session(people.bob), world.session(people.alice)]
     expect(await world.forgot(' BOB@example.com ')).toMatchObject({ status: 200, body: { ok: true } })
-    expect(world.letters).toMatchObject([{ to: 'bob@example.com', subject: 'Tagwarden: a new password' }])
+    expect(world.letters).toMatchObject([{ to: 'bob@example.com', subject: 'Tagwarden: reset your password' }])
     expect(world.letters[0]?.text).toMatch(/^https:\/\/tags\.example\/reset#reset=rs_[\w-]{43}$/m)
     const [token = ''] = world.tokens()
     expect(JSON.stringify(world.db.prepare('SELECT * FROM passwordReset').all())).not.toContain(token)
@@ -73,7 +73,7 @@ describe('a forgotten password', () => {
     expect(world.entries().map(({ act }) => act)).toEqual(expect.arrayContaining(['forgotPassword', 'resetPassword']))
   })
 
-  const refused = 'token: the link is unknown, used or expired; ask for a new one'
+  const refused = 'token: the link is unknown, used or expired; request a new one'
   test.each([
     ['used', async ({ reset }: World, token: string) => void (await reset(token))],
     ['expired', async ({ clock }: World) => clock.advance(HOUR_MS)],

@@ -2,7 +2,7 @@ import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
-import type { Origin } from '../http/origin.ts'
+import type { Origin } from '../http/request-origin.ts'
 import { type Db, tx } from '../store/database.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
@@ -44,7 +44,7 @@ function mailLink(parts: ResetParts, email: string, { address, userAgent }: Orig
       auditEverywhere(parts, user.id, entry)
       return newResetToken(db, clock, user.id)
     })
-    if (token !== null) mail(user.email, 'Tagwarden: a new password', letter(`${publicUrl}/reset#reset=${token}`))
+    if (token !== null) mail(user.email, 'Tagwarden: reset your password', letter(`${publicUrl}/reset#reset=${token}`))
   } catch (error) {
     parts.report(error, 'forgotten password')
   }
@@ -52,10 +52,10 @@ function mailLink(parts: ResetParts, email: string, { address, userAgent }: Orig
 
 const letter = (link: string) =>
   [
-    'Somebody, probably you, wants a new password for this address in Tagwarden.',
-    'To set it, open this link within an hour:',
+    'Someone, probably you, requested a new password for this e-mail address in Tagwarden.',
+    'To set a new password, open this link within an hour:',
     link,
-    'If it was not you, ignore this: your password stays as it is.',
+    'If you did not request this, ignore this e-mail. Your password remains unchanged.',
     '',
   ].join('\n\n')
 
@@ -103,7 +103,7 @@ export function endReset(db: Db, userId: string): void {
   db.prepare('UPDATE passwordReset SET tokenHash = randomblob(32) WHERE userId = ?').run(userId)
 }
 
-const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; ask for a new one')
+const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; request a new one')
 
 /**
  * Sets the password with the single-use token of a link. Deletes all sessions of the user, revokes all API keys of the

@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
-import type { Origin } from '../http/origin.ts'
 import type { Principal } from '../http/principal.ts'
+import type { Origin } from '../http/request-origin.ts'
 import { tx } from '../store/database.ts'
 import { endReset } from './password-reset.ts'
 import { type Ended, endEarlierAccess } from './session.ts'
@@ -9,11 +9,11 @@ import { hashPassword, verifyPassword } from './user.ts'
 
 /** Returns the id of the caller's session. Throws `conflict` for an API key. */
 export function sessionOf({ sessionId }: Principal): string {
-  if (sessionId === null) throw new AppError('conflict', 'this works with a session only, not with an API key')
+  if (sessionId === null) throw new AppError('conflict', 'this requires a session; API keys are not accepted')
   return sessionId
 }
 
-const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
+const wrong = () => new AppError('forbidden', 'currentPassword: is wrong')
 
 /**
  * Changes the caller's password. Deletes all other sessions of the user, invalidates the user's password reset links,

@@ -142,14 +142,14 @@ test('a key is listed and revoked only in the organization in which it was creat
   expect((await call('DELETE', `/v1/keys/${made.body.id}`, there)).status).toBe(200)
 })
 
-test('a user has at most 50 keys in an organization', async () => {
+test('a user can have at most 50 keys in an organization', async () => {
   const { clock, call, cast } = setUp()
   const make = () => call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays: 7 } })
   for (let n = 1; n < 50; n++) expect((await make()).status).toBe(201)
   const last = await make()
   expect(last).toMatchObject({
     status: 409,
-    body: { error: 'a user has at most 50 keys in an organization: revoke one first' },
+    body: { error: 'a user can have at most 50 keys in an organization; revoke one first' },
   })
   expect((await call('POST', '/v1/keys', { as: cast.ada.key, body: newKey })).status).toBe(201)
   clock.advance(7 * DAY_MS)

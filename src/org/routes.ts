@@ -6,8 +6,8 @@ import { PERMISSIONS } from '../http/permission.ts'
 import { atLeast, type Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './key.ts'
-import { createKey, type KeyOwner, listKeys, revokeKey } from './key-store.ts'
+import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './api-key.ts'
+import { createKey, type KeyOwner, listKeys, revokeKey } from './api-key-store.ts'
 import { WhoamiPatchSchema, WhoamiSchema } from './org.ts'
 import { findUser, renameUser, requireOrg } from './store.ts'
 
@@ -39,7 +39,7 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/whoami',
       access: 'read',
       tag: 'Organization',
-      summary: 'The user and organization that the request acts as',
+      summary: 'Get the user and organization that the credential acts for',
       tool: true,
       answer: WhoamiSchema,
       handle: ({ principal }) => whoami(db, principal),
@@ -50,7 +50,7 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/whoami',
       access: 'own',
       tag: 'Organization',
-      summary: 'Change the own name, which all organizations of the user see',
+      summary: 'Change your own name, which is shown in all your organizations',
       body: WhoamiPatchSchema,
       answer: WhoamiSchema,
       handle({ principal, body: { name } }) {
@@ -74,7 +74,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/keys',
       access: 'read',
       tag,
-      summary: 'Own API keys of this organization; for admins those of all members',
+      summary: 'List your own API keys in this organization; for admins, those of all members',
       query: ListQuery,
       answer: KeyList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
@@ -90,8 +90,8 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/keys',
       access: 'own',
       tag,
-      summary: 'Create an API key of this organization; its secret is shown once',
-      description: 'It acts in this organization only. A user has at most 50 keys in an organization.',
+      summary: 'Create an API key for this organization; its secret is shown only once',
+      description: 'The key works in this organization only. A user can have at most 50 keys in an organization.',
       refusals: ['conflict'],
       body: KeyInputSchema,
       status: 201,
@@ -109,7 +109,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/keys/{id}',
       access: 'own',
       tag,
-      summary: 'Revoke an API key; works from the next request on',
+      summary: 'Revoke an API key, effective from the next request',
       params: ById,
       answer: OkSchema,
       handle({ principal, params: { id } }) {

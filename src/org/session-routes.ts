@@ -11,11 +11,11 @@ const TAG = 'Sign-in'
 
 const SessionSchema = Closed(
   {
-    id: Type.String({ description: 'Not the token: it opens nothing' }),
+    id: Type.String({ description: 'Id of the session, not its token' }),
     via: OneOf(SESSION_ORIGINS),
-    current: Type.Boolean({ description: 'The session that the request is sent with' }),
+    current: Type.Boolean({ description: 'True for the session that sent this request' }),
     createdAt: InstantSchema,
-    lastUsedAt: Type.Number({ ...InstantSchema, description: 'Exact to a minute' }),
+    lastUsedAt: Type.Number({ ...InstantSchema, description: 'Accurate to one minute' }),
     expiresAt: InstantSchema,
   },
   {
@@ -31,7 +31,7 @@ const SessionSchema = Closed(
 )
 
 const SessionList = Closed(
-  { sessions: Type.Array(SessionSchema, { description: 'Last used first' }) },
+  { sessions: Type.Array(SessionSchema, { description: 'Most recently used first' }) },
   { $id: 'SessionList' },
 )
 
@@ -51,8 +51,8 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       access: 'read',
       anyOrg: true,
       tag: TAG,
-      summary: 'The sessions of the user that have not expired',
-      description: 'Only with a session: an API key does not see where its user is signed in.',
+      summary: 'List your own sessions that have not expired',
+      description: 'Requires a session: API keys cannot list the sessions of their user.',
       refusals: ['conflict'],
       answer: SessionList,
       handle({ principal }) {
@@ -68,8 +68,8 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       access: 'own',
       anyOrg: true,
       tag: TAG,
-      summary: 'End a session of the user; the next request with it is refused',
-      description: 'Only with a session: for an API key there is none.',
+      summary: 'End one of your own sessions; later requests with it are rejected',
+      description: 'Requires a session; API keys receive 404.',
       params: ById,
       answer: OkSchema,
       handle({ principal, params: { id }, origin: { address } }) {

@@ -3,7 +3,7 @@ import { newSecret } from '../core/id.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
-import { revokeKeysOf } from './key-store.ts'
+import { revokeKeysOf } from './api-key-store.ts'
 import { MembershipSchema } from './org.ts'
 import { findUser, listMemberships } from './store.ts'
 
@@ -25,8 +25,8 @@ export interface NewSession {
 }
 
 const signedInFields = {
-  token: Type.String({ description: 'Sent as `Authorization: Bearer`; shown only here' }),
-  expiresAt: Type.Number({ ...InstantSchema, description: 'Moves on to 12 hours after each use' }),
+  token: Type.String({ description: 'Send it as `Authorization: Bearer`. Shown only in this response' }),
+  expiresAt: Type.Number({ ...InstantSchema, description: 'Extended to 12 hours from each use' }),
   user: Closed({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) }),
   orgs: Type.Array(MembershipSchema, { description: 'Organizations that the user belongs to, oldest first' }),
 }
@@ -42,8 +42,8 @@ export type SignedIn = Static<typeof SignedInSchema>
 
 /** Access revoked by a new password. */
 const endedFields = {
-  revokedKeys: Int({ minimum: 0, description: 'API keys created before, all of which are revoked' }),
-  endedSessions: Int({ minimum: 0, description: 'Sessions that were ended' }),
+  revokedKeys: Int({ minimum: 0, description: 'Number of API keys that were revoked' }),
+  endedSessions: Int({ minimum: 0, description: 'Number of sessions that were ended' }),
 }
 const ENDED = { ok: true, revokedKeys: 2, endedSessions: 1 }
 export const EndedSchema = Closed({ ok: Type.Boolean(), ...endedFields }, { $id: 'AccessEnded', examples: [ENDED] })

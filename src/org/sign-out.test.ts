@@ -42,7 +42,7 @@ test.each<[string, unknown]>([
   ['a script', 'javascript:alert(1)'],
   ['another protocol', 'ftp://id.example/'],
   ['not an address', 'logout'],
-  ['an empty text', ''],
+  ['an empty string', ''],
   ['a number', 7],
   ['an object', { toString: 1 }],
 ])('a sign-out ends only its own session when the provider offers %s', async (_, endpoint) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, ownerOf, testBox, testClock } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { secretBox, secretHash } from '../core/secret-box.ts'
-import { createKey, listKeys, revokeKey } from './key-store.ts'
+import { createKey, listKeys, revokeKey } from './api-key-store.ts'
 import {
   addMember,
   createOrg,
@@ -86,7 +86,7 @@ describe('users', () => {
   test('e-mail addresses are unique, ignoring case', () => {
     const { db, clock } = setUp()
     expect(() => createUser(db, clock, { email: 'ALICE@example.com' })).toThrow(
-      'email: a user with this address exists',
+      'email: a user with this address already exists',
     )
   })
 

@@ -5,7 +5,7 @@ import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { createKey } from './key-store.ts'
+import { createKey } from './api-key-store.ts'
 import {
   checkName,
   type Membership,
@@ -124,7 +124,7 @@ export function updateOrg(
 export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
   tx(db, () => {
     const another = db.prepare('SELECT 1 FROM org WHERE id <> ?').get(orgId)
-    if (!another) throw new AppError('conflict', 'the only organization there is can not be deleted')
+    if (!another) throw new AppError('conflict', 'the only organization on this server cannot be deleted')
     const members = db.prepare<[string], { userId: string }>('SELECT userId FROM member WHERE orgId = ?').all(orgId)
     db.prepare('DELETE FROM hostnameUsage WHERE domainId IN (SELECT id FROM domain WHERE orgId = @orgId)').run({
       orgId,
@@ -197,7 +197,7 @@ export function createUser(db: Db, clock: Clock, { email, name, passwordHash }: 
   const user: User = { id: newId('usr', createdAt), email: checkEmail(email), name: name ?? null }
   tx(db, () => {
     const taken = db.prepare('SELECT 1 FROM user WHERE email = ?').get(user.email)
-    if (taken) throw new AppError('conflict', 'email: a user with this address exists')
+    if (taken) throw new AppError('conflict', 'email: a user with this address already exists')
     db.prepare(
       'INSERT INTO user (id, email, name, passwordHash, createdAt) VALUES (@id, @email, @name, @passwordHash, @createdAt)',
     ).run({ ...user, passwordHash: passwordHash ?? null, createdAt })
@@ -238,7 +238,7 @@ export function hasOwner(db: Db): boolean {
 }
 
 function refuseSecondOwner(db: Db): void {
-  if (hasOwner(db)) throw new AppError('conflict', 'an owner exists already')
+  if (hasOwner(db)) throw new AppError('conflict', 'an owner already exists')
 }
 
 export interface Initial {

@@ -68,9 +68,9 @@ test('oversized values are truncated so that the collector does not reject the w
 test.each<[string, boolean, Item]>([
   ['that ended', true, hitOf({ isTimed: false })],
   ['from resource timing', true, hitOf({ outcome: undefined })],
-  ['whose answer is not examined yet', false, hitOf({ outcome: undefined, look() {} })],
+  ['whose response has not been examined yet', false, hitOf({ outcome: undefined, look() {} })],
   ['whose body is being read', false, hitOf({ isReading: true })],
-  ['under way', false, hitOf({ outcome: undefined, isTimed: false })],
+  ['in progress', false, hitOf({ outcome: undefined, isTimed: false })],
 ])('a call %s is ready to send: %p; any call is ready after ten seconds', (_what, ready, item) => {
   expect(isReady(item, 100)).toBe(ready)
   expect(isReady(item, OUTCOME_TIMEOUT_MS + 1)).toBe(true)

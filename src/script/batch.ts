@@ -1,7 +1,7 @@
-import { encodeBody } from './body.ts'
-import { type Call, isDone } from './calls.ts'
-import type { Frame } from './frame.ts'
+import { encodeBody } from './captured-body.ts'
+import type { Frame } from './page-frame.ts'
 import type { PageStats } from './page-stats.ts'
+import { type Call, isDone } from './recorded-calls.ts'
 import { randomId } from './session.ts'
 
 /** A tag run by the tag manager: an item of `tags`. */

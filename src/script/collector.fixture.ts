@@ -1,6 +1,6 @@
 import type { Item } from './batch.ts'
-import type { Call } from './calls.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from './page-frame.ts'
+import type { Call } from './recorded-calls.ts'
 
 /** A manual clock with timers. */
 export interface HandClock {

@@ -1,7 +1,7 @@
 import type { RunCommand } from './commands.ts'
-import type { Guard } from './guard.ts'
+import type { Guard } from './error-guard.ts'
 import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
-import type { Seers } from './transports.ts'
+import type { Seers } from './watch-transports.ts'
 
 /** Removes and returns the requests that the snippet buffered. Null when the page has no snippet. */
 export function takeEarly(window: SharedWindow): EarlyCall[] | null {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Item } from './batch.ts'
 import { frameOf } from './collector.fixture.ts'
 import { commandRunner } from './commands.ts'
-import type { Declared } from './frame.ts'
+import type { Declared } from './page-frame.ts'
 
 function setUp(isSampled = true) {
   const items: Item[] = []

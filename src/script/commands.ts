@@ -1,6 +1,6 @@
 import type { SessionMode } from '../domains/capture-settings.ts'
 import type { Item, TagReport } from './batch.ts'
-import type { Frames } from './frame.ts'
+import type { Frames } from './page-frame.ts'
 import type { Session } from './session.ts'
 
 export interface CommandParts {

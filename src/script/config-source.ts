@@ -1,5 +1,5 @@
 import type { FullCaptureConfig } from '../capture/capture-config.ts'
-import type { Guard } from './guard.ts'
+import type { Guard } from './error-guard.ts'
 import type { WaysOut } from './sender.ts'
 
 /** Interval at which an open page reloads its configuration, because capture may have been disabled in the meantime. */

@@ -1,10 +1,10 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { Item } from './batch.ts'
-import { type Frames, type Page, pageAddress } from './frame.ts'
-import type { Host } from './host.ts'
+import type { Host } from './browser-functions.ts'
 import { watchLifecycle } from './lifecycle.ts'
+import { type Frames, type Page, pageAddress } from './page-frame.ts'
 import type { StatsKeeper } from './page-stats.ts'
-import { makeQueue } from './queue.ts'
+import { makeQueue } from './send-queue.ts'
 import { makeSender } from './sender.ts'
 
 export interface DeliveryParts extends Host {

@@ -1,5 +1,5 @@
-import type { Guard } from './guard.ts'
-import type { Queue, Until } from './queue.ts'
+import type { Guard } from './error-guard.ts'
+import type { Queue, Until } from './send-queue.ts'
 import type { Sender } from './sender.ts'
 
 export interface LifecycleParts {

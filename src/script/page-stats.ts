@@ -1,5 +1,5 @@
-import type { Timing } from './calls.ts'
-import type { Page } from './frame.ts'
+import type { Page } from './page-frame.ts'
+import type { Timing } from './recorded-calls.ts'
 
 /** The measurements of one page view: `pageStats` of a batch. */
 export interface PageStats {

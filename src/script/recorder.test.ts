@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Item } from './batch.ts'
-import type { Snapshot } from './body.ts'
-import { type Call, makeCalls, type Outcome, type Timing } from './calls.ts'
+import type { Snapshot } from './captured-body.ts'
 import { frameOf, handClock } from './collector.fixture.ts'
-import { makeGuard } from './guard.ts'
+import { makeGuard } from './error-guard.ts'
+import { type Call, makeCalls, type Outcome, type Timing } from './recorded-calls.ts'
 import { makeRecorder } from './recorder.ts'
 
 const URL_A = 'https://vendor.example/a'
@@ -239,10 +239,10 @@ describe('the outcome', () => {
     ['well', 204, {}, true, 204],
     ['with a failure', 'failure', {}, true, 'failure'],
     ['before it left the browser', 'failure', REFUSED, true, 'blocked'],
-    ['immediately, because there is no network', 'failure', REFUSED, false, 'failure'],
-    ['unclearly, possibly with an empty answer', null, {}, true, undefined],
+    ['immediately, because the device is offline', 'failure', REFUSED, false, 'failure'],
+    ['unclearly, possibly with an empty response', null, {}, true, undefined],
     ['unclearly and immediately', null, REFUSED, true, 'blocked'],
-    ['well, from the cache', 'ok', REFUSED, true, 'ok'],
+    ['successfully, from the cache', 'ok', REFUSED, true, 'ok'],
   ])('of a call that ends %s', (_what, outcome, timing, isOnline, expected) => {
     for (const isTimedFirst of [true, false]) {
       const { see, recorder, timingOf, state } = setUp()

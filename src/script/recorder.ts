@@ -1,9 +1,9 @@
-import { type Filter, type Wanted, withoutFragment } from './address.ts'
 import type { Item } from './batch.ts'
-import { type Snapshot, textOf } from './body.ts'
-import { applyTiming, type Call, type Calls, type Outcome, setOutcome, type Timing } from './calls.ts'
-import type { Frame, Frames } from './frame.ts'
-import type { Guard } from './guard.ts'
+import { type Filter, type Wanted, withoutFragment } from './capture-filter.ts'
+import { type Snapshot, textOf } from './captured-body.ts'
+import type { Guard } from './error-guard.ts'
+import type { Frame, Frames } from './page-frame.ts'
+import { applyTiming, type Call, type Calls, type Outcome, setOutcome, type Timing } from './recorded-calls.ts'
 
 /** A call that was observed before it is made. */
 interface Sighting {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Batch } from './batch.ts'
 import { handClock } from './collector.fixture.ts'
-import { makeGuard } from './guard.ts'
+import { makeGuard } from './error-guard.ts'
 import { makeSender, type WaysOut } from './sender.ts'
 
 interface Try {
@@ -151,7 +151,7 @@ describe('when the page may close', () => {
 
   test.each<[string, Partial<WaysOut>, string[]]>([
     ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
-    ['was taken away', { fetch: undefined }, ['beacon']],
+    ['was removed', { fetch: undefined }, ['beacon']],
   ])('a beacon is used when fetch %s', async (_what, change, hows) => {
     const { sender, tries } = setUp(change)
     sender.send([batch('a')])

@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts'
-import type { Guard } from './guard.ts'
+import type { Guard } from './error-guard.ts'
 
 /** The browser's functions for sending, before they were wrapped. */
 export interface WaysOut {

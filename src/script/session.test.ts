@@ -59,9 +59,9 @@ describe('storage', () => {
   })
 
   test.each<[string, string, boolean]>([
-    ['that goes on', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - 1000 }), true],
+    ['that continues', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - 1000 }), true],
     ['that has expired', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - SESSION_IDLE_MS }), false],
-    ['of somebody else', JSON.stringify({ id: 'a', seenAt: NOW }), false],
+    ['of another visitor', JSON.stringify({ id: 'a', seenAt: NOW }), false],
     ['that is not JSON', '<>', false],
   ])('a stored session %s', (_what, kept, isTaken) => {
     const { session } = setUp('sessionStorage', memory({ [STORAGE_KEY]: kept }))

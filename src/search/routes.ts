@@ -5,7 +5,7 @@ import { FOUND_KINDS, type SearchParts, search } from './search.ts'
 const DEFAULT_RESULTS = 20
 
 const SearchQuery = Closed({
-  q: Text(2, 100, { description: 'Words, or an id', examples: ['purchase'] }),
+  q: Text(2, 100, { description: 'Words or an id', examples: ['purchase'] }),
   limit: Type.Optional(Int({ minimum: 1, maximum: 50, default: DEFAULT_RESULTS })),
 })
 
@@ -17,11 +17,11 @@ const SearchSchema = Closed(
         id: Type.String({ description: 'Id; for vendors and events, which have none, the name' }),
         title: Type.String(),
         detail: Type.String({
-          description: 'Text that distinguishes it from others with the same title; may be empty',
+          description: 'Details that distinguish the result from others with the same title; can be empty',
         }),
-        path: Type.String({ description: 'Path of its page' }),
+        path: Type.String({ description: 'Path of the page in the dashboard' }),
       }),
-      { description: 'Best first' },
+      { description: 'Best match first' },
     ),
   },
   {
@@ -51,7 +51,7 @@ export function searchRoutes(parts: SearchParts): Route[] {
       path: '/v1/search',
       access: 'read',
       tag: 'Search',
-      summary: 'Search issues, alerts, domains, vendors, events, changes and members by name, best first',
+      summary: 'Search issues, alerts, domains, vendors, events, changes and members by name, best match first',
       tool: true,
       query: SearchQuery,
       answer: SearchSchema,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createAlert, setEnabled } from '../alerts/alert-store.ts'
-import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { createDomain } from '../domains/store.ts'
 import { issueOfAlert, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
@@ -74,7 +74,7 @@ test('search finds all kinds of objects by name, with their type and page', asyn
       kind: 'alert',
       id: off,
       title: 'Zebra count 2',
-      detail: 'Volume threshold, switched off',
+      detail: 'Volume threshold, disabled',
       path: `/alerts/${off}`,
     },
     { kind: 'change', id: 'chg_1', title: 'Zebra release', detail: 'Zebra shop, 2026-01-05', path: '/changes/chg_1' },

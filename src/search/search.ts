@@ -1,6 +1,6 @@
 import { alertTypes } from '../alerts/types/index.ts'
-import { maskPersonal } from '../conditions/mask.ts'
-import type { Privacy } from '../conditions/privacy.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -96,7 +96,7 @@ const SOURCES: readonly Source<Row>[] = [
     title: `json_extract(input, '$.name')`,
     order: 'enabled DESC, id DESC',
     shown: ({ id, alertType, enabled }) => ({
-      detail: `${typeTitles.get(alertType) ?? alertType}${enabled ? '' : ', switched off'}`,
+      detail: `${typeTitles.get(alertType) ?? alertType}${enabled ? '' : ', disabled'}`,
       path: `/alerts/${id}`,
     }),
   }),

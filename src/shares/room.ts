@@ -1,7 +1,7 @@
 import type { Room } from '../base.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import type { HistoryBase } from '../history-base.ts'
-import { RateLimit } from '../http/rate.ts'
+import { RateLimit } from '../http/rate-limit.ts'
 import { shareRoutes } from './routes.ts'
 import { shareableRuns } from './shareable-runs.ts'
 

@@ -1,10 +1,10 @@
-import type { Privacy } from '../conditions/privacy.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Clock, DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import type { RateLimit } from '../http/rate.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
 import { ById, publicRoute, type Route, route } from '../http/route.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { networkOf } from '../org/sign-in.ts'
@@ -29,21 +29,25 @@ const DEFAULT_DAYS = 30
 const ShareInputSchema = Closed(
   {
     revoke: Type.Optional(
-      Type.Boolean({ default: false, description: 'True revokes all links of the run immediately' }),
+      Type.Boolean({
+        default: false,
+        description: 'True: all links to the run are revoked immediately, and no link is created',
+      }),
     ),
     expiresInDays: Type.Optional(
-      Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'Days until the new link expires' }),
+      Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'Number of days until the new link expires' }),
     ),
     screenshots: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'True shows screenshots. Check each of them first: text in images and canvases is not masked',
+        description:
+          'Whether the page shows screenshots. Check each one first: text in images and canvases is not masked',
       }),
     ),
     screenshotSteps: Type.Optional(
       Type.Array(Int({ minimum: 0, maximum: 199 }), {
         maxItems: 200,
-        description: 'Indexes of the steps whose screenshots are shown. Default: all',
+        description: 'Indexes, from 0, of the steps whose screenshots are shown. Default: all. Requires `screenshots`',
       }),
     ),
   },
@@ -53,11 +57,11 @@ const ShareInputSchema = Closed(
 type ShareInput = Static<typeof ShareInputSchema>
 
 const ShareLinkSchema = Closed(
-  { url: Type.String({ description: 'URL of the public page, returned only once; empty after `revoke`' }) },
+  { url: Type.String({ description: 'URL of the public page, returned only once. Empty if links were revoked' }) },
   { $id: 'ShareLink', examples: [{ url: 'https://tags.company.example/share/Jx2vT0mK8nQ4rW6yB1dF3hL5pS7uV9zA' }] },
 )
 
-const Page = Type.String({ description: 'HTML page that works without scripts', examples: ['<!doctype html>…'] })
+const Page = Type.String({ description: 'HTML page without scripts', examples: ['<!doctype html>…'] })
 
 /** Routes for sharing runs: creating, revoking and showing links. */
 export function shareRoutes(deps: ShareRoutesDeps): Route[] {
@@ -69,10 +73,11 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       path: '/v1/audits/{id}/share',
       access: 'edit',
       tag: 'Shares',
-      summary: 'Create a public link to a finished run, or revoke all its links',
+      summary: 'Create a public link to a finished run, or revoke all of its links',
       description:
-        'For audits and flow test runs. Anyone with the link can see this run, and nothing else, without signing ' +
-        'in. Personal data is masked, and screenshots are hidden unless `screenshots` is true. Each call creates another link, up to 50 valid at once. Returns 409 if the run is not finished.',
+        'For audits and flow test runs. Anyone with the link can view this run, and nothing else, without signing in. ' +
+        'Personal data is masked, and screenshots are hidden unless `screenshots` is true. Each call creates another ' +
+        'link; a run can have up to 50 active links. Returns 409 if the run has not finished or has too many links.',
       refusals: ['conflict'],
       params: ById,
       body: ShareInputSchema,
@@ -91,7 +96,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
           writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note: { revoke } })
           return { url: '' }
         }
-        if (!found.report()) throw new AppError('conflict', 'id: the run is not finished; share it after it ends')
+        if (!found.report()) throw new AppError('conflict', 'id: the run has not finished and can’t be shared yet')
         const screenshots = chosenScreenshots(body, found, principal)
         const token = addShare(db, run, { expiresAt: now + expiresInDays * DAY_MS, screenshots }, now)
         const note = { expiresInDays, ...(screenshots.length > 0 && { screenshots: screenshots.length }) }
@@ -104,12 +109,18 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       method: 'GET',
       path: '/share/{token}',
       tag: 'Shares',
-      summary: 'Show the public page of a run, or with `step` the screenshot of a step',
-      description: 'Unknown, expired and revoked links all return 404.',
+      summary: 'Show the public page of a run, or a screenshot with `step`',
+      description: 'Returns 404 for unknown, expired and revoked links.',
       refusals: ['notFound', 'rateLimited'],
       params: Closed({ token: Type.String({ maxLength: 200 }) }),
       query: Closed({
-        step: Type.Optional(Int({ minimum: 0, maximum: 199, description: 'Returns the screenshot of this step' })),
+        step: Type.Optional(
+          Int({
+            minimum: 0,
+            maximum: 199,
+            description: 'Index of the step whose PNG screenshot is returned. Default: the page',
+          }),
+        ),
       }),
       answer: Page,
       produces: 'text/html; charset=utf-8',

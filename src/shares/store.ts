@@ -37,7 +37,7 @@ export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screensh
       .pluck()
       .get(runId, now)
     if (Number(valid) >= MAX_LINKS) {
-      throw new AppError('conflict', `id: the run already has ${MAX_LINKS} links; revoke them first`)
+      throw new AppError('conflict', `id: the run already has ${MAX_LINKS} active links; revoke them first`)
     }
     const token = randomBytes(32).toString('base64url')
     prepared(

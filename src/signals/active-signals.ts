@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { OTHER } from '../warehouse/relations.ts'
+import { OTHER } from '../warehouse/relation-columns.ts'
 import type { Span } from './series.ts'
 
 /** Minimum number of events in a week for an event name to become a signal. */

@@ -5,19 +5,21 @@ import type { RowNumbers, SeriesPoint } from './verdict-row.ts'
 export const pointFields = {
   start: InstantSchema,
   observed: Int({ description: 'Weighted count, rounded to whole events' }),
-  expected: Nullable(Type.Number({ description: 'Null when no particular value is expected, or it is not known yet' })),
+  expected: Nullable(Type.Number({ description: 'Expected count; null if there is none, or it is not known yet' })),
   low: Nullable(
     Type.Number({
       description:
-        'A threshold or change fires at this count or below; for an anomaly, counts from here to `high` are normal. ' +
-        'Null when there is no such limit, or it is not known yet',
+        'Lower limit. Thresholds and changes fire at this count or below; for an anomaly, counts from here to `high` are normal. ' +
+        'Null if there is none, or it is not known yet',
     }),
   ),
   high: Nullable(
-    Type.Number({ description: 'A threshold or change fires at this count or above; otherwise as `low`' }),
+    Type.Number({
+      description: 'Upper limit. Thresholds and changes fire at this count or above; otherwise like `low`',
+    }),
   ),
   partial: Type.Boolean({
-    description: 'True when the bucket has not ended, or events of it are missing because of a collection gap',
+    description: 'True if the bucket has not ended, or is missing events because of a collection gap',
   }),
 }
 

@@ -41,42 +41,57 @@ describe('the domain drop detector', () => {
   const usual = rows(60, 60, 60, 60)
 
   test.each<[string, Outcome[], Outcome[][], string[]]>([
-    ['is low, with three of four signals', [low(1, few)], [rows(60, 20), rows(60, 20), rows(60, 20), usual], ['1!']],
-    ['is low, with half of them', [low(1, few)], [rows(60, 20), rows(60, 20), usual, usual], []],
-    ['is low, and they are low by chance', [low(1, few)], [rows(60, 50), rows(60, 50), rows(60, 50), usual], []],
-    ['is as always, whatever they do', [outcome(1)], [rows(60, 0), rows(60, 0)], []],
+    [
+      'is low, as are three of its four signals',
+      [low(1, few)],
+      [rows(60, 20), rows(60, 20), rows(60, 20), usual],
+      ['1!'],
+    ],
+    ['is low, as are half of its signals', [low(1, few)], [rows(60, 20), rows(60, 20), usual, usual], []],
+    ['is low, while its signals vary randomly', [low(1, few)], [rows(60, 50), rows(60, 50), rows(60, 50), usual], []],
+    ['is normal, even if its signals drop', [outcome(1)], [rows(60, 0), rows(60, 0)], []],
     ['is high', [outcome(1, { state: 'high', open: true })], [rows(60, 0), rows(60, 0)], []],
     [
-      'is low because of one that was low before',
+      'is low because of a signal that was already low',
       [low(1, { ...counted(140, 240) })],
       [[low(0), low(1)], rows(60, 55), rows(60, 30), rows(60, 55)],
       [],
     ],
     [
-      'is low, one was so before, and the others are now',
+      'is low, as are its signals, one of them already before',
       [low(1, few)],
       [[low(0), low(1)], rows(60, 20), rows(60, 20), rows(60, 20)],
       ['1!'],
     ],
-    ['is low without signals', [low(1, few)], [], []],
-    ['whose signals are learning', [silent(75, 60)], [[outcome(1, { state: 'learning' })]], []],
+    ['is low and has no signals', [low(1, few)], [], []],
+    ['is silent while its signals are learning', [silent(75, 60)], [[outcome(1, { state: 'learning' })]], []],
     ['is silent', [silent(75, 60)], [usual, usual], ['1.25!']],
-    ['is silent, where half of it was dead before', [silent(75, 60)], [[low(0), low(1, counted(0, 120))], usual], []],
     [
-      'is silent for longer, where half of it was dead before',
+      'is silent after half of its traffic had already stopped',
+      [silent(75, 60)],
+      [[low(0), low(1, counted(0, 120))], usual],
+      [],
+    ],
+    [
+      'is silent for longer after half of its traffic had already stopped',
       [silent(75, 60, 31)],
       [[low(0), low(1, counted(0, 120))], usual],
       ['1.25!'],
     ],
     [
-      'is silent, where one fell silent in the same hour before',
+      'is silent after one signal stopped earlier in the same hour',
       [silent(100, 85)],
       [[outcome(0, counted(120, 120)), outcome(1, counted(120, 120)), silent(80, 61), silent(85, 61)], usual],
       [],
     ],
-    ['is silent for hours, whatever was dead before', [silent(200, 60)], [[low(3, counted(0, 240))]], [`${200 / 60}!`]],
-    ['stays so', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
-    ['is so again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
+    [
+      'is silent for hours, even if its signals had already stopped',
+      [silent(200, 60)],
+      [[low(3, counted(0, 240))]],
+      [`${200 / 60}!`],
+    ],
+    ['stays low', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
+    ['is low again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
     ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
   ])('a domain that %s', (_, whole, signals, expected) => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
@@ -102,41 +117,41 @@ describe('the domain drop detector', () => {
   const on = (minutes: readonly number[], since: number) => minutes.map((minute) => silent(minute, since))
 
   test.each<[string, Outcome[], Outcome[], string[]]>([
-    ['is reported at once while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
+    ['is reported immediately while the domain has events', [], [found(75, 60), silent(80, 60)], ['!', '']],
     [
-      'waits while the domain is silent too, and is reported at its first event',
+      "waits while the domain is also silent, and is reported at the domain's first event",
       [lull(75, 60), lull(80, 60)],
       [found(75, 60), ...on([80, 85, 90], 60)],
       ['', '', '!', ''],
     ],
-    ['waits where the domain was silent for half of it', [lull(75, 67)], [found(75, 60), silent(80, 60)], ['', '!']],
-    ['does not wait for a short lull of the domain', [lull(75, 68)], [found(75, 60), silent(80, 60)], ['!', '']],
+    ['waits if the domain was silent for half of the time', [lull(75, 67)], [found(75, 60), silent(80, 60)], ['', '!']],
+    ['does not wait if the domain was silent only briefly', [lull(75, 68)], [found(75, 60), silent(80, 60)], ['!', '']],
     [
-      'is explained when the domain falls meanwhile',
+      'is explained if the domain drops in the meantime',
       [lull(75, 60), { ...silent(80, 60), lastEventAt: 60 * MINUTE_MS }],
       [found(75, 60), ...on([80, 85], 60)],
       ['', 'explained', 'explained'],
     ],
     [
-      'waits for an hour at most',
+      'waits for at most an hour',
       [75, 130, 135].map((minute) => lull(minute, 60)),
       [found(75, 60), ...on([130, 135, 140], 60)],
       ['', '', '!', ''],
     ],
     [
-      'is reported when it returns, if it had an event before it was reported',
+      "is reported at the domain's first event, even if the signal had an event in the meantime",
       [lull(75, 60)],
       [found(75, 60), silent(110, 80)],
       ['', '!'],
     ],
     [
-      'has ended if it had an event hours before it was reported',
+      'is not reported if the signal had an event hours later',
       [lull(75, 60)],
       [found(75, 60), silent(240, 200)],
       ['', ''],
     ],
-    ['does not hold back a rise', [lull(75, 60)], [{ ...found(75, 60), state: 'high' }], ['!']],
-    ['does not hold back a low row', [lull(120, 60)], [low(2, { alarm: true })], ['!']],
+    ['does not delay a rise', [lull(75, 60)], [{ ...found(75, 60), state: 'high' }], ['!']],
+    ['does not delay a low row', [lull(120, 60)], [low(2, { alarm: true })], ['!']],
   ])('the silence of a signal %s', (_, whole, outcomes, expected) => {
     expect(marksOf(guardOf(whole, [usual]), outcomes)).toEqual(expected)
   })

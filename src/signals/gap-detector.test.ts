@@ -55,12 +55,12 @@ describe('a gap', () => {
   })
 
   test.each<[string, (world: ReturnType<typeof stand>) => void, string[]]>([
-    ['of a kill begins with the last heartbeat', (world) => world.killedUntil(30), ['down 10–30']],
-    ['of a stop begins with it', (world) => world.stoppedUntil(30), ['down 10.25–30']],
+    ['after a kill begins at the last heartbeat', (world) => world.killedUntil(30), ['down 10–30']],
+    ['after a stop begins at the stop', (world) => world.stoppedUntil(30), ['down 10.25–30']],
     ['is not created by a quick restart', (world) => world.stoppedUntil(12), []],
-    ['is not made by a start that was quick enough', (world) => world.killedUntil(12), []],
+    ['is not created by a quick start after a kill', (world) => world.killedUntil(12), []],
     [
-      'is one when the program is killed again and again',
+      'covers repeated kills',
       (world) => {
         world.killedUntil(20)
         world.until(21)
@@ -69,7 +69,7 @@ describe('a gap', () => {
       ['down 10–30'],
     ],
     [
-      'is another one after some time',
+      'is separate after some time',
       (world) => {
         world.killedUntil(20)
         world.until(30)
@@ -78,7 +78,7 @@ describe('a gap', () => {
       ['down 10–20', 'down 30–40'],
     ],
     [
-      'is a suspension of the process',
+      'covers a suspension of the process',
       (world) => {
         world.clock.set(TEST_START + 60 * MINUTE_MS)
         world.watch.heartbeat()
@@ -87,7 +87,7 @@ describe('a gap', () => {
       ['down 10.25–60'],
     ],
     [
-      'is what was refused, up to what was stored again',
+      'covers rejected batches until batches are stored again',
       (world) => {
         world.refused()
         world.until(15)
@@ -100,7 +100,7 @@ describe('a gap', () => {
       ['refused 10.25–20'],
     ],
     [
-      'is one while storing fails now and then',
+      'covers occasional storage failures',
       (world) => {
         for (const minute of [11, 12, 13, 14]) {
           world.refused()
@@ -111,7 +111,7 @@ describe('a gap', () => {
       ['refused 10.25–14'],
     ],
     [
-      'of refused batches continues while the program is stopped',
+      'of rejected batches continues while the program is stopped',
       (world) => {
         world.refused()
         world.until(20)
@@ -120,7 +120,7 @@ describe('a gap', () => {
       ['refused 10.25–40'],
     ],
     [
-      'of refused batches survives a quick restart',
+      'of rejected batches survives a quick restart',
       (world) => {
         world.refused()
         world.until(20)

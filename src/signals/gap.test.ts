@@ -19,11 +19,11 @@ describe('merging two gaps', () => {
   test.each<[string, Gap, Gap, Gap | null]>([
     ['that overlap', gap(0, 100), gap(50, 200), gap(0, 200)],
     ['that touch', gap(0, 100), gap(100, 200), gap(0, 200)],
-    ['of which one holds the other', gap(0, 500), gap(100, 200), gap(0, 500)],
+    ['of which one contains the other', gap(0, 500), gap(100, 200), gap(0, 500)],
     ['two minutes apart', gap(0, 100), gap(100 + MIN_GAP_MS, 300_000), gap(0, 300_000)],
-    ['of two causes', gap(0, 100, 'refused'), gap(150, 200), gap(0, 200, 'refused')],
+    ['with different causes', gap(0, 100, 'refused'), gap(150, 200), gap(0, 200, 'refused')],
     ['further apart', gap(0, 100), gap(101 + MIN_GAP_MS, 300_000), null],
-    ['of which the later one comes first, from when the clock was ahead', gap(500, 600), gap(0, 100), null],
+    ['of which the later one comes first, because the clock was ahead', gap(500, 600), gap(0, 100), null],
   ])('%s', (_, earlier, later, expected) => {
     expect(joinGaps(earlier, later)).toEqual(expected)
   })
@@ -51,16 +51,16 @@ test('subtracting time spans leaves the uncovered parts', () => {
   )
 })
 
-describe('the current time used for retention is what', () => {
+describe('the current time used for retention', () => {
   const jump = (from: number, to: number) => ({ fromAt: AT + from * DAY_MS, toAt: AT + to * DAY_MS })
   test.each<[string, { fromAt: Instant; toAt: Instant }[], number, number]>([
-    ['the clock says', [], 10, 10],
-    ['it says without the jump that it has just made', [jump(0, 3653)], 3653, 0],
-    ['it says without jumps for 7 days', [jump(0, 3653)], 3659.9, 6.9],
-    ['it says after 7 days', [jump(0, 3653)], 3660, 3660],
-    ['it says without two jumps, one behind the other', [jump(0, 3653), jump(3654, 7000)], 7001, 2],
-    ['it says after 7 days in which it jumped again', [jump(0, 100), jump(104, 200)], 203, 107],
-    ['it says when it was put back behind the jump', [jump(0, 3653)], 1, 1],
+    ['is the clock time', [], 10, 10],
+    ['excludes a jump that has just occurred', [jump(0, 3653)], 3653, 0],
+    ['excludes a jump for 7 days', [jump(0, 3653)], 3659.9, 6.9],
+    ['includes a jump after 7 days', [jump(0, 3653)], 3660, 3660],
+    ['excludes two consecutive jumps', [jump(0, 3653), jump(3654, 7000)], 7001, 2],
+    ['includes a jump after 7 days, but excludes a later one', [jump(0, 100), jump(104, 200)], 203, 107],
+    ['is the clock time after the clock was set back to before the jump', [jump(0, 3653)], 1, 1],
   ])('%s', (_, jumps, now, expected) => {
     expect((retentionNow(jumps, AT + now * DAY_MS) - AT) / DAY_MS).toBeCloseTo(expected, 6)
   })
@@ -70,10 +70,10 @@ describe('the gap coverage limit', () => {
   const hour = { from: AT, to: AT + HOUR_MS }
   test.each<[string, Gap[], boolean]>([
     ['without a gap', [], false],
-    ['whose gaps lie outside', [gap(AT - HOUR_MS, AT), gap(AT + HOUR_MS, AT + 2 * HOUR_MS)], false],
-    ['of which a gap covers less than 5 %', [gap(AT, AT + 3 * MINUTE_MS - 1)], false],
-    ['of which a gap covers 5 %', [gap(AT - HOUR_MS, AT + 3 * MINUTE_MS)], true],
-    ['of which gaps cover 5 % together', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
+    ['with gaps only outside', [gap(AT - HOUR_MS, AT), gap(AT + HOUR_MS, AT + 2 * HOUR_MS)], false],
+    ['with a gap of less than 5 %', [gap(AT, AT + 3 * MINUTE_MS - 1)], false],
+    ['with a gap of 5 %', [gap(AT - HOUR_MS, AT + 3 * MINUTE_MS)], true],
+    ['with several gaps of 5 % in total', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
     ['inside a gap', [gap(0, AT + 9 * HOUR_MS)], true],
   ])('applied to a window %s', (_, gaps, expected) => {
     expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)

@@ -31,12 +31,12 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
   if (cause === 'refused') {
     return {
       subject: `the collector has been rejecting events since ${since}`,
-      text: 'Events can not be stored; check whether the disk is full. Senders receive 503 and retry. Counts are not evaluated until events can be stored again.',
+      text: 'Events cannot be stored; check whether the disk is full. Senders receive 503 and retry. Counts are not evaluated until events can be stored again.',
     }
   }
   return {
     subject: `nothing was collected from ${since} to ${new Date(toAt).toISOString()}`,
-    text: 'The program was stopped or suspended, or the clock was set forward; check that the clock is right. Counts of that time are not evaluated, and only the operator is notified. For 7 days this time does not count towards the age of stored data, so that a wrong clock deletes nothing.',
+    text: 'Tagwarden was stopped or suspended, or the clock was set forward; check that the clock is correct. Counts from this period are not evaluated, and only the operator is notified. For 7 days, the period does not count towards the age of stored data, so that a wrong clock does not cause data to be deleted.',
   }
 }
 

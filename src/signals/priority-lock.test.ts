@@ -18,10 +18,10 @@ test('one caller runs at a time; foreground callers go first, and a failure rele
     work('first', true),
     work('second part', true),
     work('third part', true),
-    work('a question that fails', false),
-    work('another question', false),
+    work('a query that fails', false),
+    work('another query', false),
   ])
-  expect(done).toEqual(['first', 'a question that fails', 'another question', 'second part', 'third part'])
+  expect(done).toEqual(['first', 'a query that fails', 'another query', 'second part', 'third part'])
   expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
   expect(await work('later', true)).toBe('later')
 })

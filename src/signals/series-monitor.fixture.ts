@@ -1,5 +1,5 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { quoteText } from '../warehouse/duckdb/dialect.ts'
+import { quoteText } from '../warehouse/duckdb/duckdb-dialect.ts'
 import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
 import { SeriesMonitor, type SeriesMonitorDeps } from './series-monitor.ts'

@@ -23,7 +23,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
     sensitivity: fc.constantFrom(3, 5),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata'),
     // Position of the evaluated time in its block.
-    place: fc.constantFrom('inside', 'at its end'),
+    place: fc.constantFrom('inside', 'at the end'),
     gap: fc.option(fc.record({ at: fc.nat({ max: 300 }), minutes: fc.integer({ min: 3, max: 90 }) })),
     restarts: fc.array(fc.integer({ min: 1, max: 46 }), { maxLength: 2 }),
   })

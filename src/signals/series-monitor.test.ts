@@ -96,10 +96,10 @@ describe('no alarm is raised', () => {
 
   test.each([
     ['of two hours', [[0, 120]]],
-    ['of some minutes', [[10, 17]]],
+    ['of several minutes', [[10, 17]]],
     ['of a day', [[-60, 24 * 60 - 60]]],
     [
-      'again and again',
+      'repeatedly',
       [
         [0, 20],
         [70, 95],
@@ -202,8 +202,8 @@ describe('signals', () => {
   })
 
   test.each<[string, Partial<SignalSetting>, string[], boolean]>([
-    ['muted is followed', { mode: 'muted' }, ['null null', 'Shop view'], true],
-    ['off is not', { mode: 'off' }, ['null null'], false],
+    ['muted is monitored', { mode: 'muted' }, ['null null', 'Shop view'], true],
+    ['off is not monitored', { mode: 'off' }, ['null null'], false],
   ])('a signal that is %s', async (_, values, names, muted) => {
     await using stand = await world()
     const [rows = []] = await stand.seriesMonitor({ settingsOf: () => [setting(values)] }).verdicts([every], after)
@@ -397,7 +397,7 @@ describe('a repeated chart query', () => {
 test('an aborted call is rejected with the abort reason', async () => {
   await using stand = await CountsStand.with(view)
   const verdicts = stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
-    stopping: AbortSignal.abort(new Error('the end')),
+    stopping: AbortSignal.abort(new Error('test aborted')),
   })
-  await expect(verdicts).rejects.toThrow('the end')
+  await expect(verdicts).rejects.toThrow('test aborted')
 })

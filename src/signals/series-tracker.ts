@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { DetectorSet, type Verdict } from '../detector/detector.ts'
-import { EPISODE_MEMORY_MS, Episode } from '../detector/episode.ts'
+import { EPISODE_MEMORY_MS, Episode } from '../detector/drop-episode.ts'
 import type { GapRows } from './gap-rows.ts'
 import type { RowCounts } from './row-counts.ts'
 import { type Block, rowStart, type Series, TICK_MS } from './series.ts'

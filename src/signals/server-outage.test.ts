@@ -30,27 +30,39 @@ describe('a server outage is suspected', () => {
   const uncertain = [normal.domainId]
   test.each<[string, DomainState[], CommonDrop | null]>([
     ['not without domains', [], null],
-    ['not when all is normal', [normal, normal, normal], null],
-    ['when three fell silent', [silent(20), silent(21), silent(25)], { since: ago(20), uncertain: [] }],
-    ['when three fell', [low(60), low(120), silent(130)], { since: ago(60), uncertain: [] }],
-    ['not when two fell', [silent(20), silent(21)], null],
-    ['not when two fell and others are learning', [silent(20), silent(21), learning, learning], null],
-    ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), uncertain: [] }],
-    ['uncertain when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), uncertain }],
+    ['not when all domains are normal', [normal, normal, normal], null],
+    ['when three domains become silent', [silent(20), silent(21), silent(25)], { since: ago(20), uncertain: [] }],
+    ['when three domains drop', [low(60), low(120), silent(130)], { since: ago(60), uncertain: [] }],
+    ['not when two domains drop', [silent(20), silent(21)], null],
+    ['not when two domains drop while the others are learning', [silent(20), silent(21), learning, learning], null],
     [
-      'in doubt when half of them are stable',
+      'when three domains drop while another is learning',
+      [silent(20), silent(21), low(20), learning],
+      { since: ago(20), uncertain: [] },
+    ],
+    [
+      'with uncertainty when one domain has not dropped',
+      [silent(20), silent(21), silent(25), normal],
+      { since: ago(20), uncertain },
+    ],
+    [
+      'with uncertainty when half of the domains are stable',
       [silent(20), normal, silent(25), normal],
       { since: ago(20), uncertain: [...uncertain, ...uncertain] },
     ],
-    ['not when most are stable', [silent(20), normal, normal], null],
-    ['not when one fell for another reason, long before', [silent(20), silent(21), silent(300)], null],
+    ['not when most domains are stable', [silent(20), normal, normal], null],
+    ['not when one of three domains dropped long before', [silent(20), silent(21), silent(300)], null],
     [
-      'when one more fell long before',
+      'when a fourth domain dropped long before',
       [silent(20), silent(21), silent(25), silent(9000)],
       { since: ago(20), uncertain: [] },
     ],
-    ['when they fell long ago, together', [silent(900), silent(901), silent(925)], { since: ago(900), uncertain: [] }],
-    ['not by a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
+    [
+      'when all domains dropped together long ago',
+      [silent(900), silent(901), silent(925)],
+      { since: ago(900), uncertain: [] },
+    ],
+    ['not for a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
   ])('%s', (_, domains, expected) => {
     expect(commonDrop(domains)).toEqual(expected)
   })
@@ -87,7 +99,7 @@ function stand() {
   const seriesMonitor = {
     async verdicts(scopes: readonly SeriesScope[], windows: readonly Span[]): Promise<VerdictRow[][]> {
       world.calls.push({ scopes, windows })
-      if (world.fails) throw new Error('no answer')
+      if (world.fails) throw new Error('monitor failed')
       // Only the state of the domain matters.
       return [scopes.map(({ domainId }) => world.states[domainId] ?? learning)] as VerdictRow[][]
     },
@@ -137,7 +149,7 @@ test('concurrent calls share one evaluation, and a failed evaluation is retried'
   const { world, serverOutage, all } = stand()
   all(silent(20))
   world.fails = true
-  expect(serverOutage.isSuspectedAt(AT)).rejects.toThrow('no answer')
+  expect(serverOutage.isSuspectedAt(AT)).rejects.toThrow('monitor failed')
   await serverOutage.isSuspectedAt(AT).catch(() => {})
   world.fails = false
   world.calls.length = 0

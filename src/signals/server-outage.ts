@@ -138,7 +138,7 @@ export function trafficQuery(domainIds: readonly string[], window: Span): Query 
 /** Returns the message to the operator. */
 export function serverOutageNotice(at: Instant): { subject: string; text: string } {
   return {
-    subject: `the traffic of all domains dropped at once, before ${new Date(at).toISOString()}`,
+    subject: `traffic on all domains dropped at once, before ${new Date(at).toISOString()}`,
     text: 'The cause is probably in front of this server, not in the tags: check that the collector can be reached from outside. Only the operator is notified of these drops until traffic returns.',
   }
 }

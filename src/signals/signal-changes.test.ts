@@ -20,14 +20,14 @@ test('a domain is reported when a signal starts deviating, deviates differently 
   const moved: string[] = []
   const states = new SignalChanges((orgId, domainId) => moved.push(`${orgId} ${domainId}`))
   const ticks: [string, VerdictRow[], boolean][] = [
-    ['all is well', [], false],
+    ['all signals are normal', [], false],
     ['one is low', [rowOf('buy')], true],
-    ['it still is, by more', [rowOf('buy', { at: 2, score: 9, observed: 0 })], false],
-    ['now it is silent', [rowOf('buy', { state: 'silent' })], true],
+    ['it is even lower', [rowOf('buy', { at: 2, score: 9, observed: 0 })], false],
+    ['it is silent', [rowOf('buy', { state: 'silent' })], true],
     ['another is high', [rowOf('buy', { state: 'silent' }), rowOf('view', { state: 'high', down: false })], true],
-    ['the first is well', [rowOf('view', { state: 'high', down: false })], true],
-    ['it is in the past of the window only', [rowOf('view', { open: false })], true],
-    ['all is well again', [], false],
+    ['the first is normal', [rowOf('view', { state: 'high', down: false })], true],
+    ['the other deviated only earlier in the window', [rowOf('view', { open: false })], true],
+    ['all are normal again', [], false],
   ]
   for (const [what, rows, isTold] of ticks) {
     const before = moved.length

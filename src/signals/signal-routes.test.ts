@@ -84,10 +84,10 @@ describe('a signal setting', () => {
     for (let n = 0; n < MAX_SETTINGS; n++) {
       saveSetting(db, clock, orgId, { domainId, vendor: `v${n}`, event: '', mode: 'off' })
     }
-    expect((await put({ domainId, vendor: 'one more', mode: 'off' })).status).toBe(409)
+    expect((await put({ domainId, vendor: 'excess vendor', mode: 'off' })).status).toBe(409)
     expect((await put({ domainId, vendor: 'v7', mode: 'muted' })).status).toBe(200)
     expect((await put({ domainId, vendor: 'v7', mode: 'auto' })).status).toBe(200)
-    expect((await put({ domainId, vendor: 'one more', mode: 'off' })).status).toBe(200)
+    expect((await put({ domainId, vendor: 'excess vendor', mode: 'off' })).status).toBe(200)
   })
 
   test('is the last one saved for its signal, after any sequence of calls', () => {

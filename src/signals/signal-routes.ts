@@ -44,7 +44,7 @@ export function signalRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       path: '/v1/auto/signals',
       access: 'edit',
       tag: 'Signals',
-      summary: 'Set how a signal is monitored',
+      summary: 'Set the monitoring mode and sensitivity of a signal',
       description:
         'A signal is the volume of one vendor and event in one domain. `auto`: monitored, and anomalies open issues; ' +
         '`muted`: monitored without opening issues; `off`: not monitored. `auto` without a sensitivity removes the setting.',

@@ -6,13 +6,13 @@ const DAYS = 35
 const MONTHS = DAYS / 30
 
 test.each([
-  ['20 visits a day', shop(20)],
-  ['100 visits a day', shop(100)],
-  ['300 visits a day', shop(300)],
-  ['1,000 visits a day', shop(1000)],
-  ['3,000 visits a day', shop(3000)],
-  ['300 visits a day of eight long pages', { ...shop(300), pages: 8, minutesPerPage: 3 }],
-  ['300 visits a day of one event', plain(300)],
+  ['20 visits per day', shop(20)],
+  ['100 visits per day', shop(100)],
+  ['300 visits per day', shop(300)],
+  ['1,000 visits per day', shop(1000)],
+  ['3,000 visits per day', shop(3000)],
+  ['300 visits per day with eight long page views', { ...shop(300), pages: 8, minutesPerPage: 3 }],
+  ['300 visits per day with one event', plain(300)],
 ])('%s with random variation cause at most one total traffic drop in three months', (_, site) => {
   const seeds = [1, 2, 3]
   const falls = seeds.flatMap((seed) =>

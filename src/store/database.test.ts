@@ -88,7 +88,7 @@ const { step: aStep } = fc.letrec<{ step: Step }>((tie) => ({
 function carryOut(db: Db, steps: readonly Step[], written: number[]): void {
   tx(db, () => {
     for (const step of steps) {
-      if (step === 'throw') throw new RangeError('as planned')
+      if (step === 'throw') throw new RangeError('deliberate failure')
       if (typeof step === 'number') {
         db.prepare('INSERT INTO mark VALUES (?)').run(step)
         written.push(step)

@@ -10,16 +10,16 @@ const root = mkdtempSync(join(tmpdir(), 'inspect-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 test.each<[string, (path: string) => void, DatabaseState]>([
-  ['that is there', () => {}, { kind: 'sound', schema: migrations.length }],
-  ['that is not there', (path) => rmSync(path), { kind: 'empty' }],
-  ['of no bytes', (path) => truncateSync(path), { kind: 'empty' }],
+  ['that exists', () => {}, { kind: 'sound', schema: migrations.length }],
+  ['that is missing', (path) => rmSync(path), { kind: 'empty' }],
+  ['of zero bytes', (path) => truncateSync(path), { kind: 'empty' }],
   [
-    'of other bytes',
+    'with invalid content',
     (path) => writeFileSync(path, 'x'.repeat(9000)),
     { kind: 'damaged', reason: 'file is not a database' },
   ],
   [
-    'of half its bytes',
+    'truncated to half its size',
     (path) => truncateSync(path, readFileSync(path).length / 2),
     { kind: 'damaged', reason: expect.stringMatching(/^[^\n]+$/) },
   ],

@@ -46,17 +46,17 @@ test('inserts, updates and deletes are reported in order, after the transaction 
 
 test.each<[string, string, number]>([
   ['a reported column', 'UPDATE thing SET size = 9', 1],
-  ['a column that is heard', `UPDATE thing SET orgId = 'org_2'`, 1],
-  ['the same value again', 'UPDATE thing SET size = size, orgId = orgId', 0],
-  ['silent columns alone', 'UPDATE thing SET mark = 1, seenAt = 2', 0],
-  ['a silent one together with another', 'UPDATE thing SET mark = 1, size = 3', 1],
+  ['the organization column', `UPDATE thing SET orgId = 'org_2'`, 1],
+  ['a column to the same value', 'UPDATE thing SET size = size, orgId = orgId', 0],
+  ['only silent columns', 'UPDATE thing SET mark = 1, seenAt = 2', 0],
+  ['a silent and a reported column', 'UPDATE thing SET mark = 1, size = 3', 1],
   ['no row', `UPDATE thing SET size = 3 WHERE id = 'z'`, 0],
   [
-    'an existing row, by an upsert',
+    'an existing row by an upsert',
     `INSERT INTO thing (id, size) VALUES ('a', 4) ON CONFLICT DO UPDATE SET size = 4`,
     1,
   ],
-  ['nothing, by one that is ignored', `INSERT OR IGNORE INTO thing (id, size) VALUES ('a', 4)`, 0],
+  ['no row by an ignored insert', `INSERT OR IGNORE INTO thing (id, size) VALUES ('a', 4)`, 0],
 ])('an update of %s is reported only if a reported column changes', async (_what, sql, count) => {
   const { db, told } = stand()
   add(db, 'a')
@@ -140,7 +140,7 @@ test('rolled-back changes are never reported and all others are, for failures at
     db.exec(`SAVEPOINT ${name}`)
     try {
       for (const one of steps) {
-        if (one === 'throw') throw new RangeError('as planned')
+        if (one === 'throw') throw new RangeError('deliberate failure')
         if (Array.isArray(one)) carryOut(one)
         else db.prepare('INSERT INTO thing (id, orgId, size) VALUES (?, ?, ?)').run(`row ${++next}`, 'org_1', one)
       }

@@ -17,12 +17,12 @@ const IssueMoved = Closed(
     domainId: Nullable(Type.String()),
     updatedAt,
   },
-  { $id: 'IssueMoved', description: 'Data of `issue`: an issue was opened or changed' },
+  { $id: 'IssueMoved', description: 'Data of `issue` events: an issue was opened or changed' },
 )
 
 const DeliveryMoved = Closed(
   { id: Type.String(), issueId: Nullable(Type.String()), status: OneOf(DELIVERY_STATUSES), updatedAt },
-  { $id: 'DeliveryMoved', description: 'Data of `delivery`: a delivery was created or changed' },
+  { $id: 'DeliveryMoved', description: 'Data of `delivery` events: a delivery was created or changed' },
 )
 
 const ThingMoved = Closed(
@@ -31,12 +31,12 @@ const ThingMoved = Closed(
       description: 'For `signal`, the id of the domain; for `run`, the id of a flow test run or an audit',
     }),
     updatedAt,
-    deleted: Type.Optional(Type.Literal(true, { description: 'The object was deleted' })),
+    deleted: Type.Optional(Type.Literal(true, { description: 'Present if the object was deleted' })),
   },
   {
     $id: 'ThingMoved',
     description:
-      'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration`: an object was created or changed',
+      'Data of `alert`, `domain`, `signal`, `change`, `run` and `integration` events: an object was created or changed',
   },
 )
 
@@ -44,22 +44,28 @@ const PulseSchema = Closed(
   {
     at: InstantSchema,
     lastStoredAt: Nullable(
-      Type.Number({ ...InstantSchema, description: 'When the last event was stored; null without events' }),
+      Type.Number({
+        ...InstantSchema,
+        description: 'Time at which the most recent event was stored; null if there are no events',
+      }),
     ),
     eventsPerMinute: Int({ description: 'Events stored in the last minute' }),
     gapSince: Nullable(
       Type.Number({
         ...InstantSchema,
-        description: 'Start of the current gap in collection; null when events can be stored',
+        description: 'Start of the current collection gap; null if events can be stored',
       }),
     ),
   },
-  { $id: 'StreamPulse', description: 'Data of `pulse`, sent when the stream opens and every 10 s' },
+  { $id: 'StreamPulse', description: 'Data of `pulse` events, sent when the stream opens and every 10 s' },
 )
 
 const ResetSchema = Closed(
   {},
-  { $id: 'StreamReset', description: 'Data of `reset`: changes were missed, so the client must reload everything' },
+  {
+    $id: 'StreamReset',
+    description: 'Data of `reset` events: changes were missed, so the client must reload everything',
+  },
 )
 
 const StreamSchema = Type.Union([IssueMoved, DeliveryMoved, ThingMoved, PulseSchema, ResetSchema], {
@@ -89,11 +95,11 @@ export function streamRoutes({ streams }: { streams: Streams }): Route[] {
       tag: 'Stream',
       summary: 'Stream changes in the organization as server-sent events, within a second',
       description:
-        'The name of an event says what changed: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run` or ' +
-        '`integration`; `pulse` and `reset` concern the stream itself. The data has the ids of the objects to reload. ' +
-        'Each event has an `id`: send the last one as `Last-Event-ID` to resume the stream within 5 minutes. Later, after ' +
-        'a restart of the server, and when the client reads too slowly, the stream sends `reset`. ' +
-        `Each user can open ${MAX_STREAMS} streams. A stream ends within 10 s after its credential expires.`,
+        'The name of an event identifies what changed: `issue`, `delivery`, `alert`, `domain`, `signal`, `change`, `run` or ' +
+        '`integration`; `pulse` and `reset` concern the stream itself. The data contains the ids of the objects to reload. ' +
+        'Each event has an `id`: send the most recent one as `Last-Event-ID` within 5 minutes to resume the stream. Later, after ' +
+        'a server restart, or if the client reads too slowly, the stream sends `reset`. ' +
+        `Each user can open at most ${MAX_STREAMS} streams. A stream is closed within 10 s after its credential expires.`,
       answer: StreamSchema,
       handle: ({ principal, lastEventId = null, signal }) => streams.open(principal, lastEventId, signal),
     }),

@@ -35,7 +35,7 @@ test('a stream begins with a pulse event, then sends everything published from t
   const { clock, streams, listen } = stand()
   streams.publish([change('before')])
   const stream = listen()
-  await until('the pulse', () => stream.events.length > 0)
+  await until('the pulse event', () => stream.events.length > 0)
   clock.advance(1)
   const values = { status: 'open', severity: 'high' }
   streams.publish([change('a'), change('b', 'org_1', { isDeleted: true }), change('c', 'org_1', { values })])
@@ -65,7 +65,9 @@ test('a stream resumes after the last received event for five minutes, even with
     [b, ['c', 'd']],
   ] as const) {
     const next = listen(caller(), from?.id)
-    expect(idsOf(await next.changesWhen('the rest', ({ length }) => length >= expected.length))).toEqual([...expected])
+    expect(idsOf(await next.changesWhen('the missed changes', ({ length }) => length >= expected.length))).toEqual([
+      ...expected,
+    ])
     await next.leave()
   }
   clock.advance(1)
@@ -73,7 +75,7 @@ test('a stream resumes after the last received event for five minutes, even with
     const late = listen(caller(), id)
     expect(await late.changesWhen('a reset', ({ length }) => length > 0)).toMatchObject([{ event: 'reset', data: {} }])
     streams.publish([change('e')])
-    expect(idsOf(await late.changesWhen('what follows', ({ length }) => length > 1))).toEqual(['reset', 'e'])
+    expect(idsOf(await late.changesWhen('the next change', ({ length }) => length > 1))).toEqual(['reset', 'e'])
     await late.leave()
   }
 })
@@ -105,7 +107,7 @@ test('each caller receives every change of its organization, in order, and nothi
       }
       for (const { orgId, heard } of listeners) {
         const own = published.flat().filter((one) => one.orgId === orgId)
-        const ids = idsOf(await heard.changesWhen('all of it', ({ length }) => length >= own.length))
+        const ids = idsOf(await heard.changesWhen('all published changes', ({ length }) => length >= own.length))
         expect([orgId, ids]).toEqual([orgId, own.map(({ id }) => id)])
       }
       streams.close()
@@ -115,7 +117,7 @@ test('each caller receives every change of its organization, in order, and nothi
   )
 })
 
-test('a user has at most twenty streams across all organizations, and closing one frees its slot', async () => {
+test('a user can have at most twenty streams across all organizations, and closing one frees its slot', async () => {
   const { open, streams } = stand()
   const opened = Array.from({ length: MAX_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
   const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })

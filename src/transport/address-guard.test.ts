@@ -40,7 +40,7 @@ describe('URL validation', () => {
 
   const https = 'must be an https URL'
   const spaces = 'must be a URL without spaces'
-  const user = 'must not carry a user name or a password'
+  const user = 'must not contain a user name or password'
   const refused: [string, string][] = [
     ['', https],
     ['hooks.example.com', https],
@@ -173,7 +173,9 @@ describe('the allow list', () => {
   test.each(['http://x', 'x:80', 'x/y', '10.0.0.0/40', '*.corp', 'a b', 'me@x', '300.1.1.1', '..', '127.1'])(
     'rejects the entry %j',
     (entry) => {
-      expect(() => addressGuard(['ok.example', entry])).toThrow(`"${entry}" is not a host name, address or CIDR block`)
+      expect(() => addressGuard(['ok.example', entry])).toThrow(
+        `"${entry}" is not a host name, IP address or CIDR block`,
+      )
     },
   )
   test('ignores empty entries', () => expect(() => addressGuard(['', ' '])).not.toThrow())

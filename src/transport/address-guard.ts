@@ -89,7 +89,7 @@ function plainName(entry: string): string {
   const url = /^[^\s/:@?#\\[\]]+$/.test(entry) ? URL.parse(`https://${entry}`) : null
   const name = url && withPlainHost(url)?.hostname
   if (!name || !/^[\w.-]+$/.test(name) || parseAddress(name)) {
-    throw new Error(`TAGWARDEN_OUTBOUND_ALLOW: "${entry}" is not a host name, address or CIDR block`)
+    throw new Error(`TAGWARDEN_OUTBOUND_ALLOW: "${entry}" is not a host name, IP address or CIDR block`)
   }
   return name
 }
@@ -119,11 +119,11 @@ function checkUrl(text: string, list: AllowList): URL {
   const url = withPlainHost(parsed)
   if (!url) throw new AppError('invalid', 'must be an https URL with a host')
   if (url.username !== '' || url.password !== '') {
-    throw new AppError('invalid', 'must not carry a user name or a password')
+    throw new AppError('invalid', 'must not contain a user name or password')
   }
   const port = portOf(url)
   if (port !== 80 && port !== 443 && port < 1024) {
-    throw new AppError('invalid', `port ${port} is not allowed: use 443, 80 or one from 1024`)
+    throw new AppError('invalid', `port ${port} is not allowed: use port 80, 443, or any port from 1024`)
   }
   checkHost(url, list)
   return url
@@ -135,7 +135,7 @@ function checkHost(url: URL, list: AllowList): void {
   const listed = address ? destinations(address).every((place) => isListed(place, list)) : list.names.has(host)
   if (address) refuseBlocked(host, address, false, list)
   else if (!listed && LOCAL_NAMES.test(host)) {
-    throw new AppError('invalid', `host ${host} is this machine or its cloud: ${LISTED}`)
+    throw new AppError('invalid', `host ${host} belongs to this machine or its cloud: ${LISTED}`)
   }
   if (url.protocol === 'http:' && !listed && !list.plainHttp) {
     throw new AppError('invalid', 'must be an https URL (http only for hosts in TAGWARDEN_OUTBOUND_ALLOW)')

@@ -44,7 +44,7 @@ const METADATA = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.
  * …/iana-ipv6-special-registry.
  */
 const BLOCKS: readonly Row[] = [
-  ...METADATA.map((address): Row => [address, 'forbidden', "a cloud's metadata address"]),
+  ...METADATA.map((address): Row => [address, 'forbidden', 'a cloud metadata address']),
   ['0.0.0.0/8', 'forbidden', 'an unspecified address'],
   ['10.0.0.0/8', 'private', 'a private address'],
   ['100.64.0.0/10', 'private', 'a shared carrier address'],
@@ -77,7 +77,7 @@ const BLOCKS: readonly Row[] = [
 
 const RANGES = BLOCKS.map(([text, tier, what]) => {
   const cidr = parseCidr(text)
-  if (!cidr) throw new Error(`${text} is not a block of addresses`)
+  if (!cidr) throw new Error(`${text} is not a CIDR block`)
   return { cidr, tier, what, exact: METADATA.includes(text) }
 })
 

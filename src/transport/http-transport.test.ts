@@ -123,8 +123,8 @@ describe('temporary failures', () => {
 
   test.each([
     ['nothing', ''],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['half a head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['half a header', 'HTTP/1.1 200 OK\r\ncontent-'],
     ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
   ])('include a response that is %s', async (_name, bytes) => {
     using server = await raw((socket) => socket.end(bytes))
@@ -132,9 +132,9 @@ describe('temporary failures', () => {
   })
 
   test.each([
-    ['no answer', ''],
-    ['a head without an end', 'HTTP/1.1 200 OK\r\nx-'],
-    ['a body without an end', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
+    ['no response', ''],
+    ['an incomplete header', 'HTTP/1.1 200 OK\r\nx-'],
+    ['an incomplete body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
   ])('include a timeout: %s', async (_name, bytes) => {
     using server = await raw((socket) => socket.write(bytes))
     expect(await post(server.url, { timeoutMs: 60 })).toEqual({
@@ -154,7 +154,7 @@ describe('temporary failures', () => {
   test('include a stop during the request', async () => {
     const stop = new AbortController()
     using server = await raw(() => stop.abort())
-    const stopped = { kind: 'error', message: 'stopped before a response arrived', permanent: false }
+    const stopped = { kind: 'error', message: 'stopped before a response was received', permanent: false }
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
     expect(await post(server.url, {}, stop.signal)).toEqual(stopped as Reply)
   })
@@ -264,8 +264,8 @@ describe.skipIf(!openssl)('https requests', () => {
   })
 
   test.each([
-    ['of another name', 'other.example.com', () => ca, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['that nobody trusts', 'hooks.example.com', () => undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['for another host name', 'other.example.com', () => ca, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['from an untrusted authority', 'hooks.example.com', () => undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ])('a certificate %s is rejected', async (_name, host, trusted, code) => {
     const pem = trusted()
     const options = { resolve, ...(pem === undefined ? {} : { ca: pem }) }
@@ -328,11 +328,15 @@ describe('a proxy', () => {
 
   test.each([
     ['a refusal', 'HTTP/1.1 403 Forbidden\r\n\r\n', 'the proxy refused the connection: HTTP 403'],
-    ['a demand', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'the proxy refused the connection: HTTP 407'],
+    [
+      'an authentication request',
+      'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n',
+      'the proxy refused the connection: HTTP 407',
+    ],
     ['nonsense', 'nonsense\r\n\r\n', 'the proxy refused the connection: HTTP error'],
-    ['more than it was asked', 'HTTP/1.1 200 OK\r\n\r\nsmuggled', 'the proxy refused the connection: HTTP 200'],
-    ['without an end', 'x'.repeat(9000), 'the proxy refused the connection: HTTP error'],
-    ['half a head', 'HTTP/1.1 200 OK\r\n', 'the proxy closed the connection'],
+    ['unexpected data', 'HTTP/1.1 200 OK\r\n\r\nsmuggled', 'the proxy refused the connection: HTTP 200'],
+    ['an endless header', 'x'.repeat(9000), 'the proxy refused the connection: HTTP error'],
+    ['half a header', 'HTTP/1.1 200 OK\r\n', 'the proxy closed the connection'],
   ])('that responds with %s causes an error', async (_name, answer, message) => {
     using proxy = await raw((socket) => socket.end(answer))
     const reply = await post('https://hooks.example.com/', { proxy: proxy.url })

@@ -35,7 +35,7 @@ export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpT
       return await abortable(exchange(outbound, within, either), either)
     } catch (error) {
       if (timeout.aborted) return { ...failure(`no response within ${within / 1000} s`), hung: true }
-      if (signal.aborted) return failure('stopped before a response arrived')
+      if (signal.aborted) return failure('stopped before a response was received')
       if (error instanceof AppError)
         return failure(error.message, error.code === 'invalid' || error.code === 'tooLarge')
       // Only the error code is used because the message may contain sent data.

@@ -99,7 +99,7 @@ describe('a rejection by the mail server', () => {
     })
     expect(await mailTransport({ smtpUrl: at(box.port), from })(mail, never)).toEqual({
       kind: 'error',
-      message: `the mail server refused the message: ${code} <…>: ${text}`,
+      message: `the mail server rejected the message: ${code} <…>: ${text}`,
       permanent,
     })
   })
@@ -112,7 +112,7 @@ describe('a rejection by the mail server', () => {
       { ...mail, to: ['nobody@example.com', 'ann@example.com', 'no@example.com'] },
       never,
     )
-    expect(reply).toMatchObject({ kind: 'status', status: 250, body: '2 of 3 addresses refused' })
+    expect(reply).toMatchObject({ kind: 'status', status: 250, body: '2 of 3 addresses rejected' })
     expect(box.mails.map(({ to }) => to)).toEqual([['ann@example.com']])
   })
 
@@ -137,7 +137,7 @@ describe('a rejection by the mail server', () => {
         password === 'right' ? done(null, { user: username }) : done(new Error(`${username} ${password}`)),
     })
     const reply = await mailTransport({ smtpUrl: at(box.port, 'me:s3cret@'), from })(mail, never)
-    expect(reply).toEqual({ kind: 'error', message: 'the mail server refused the sign-in: 535', permanent: true })
+    expect(reply).toEqual({ kind: 'error', message: 'the mail server rejected the sign-in: 535', permanent: true })
     expect(await mailTransport({ smtpUrl: at(box.port, 'me:right@'), from })(mail, never)).toMatchObject({
       status: 250,
     })
@@ -165,7 +165,7 @@ describe('a missing response', () => {
     const stop = new AbortController()
     await using box = await mailbox({ onConnect: () => stop.abort() })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 1000 })(mail, stop.signal)
-    expect(reply).toEqual({ kind: 'error', message: 'stopped before a response arrived', permanent: false })
+    expect(reply).toEqual({ kind: 'error', message: 'stopped before a response was received', permanent: false })
   })
 })
 

@@ -34,7 +34,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
   if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
   const url = URL.parse(smtpUrl)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
-    throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
+    throw new Error('TAGWARDEN_SMTP_URL: must be smtp://[user:password@]host:port or smtps://[user:password@]host:port')
   }
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
   const tls = ca ? { tls: { ca: trustedWith(ca) } } : {}
@@ -61,13 +61,13 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
         signal: AbortSignal.any([signal, timeout]),
       })
       const all = rejected.length + accepted.length
-      const body = rejected.length === 0 ? '' : `${rejected.length} of ${all} addresses refused`
+      const body = rejected.length === 0 ? '' : `${rejected.length} of ${all} addresses rejected`
       return { kind: 'status', status: 250, headers: {}, body }
     } catch (error) {
       if (timeout.aborted) {
         return { ...failure(`the mail server did not respond within ${timeoutMs / 1000} s`), hung: true }
       }
-      if (signal.aborted) return failure('stopped before a response arrived')
+      if (signal.aborted) return failure('stopped before a response was received')
       return refusalOf(error)
     }
   }
@@ -92,10 +92,10 @@ function refusalOf(error: unknown): Reply {
   const status = typeof facts.responseCode === 'number' ? facts.responseCode : null
   const permanent = status !== null && status >= 500
   if (facts.code === 'EAUTH')
-    return failure(`the mail server refused the sign-in: ${status ?? 'no reason given'}`, permanent)
+    return failure(`the mail server rejected the sign-in: ${status ?? 'no reason given'}`, permanent)
   if (status !== null)
     return failure(
-      `the mail server refused the message: ${withoutAddresses(String(facts.response ?? status))}`,
+      `the mail server rejected the message: ${withoutAddresses(String(facts.response ?? status))}`,
       permanent,
     )
   // There is no valid recipient or sender. A retry would not change that.

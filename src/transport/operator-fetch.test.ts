@@ -35,7 +35,7 @@ test('reaches private addresses, sends a form, and returns status, headers and b
 
 test('sends requests only through the proxy', async () => {
   await using provider = server(() => new Response('direct'))
-  await using proxy = server(() => new Response('no way', { status: 502 }))
+  await using proxy = server(() => new Response('bad gateway', { status: 502 }))
   const response = await operatorFetch({ proxy: proxy.url, ca: '' })(`${provider.url}/keys`, get)
   expect([response.status, provider.asked, proxy.asked]).toEqual([502, [], [`GET ${provider.url}/keys`]])
 })

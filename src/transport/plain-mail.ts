@@ -22,7 +22,7 @@ export function plainMail({ transport, warn }: PlainMailDeps): (to: string, subj
       threadId: null,
     }
     void transport.send(mail, AbortSignal.timeout(SEND_TIMEOUT_MS)).then((reply) => {
-      if (reply.kind === 'error') warn(`the mail "${subject}" could not be sent: ${reply.message}`)
+      if (reply.kind === 'error') warn(`the e-mail "${subject}" could not be sent: ${reply.message}`)
     })
   }
 }

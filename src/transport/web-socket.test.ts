@@ -69,7 +69,7 @@ test.each([
   ['ws://other.example.com/link', 'must be an https URL (http only for hosts'],
   ['wss://169.254.169.254/link', 'host 169.254.169.254 is'],
   ['wss://[::ffff:169.254.169.254]/link', 'is a cloud'],
-  ['wss://me:secret@chat.example.com/', 'must not carry'],
+  ['wss://me:secret@chat.example.com/', 'must not contain'],
   ['wss://chat.example.com:22/', 'port 22 is not allowed'],
   ['ftp://chat.example.com/', 'must be an https URL'],
 ])('%s is rejected before anything is sent', async (url, message) => {
@@ -118,19 +118,19 @@ async function answering(answer: (socket: Socket) => void) {
 }
 
 test.each([
-  ['another status', 'HTTP/1.1 404 Not Found\r\n\r\n', 'the WebSocket handshake was refused: HTTP 404'],
+  ['an error status', 'HTTP/1.1 404 Not Found\r\n\r\n', 'the WebSocket handshake was refused: HTTP 404'],
   [
     'a redirect',
     'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1/\r\n\r\n',
     'the WebSocket handshake was refused: HTTP 302',
   ],
   [
-    'no proof that it was understood',
+    'a wrong Sec-WebSocket-Accept header',
     'HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: AAAA\r\n\r\n',
     'the WebSocket handshake was refused: HTTP 101',
   ],
-  ['nonsense', 'SSH-2.0-OpenSSH\r\n\r\n', 'the WebSocket handshake was refused: HTTP error'],
-  ['an answer without an end', 'x'.repeat(20_000), 'the response head is too long'],
+  ['an invalid response', 'SSH-2.0-OpenSSH\r\n\r\n', 'the WebSocket handshake was refused: HTTP error'],
+  ['an endless response', 'x'.repeat(20_000), 'the response head is too long'],
 ])('fails to connect: %s', async (_name, answer, message) => {
   using server = await answering((socket) => socket.write(answer))
   await expect(open(server.url)).rejects.toThrow(message)
@@ -203,25 +203,25 @@ describe('WebSocket frames', () => {
   })
 
   test.each<[string, Buffer, string]>([
-    ['a masked one', clientFrame(OPCODES.text, Buffer.from('a')), 'a masked frame'],
+    ['a masked frame', clientFrame(OPCODES.text, Buffer.from('a')), 'a masked frame'],
     ['reserved bits', Buffer.from([0xc1, 0]), 'unexpected reserved bits'],
     ['a long ping', Buffer.from([0x89, 126, 0, 200]), 'an invalid control frame'],
-    ['a ping in parts', Buffer.from([0x09, 0]), 'an invalid control frame'],
-    ['one that is too long, before it came', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
+    ['a fragmented ping', Buffer.from([0x09, 0]), 'an invalid control frame'],
+    ['an announced frame that is too long', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
   ])('are rejected: %s', (_name, bytes, message) => {
     expect(() => new FrameReader(1000).read(bytes)).toThrow(message)
   })
 
   test.each<[string, { opcode: number; isLast: boolean; payload: Buffer }[], string]>([
     ['binary', [{ opcode: OPCODES.binary, isLast: true, payload: Buffer.from('a') }], 'a binary message'],
-    ['no UTF-8', [{ opcode: OPCODES.text, isLast: true, payload: Buffer.from([0xff]) }], 'not valid UTF-8'],
+    ['not UTF-8', [{ opcode: OPCODES.text, isLast: true, payload: Buffer.from([0xff]) }], 'not valid UTF-8'],
     [
-      'an end without a beginning',
+      'a continuation without a start',
       [{ opcode: OPCODES.continuation, isLast: true, payload: Buffer.from('a') }],
       'interleaved',
     ],
     [
-      'too much in parts',
+      'too long in total',
       Array.from({ length: 11 }, (_, index) => ({
         opcode: index === 0 ? OPCODES.text : OPCODES.continuation,
         isLast: false,

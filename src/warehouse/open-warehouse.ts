@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
+import { DuckdbWarehouse } from './duckdb/duckdb-warehouse.ts'
 import { damageNotice } from './duckdb/file-check.ts'
 import { readManifest } from './duckdb/manifest.ts'
 import type { ParquetOptions } from './duckdb/parquet-files.ts'
 import { removeLeftovers } from './duckdb/unlisted-files.ts'
-import { DuckdbWarehouse } from './duckdb/warehouse.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface WarehouseOptions {

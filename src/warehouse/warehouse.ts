@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { StoredPage } from '../core/page.ts'
+import type { StoredPage } from '../core/stored-page.ts'
 import type { SegmentContent } from '../ingest/segment-content.ts'
 import type { EventImport } from './event-import.ts'
 import type { Query } from './query.ts'

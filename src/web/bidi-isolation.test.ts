@@ -6,11 +6,11 @@ describe('an isolated name in a sentence', () => {
     ['plain', 'shop.example', 'shop.example'],
     ['empty', '', ''],
     ['with accents and emoji', 'Café 👩‍👩‍👧‍👦', 'Café 👩‍👩‍👧‍👦'],
-    ['from right to left', 'חנות', '\u2068חנות\u2069'],
-    ['that turns what follows', '\u202eabc', '\u2068\u202eabc\u2069'],
-    ['with what it does not close', 'a\u2067b\u2066c', '\u2068a\u2067b\u2066c\u2069\u2069\u2069'],
-    ['with what it closes', 'a\u2067b\u2069c', '\u2068a\u2067b\u2069c\u2069'],
-    ['that would end what is around it', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
+    ['written right to left', 'חנות', '\u2068חנות\u2069'],
+    ['that changes the direction of the following text', '\u202eabc', '\u2068\u202eabc\u2069'],
+    ['with isolates that it does not close', 'a\u2067b\u2066c', '\u2068a\u2067b\u2066c\u2069\u2069\u2069'],
+    ['with isolates of which it closes one', 'a\u2067b\u2069c', '\u2068a\u2067b\u2069c\u2069'],
+    ['that would close the surrounding isolate', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
   ])('%s', (_kind, name, whole) => expect(isolate(name)).toBe(whole))
 })
 

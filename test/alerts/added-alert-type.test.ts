@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { Glob } from 'bun'
 import { ALERT_KINDS, alertTypes } from '../../src/alerts/types/index.ts'
-import { issueKinds } from '../../src/issues/kinds.ts'
+import { issueKinds } from '../../src/issues/issue-kinds.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 
@@ -39,7 +39,7 @@ test('issues are opened by alert types and run kinds, each with a unique name', 
 })
 
 /** Files that name types only as examples and work without them. */
-const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/templates.ts']
+const EXAMPLES = ['src/commands/demo/sample-alerts.ts', 'src/web/pages/alerts/editor/templates.ts']
 
 test('only alert types and examples refer to a type by name or to its own field', async () => {
   const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])

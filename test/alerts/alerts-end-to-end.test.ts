@@ -86,7 +86,7 @@ test('an alert for stopped traffic is delivered once despite a failing receiver,
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
   const { id: domainId, hits } = await shop(world)
   const alertId = await makeAlert(world, {
-    name: 'Purchases arrive',
+    name: 'Too few purchases',
     alertType: 'volume_threshold',
     severity: 'critical',
     volume: { op: 'lte', count: 0, event: 'purchase' },
@@ -107,7 +107,7 @@ test('an alert for stopped traffic is delivered once despite a failing receiver,
   await world.at(time('12:30:01'))
   const issue = await onlyIssue(world)
   expect(issue).toMatchObject({ alertId, status: 'open', severity: 'critical', occurrences: 1, notificationsSent: 0 })
-  expect(issue.title).toBe('Purchases arrive (Google Analytics 4 purchase): 0 events, expected more than 0')
+  expect(issue.title).toBe('Too few purchases (Google Analytics 4 purchase): 0 events, expected more than 0')
   expect([hook.requests.length, gone.requests.length]).toEqual([1, 1])
   const log = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries
   // The third entry notifies the working receiver that the other receiver failed.

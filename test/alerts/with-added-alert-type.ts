@@ -26,7 +26,7 @@ test('the type is documented wherever types are listed', async () => {
     expect(properties.limit).toEqual({ $ref: '#/components/schemas/OrderLimit' })
     expect(properties.alertType.enum.at(-1)).toBe('order_limit')
     expect(properties.alertType.description).toEndWith('. `order_limit`: orders, by `limit`')
-    expect(properties.conditions.description).toEndWith('. Not for `order_limit`')
+    expect(properties.conditions.description).toEndWith('. Not used by `order_limit`')
   }
   for (const { description } of [
     Issue.properties.occurrences,
@@ -63,10 +63,10 @@ test.each<[string, object]>([
   ['limit: must be an object', { ...order, limit: 7 }],
   ['limit.parameter: is missing', { ...order, limit: {} }],
   ['limit.parameter: must not be empty', { ...order, limit: { parameter: '', most: 1 } }],
-  ['limit.most: must be more than 0', { ...order, limit: { parameter: 'value', most: 0 } }],
+  ['limit.most: must be greater than 0', { ...order, limit: { parameter: 'value', most: 0 } }],
   ['limit.most: must be a number', { ...order, limit: { parameter: 'value', most: '5' } }],
   ['limit.least: there is no such field', { ...order, limit: { parameter: 'value', most: 5, least: 1 } }],
-  ['limit.parameter: name one', { ...order, limit: { parameter: '*', most: 5 } }],
+  ['limit.parameter: must name one parameter', { ...order, limit: { parameter: '*', most: 5 } }],
   ['conditions: not allowed in an order_limit alert', { ...limited, ...validation }],
   ['volume: not allowed in a order_limit alert', { ...limited, volume: { op: 'lte', count: 1 } }],
   ['journey: not allowed in a order_limit alert', { ...limited, journey: { steps: [{ event: 'a' }] } }],
@@ -117,7 +117,7 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
   expect(evidence).toMatchObject({
     alert: { limit: limited.limit },
     summary:
-      'Orders: orders are worth too much, lately 2 orders above 100 on Shop, 2 times since 2026-01-05 12:05 UTC.',
+      'Orders: order values exceed the limit, most recently 2 orders above 100 on Shop, 2 times since 2026-01-05 12:05 UTC.',
     badSample: { params: { value: '2500' } },
     goodSample: { params: { value: '50' } },
     events: [{ params: { value: '2500' } }, { params: { value: '150' } }],

@@ -102,79 +102,97 @@ const conditionWith = (more: object) => ({ conditions: { logic: 'any', items: [{
 const equalsTo = (values: unknown) => conditionWith({ op: 'equals', values })
 
 const LIMITS: Limit[] = [
-  alertLimit('name of an alert', 'name', [text(1), text(200)], ['', text(201)], (name) => ({ name })),
+  alertLimit('alert name', 'name', [text(1), text(200)], ['', text(201)], (name) => ({ name })),
   alertLimit(
-    'channels',
+    'number of channels',
     'channels',
     [1, 10].map((count) => many(count, () => channel)),
     [[], many(11, () => channel)],
     (channels) => ({ channels }),
   ),
   alertLimit(
-    'items of conditions',
+    'number of conditions',
     'conditions.items',
     [many(50, () => condition)],
     [many(51, () => condition)],
     (items) => ({ conditions: { logic: 'any', items } }),
   ),
-  alertLimit('filters', 'filters', [[], many(50, () => condition)], [many(51, () => condition)], (filters) => ({
-    filters,
-  })),
   alertLimit(
-    'items of a condition group',
+    'number of filters',
+    'filters',
+    [[], many(50, () => condition)],
+    [many(51, () => condition)],
+    (filters) => ({
+      filters,
+    }),
+  ),
+  alertLimit(
+    'conditions of a condition group',
     'conditionGroups[0].items',
     [many(50, () => condition)],
     [many(51, () => condition)],
     (items) => ({ conditionGroups: [{ op: 'all', items }] }),
   ),
   alertLimit(
-    'condition groups',
+    'number of condition groups',
     'conditionGroups',
     [many(20, () => ({ op: 'any', items: [condition] }))],
     [many(21, () => ({ op: 'any', items: [condition] }))],
     (conditionGroups) => ({ conditionGroups }),
   ),
-  alertLimit('vendors', 'vendors', [many(100, String)], [many(101, String)], (vendors) => ({ vendors })),
-  alertLimit('name of a vendor', 'vendors[0]', [text(200)], [text(201)], (vendor) => ({ vendors: [vendor] })),
-  alertLimit('domains of an alert', 'domainIds', [domainIds], [[...domainIds, domain.id]], (domainIds) => ({
+  alertLimit('number of vendors', 'vendors', [many(100, String)], [many(101, String)], (vendors) => ({ vendors })),
+  alertLimit('vendor name', 'vendors[0]', [text(200)], [text(201)], (vendor) => ({ vendors: [vendor] })),
+  alertLimit('number of domains of an alert', 'domainIds', [domainIds], [[...domainIds, domain.id]], (domainIds) => ({
     domainIds,
   })),
   alertLimit(
-    'parameter of a condition',
+    'parameter name of a condition',
     'conditions.items[0].parameter',
     [text(1), text(200)],
     ['', text(201)],
     (parameter) => conditionWith({ parameter }),
   ),
-  alertLimit('values', 'conditions.items[0].values', [many(100, String)], [many(101, String)], equalsTo),
-  alertLimit('length of a value', 'conditions.items[0].values[0]', [text(1000)], [text(1001)], (value) =>
+  alertLimit(
+    'number of condition values',
+    'conditions.items[0].values',
+    [many(100, String)],
+    [many(101, String)],
+    equalsTo,
+  ),
+  alertLimit('length of a condition value', 'conditions.items[0].values[0]', [text(1000)], [text(1001)], (value) =>
     equalsTo([value]),
   ),
   alertLimit('period', 'period', ['1m', '28d', '4w'], ['', text(21), '0m', '29d', '5w'], (period) => ({ period })),
   alertLimit('timezone', 'timezone', ['America/Argentina/ComodRivadavia'], [text(50), text(51)], (timezone) => ({
     timezone,
   })),
-  alertLimit('hours of run windows', 'runWindows.hours', [[0, 23]], [[0], [0, 1, 2]], (hours) => ({
+  alertLimit('number of hours of a run window', 'runWindows.hours', [[0, 23]], [[0], [0, 1, 2]], (hours) => ({
     runWindows: { hours },
   })),
-  alertLimit('an hour of run windows', 'runWindows.hours[1]', [0, 23], [-1, 24, 1.5], (hour) => ({
+  alertLimit('hour of a run window', 'runWindows.hours[1]', [0, 23], [-1, 24, 1.5], (hour) => ({
     runWindows: { hours: [0, hour] },
   })),
-  alertLimit('days of run windows', 'runWindows.days', [[0, 1, 2, 3, 4, 5, 6]], [[0, 1, 2, 3, 4, 5, 6, 0]], (days) => ({
-    runWindows: { days },
-  })),
-  alertLimit('a day of run windows', 'runWindows.days[0]', [0, 6], [-1, 7, 0.5], (day) => ({
+  alertLimit(
+    'number of days of a run window',
+    'runWindows.days',
+    [[0, 1, 2, 3, 4, 5, 6]],
+    [[0, 1, 2, 3, 4, 5, 6, 0]],
+    (days) => ({
+      runWindows: { days },
+    }),
+  ),
+  alertLimit('day of a run window', 'runWindows.days[0]', [0, 6], [-1, 7, 0.5], (day) => ({
     runWindows: { days: [day] },
   })),
-  alertLimit('count of the throttle', 'throttle.count', [1, 1000], [0, 1001, 1.5], (count) => ({
+  alertLimit('throttle count', 'throttle.count', [1, 1000], [0, 1001, 1.5], (count) => ({
     throttle: { count, per: 1, unit: 'hours' },
   })),
-  alertLimit('span of the throttle', 'throttle.per', [1, 10_080], [0, 10_081, 1.5], (per) => ({
+  alertLimit('throttle duration', 'throttle.per', [1, 10_080], [0, 10_081, 1.5], (per) => ({
     throttle: { count: 1, per, unit: 'minutes' },
   })),
   alertLimit('impact value', 'impactValue', [0], [-1, 0.5], (impactValue) => ({ impactValue })),
   alertLimit(
-    'count of a volume',
+    'volume threshold',
     'volume.count',
     [0, 100_000_000],
     [-1, 100_000_001, 0.5],
@@ -182,7 +200,7 @@ const LIMITS: Limit[] = [
     threshold,
   ),
   alertLimit(
-    'event of a volume',
+    'event name of a volume alert',
     'volume.event',
     [text(200)],
     [text(201)],
@@ -190,40 +208,40 @@ const LIMITS: Limit[] = [
     threshold,
   ),
   alertLimit(
-    'target of a channel',
+    'channel target',
     'channels[0].target',
     [`https://hooks.example.com/${text(1974)}`],
     ['', `https://hooks.example.com/${text(1975)}`],
     (target) => ({ channels: [{ type: 'webhook', target }] }),
   ),
   alertLimit(
-    'percent of a volume',
+    'volume change in percent',
     'volume.percent',
     [0.01, 10_000],
     [0, 10_000.5],
     (percent) => ({ alertType: 'tag_volume_change', volume: { direction: 'decrease', percent } }),
     threshold,
   ),
-  journeyLimit('steps of a journey', 'journey.steps', [1, 10], [0, 11], (count) => ({
+  journeyLimit('number of journey steps', 'journey.steps', [1, 10], [0, 11], (count) => ({
     version: 2,
     steps: many(Number(count), () => ({ anchor: { kind: 'session' }, expect: [expectation] })),
   })),
-  journeyLimit('steps of a legacy journey', 'journey.steps', [1, 10], [0, 11], (count) => ({
+  journeyLimit('number of legacy journey steps', 'journey.steps', [1, 10], [0, 11], (count) => ({
     steps: many(Number(count), () => expectation),
   })),
-  journeyLimit('expectations of a step', 'journey.steps[0].expect', [0, 20], [21], (count) =>
+  journeyLimit('number of expectations of a step', 'journey.steps[0].expect', [0, 20], [21], (count) =>
     stepWith({ expect: many(Number(count), () => expectation) }),
   ),
-  journeyLimit('conditions of an expectation', 'journey.steps[0].expect[0].data', [0, 20], [21], (count) =>
+  journeyLimit('number of conditions of an expectation', 'journey.steps[0].expect[0].data', [0, 20], [21], (count) =>
     stepWith({ expect: [{ ...expectation, data: many(Number(count), () => condition) }] }),
   ),
-  journeyLimit('path of an anchor', 'journey.steps[0].anchor.path', [1, 500], [0, 501], (length) =>
+  journeyLimit('anchor path', 'journey.steps[0].anchor.path', [1, 500], [0, 501], (length) =>
     stepWith({ anchor: { kind: 'page', path: text(Number(length)), op: 'equals' } }),
   ),
-  journeyLimit('label of an anchor', 'journey.steps[0].anchor.label', [1, 80], [0, 81], (length) =>
+  journeyLimit('anchor label', 'journey.steps[0].anchor.label', [1, 80], [0, 81], (length) =>
     stepWith({ anchor: { kind: 'label', label: text(Number(length)) } }),
   ),
-  journeyLimit('label of an expectation', 'journey.steps[0].expect[0].label', [80], [81], (length) =>
+  journeyLimit('expectation label', 'journey.steps[0].expect[0].label', [80], [81], (length) =>
     stepWith({ expect: [{ label: text(Number(length)) }] }),
   ),
   {
@@ -243,7 +261,7 @@ const LIMITS: Limit[] = [
     body: (days) => ({ rule: validation(), days }),
   },
   {
-    what: 'alerts at once',
+    what: 'alerts per bulk request',
     path: '/v1/alerts/bulk',
     field: 'alerts',
     taken: [many(1, validation), many(500, validation)],
@@ -251,7 +269,7 @@ const LIMITS: Limit[] = [
     body: (alerts) => ({ alerts }),
   },
   {
-    what: 'issues at once',
+    what: 'issues per bulk request',
     path: '/v1/issues/bulk',
     field: 'ids',
     taken: [many(1, () => issueId), many(500, () => issueId)],
@@ -259,7 +277,7 @@ const LIMITS: Limit[] = [
     body: (ids) => ({ ids, status: 'acknowledged' }),
   },
   {
-    what: 'notes of an issue',
+    what: 'issue notes',
     method: 'PATCH',
     path: `/v1/issues/${issueId}`,
     field: 'notes',
@@ -268,7 +286,7 @@ const LIMITS: Limit[] = [
     body: (notes) => ({ notes }),
   },
   {
-    what: 'label of an integration',
+    what: 'integration label',
     method: 'PUT',
     path: `/v1/integrations/${hook.id}`,
     field: 'label',
@@ -277,7 +295,7 @@ const LIMITS: Limit[] = [
     body: (label) => ({ provider: 'webhook', label, config: { url: 'https://hooks.example.com/a' } }),
   },
   {
-    what: 'name of a domain',
+    what: 'domain name',
     path: '/v1/domains',
     field: 'name',
     taken: [text(1), text(255)],
@@ -285,7 +303,7 @@ const LIMITS: Limit[] = [
     body: (name) => ({ name }),
   },
   {
-    what: 'new name of a domain',
+    what: 'new domain name',
     method: 'PUT',
     path: `/v1/domains/${domain.id}/name`,
     field: 'name',
@@ -294,7 +312,7 @@ const LIMITS: Limit[] = [
     body: (name) => ({ name }),
   },
   {
-    what: 'monitored URLs',
+    what: 'number of monitored URLs',
     path: '/v1/domains',
     field: 'monitoredUrls',
     taken: [many(50, (n) => `https://shop.example/${n}`)],
@@ -310,7 +328,7 @@ const LIMITS: Limit[] = [
     body: (url) => ({ name: name(), monitoredUrls: [url] }),
   },
   {
-    what: 'vendors of a domain',
+    what: 'number of vendors of a domain',
     path: '/v1/domains',
     field: 'vendors',
     taken: [many(200, (n) => ({ vendorName: `v${n}` }))],
@@ -318,19 +336,19 @@ const LIMITS: Limit[] = [
     body: (vendors) => ({ name: name(), vendors }),
   },
   {
-    what: 'name of a vendor of a domain',
+    what: 'vendor name of a domain',
     path: '/v1/domains',
     field: 'vendors[0].vendorName',
     taken: [text(1), text(200)],
     refused: ['', text(201)],
     body: (vendorName) => ({ name: name(), vendors: [{ vendorName }] }),
   },
-  signalLimit('sensitivity of a signal', 'sensitivity', [2, 8, null], [1, 9, 4.5], (sensitivity) => ({ sensitivity })),
-  signalLimit('vendor of a signal', 'vendor', [text(1), text(200)], ['', text(201)], (vendor) => ({ vendor })),
-  signalLimit('event of a signal', 'event', ['', text(200)], [text(201)], (event) => ({ event })),
-  signalLimit('domain of a signal', 'domainId', [domain.id], [''], (domainId) => ({ domainId })),
+  signalLimit('signal sensitivity', 'sensitivity', [2, 8, null], [1, 9, 4.5], (sensitivity) => ({ sensitivity })),
+  signalLimit('vendor name of a signal', 'vendor', [text(1), text(200)], ['', text(201)], (vendor) => ({ vendor })),
+  signalLimit('event name of a signal', 'event', ['', text(200)], [text(201)], (event) => ({ event })),
+  signalLimit('domain ID of a signal', 'domainId', [domain.id], [''], (domainId) => ({ domainId })),
   {
-    what: 'expiry of an API key',
+    what: 'API key expiry',
     path: '/v1/keys',
     field: 'expiresInDays',
     taken: [7, 365, null],

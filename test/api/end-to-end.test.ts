@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Running, startServer } from '../../src/commands/server.ts'
+import { type Running, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
@@ -87,7 +87,7 @@ test('a captured hit leads to a delivered message and a handled issue', async ()
   const issue = await until('the issue', async () => (await v1('GET', `/issues?alertId=${alertId}`)).issues[0] ?? null)
   expect(issue).toMatchObject({ status: 'open', severity: 'critical', occurrences: 1, impactValue: 900 })
   expect(issue.hosts).toEqual(['shop.example'])
-  await until('the message', () => hook.requests.length > 0)
+  await until('the webhook message', () => hook.requests.length > 0)
   const { type, data } = JSON.parse(hook.requests[0]?.body ?? '')
   expect(type).toBe('issue.opened')
   expect(data.issue.id).toBe(issue.id)
@@ -115,7 +115,7 @@ test('a captured hit leads to a delivered message and a handled issue', async ()
   const [{ id: deliveryId, ...delivery }] = deliveries
   expect(delivery).toMatchObject({ status: 'delivered', transition: 'opened', attempts: 1, alertId })
   expect(await v1('POST', `/notifications/deliveries/${deliveryId}/replay`)).toMatchObject({ status: 'pending' })
-  await until('the replay', () => hook.requests.length > 1)
+  await until('the replayed message', () => hook.requests.length > 1)
   expect(hook.requests.map(({ headers }) => headers['webhook-id'])).toEqual([deliveryId, deliveryId])
   const { ok, deliveryId: testId } = await v1('POST', `/integrations/${integrationId}/test`)
   expect({ ok, sent: hook.requests.at(-1)?.headers['webhook-id'] }).toEqual({ ok: true, sent: testId })
@@ -132,7 +132,7 @@ test.concurrent('usage counts acknowledged events within 10 seconds, and a repea
     const mine = days.filter((day: { domainId: string }) => day.domainId === domainId)
     return mine.reduce((sum: number, day: { events: number }) => sum + day.events, 0)
   }
-  await until('the count', async () => (await counted()) >= 120, 10 * SECOND_MS)
+  await until('the event count', async () => (await counted()) >= 120, 10 * SECOND_MS)
   expect(await counted()).toBe(120)
   await collect(token, batches[0] ?? {})
   const domain = await v1('GET', `/domains/${domainId}`)
@@ -151,7 +151,7 @@ test.concurrent('rejected events are listed in the ledger with a reason', async 
   const dropped = await collect(token, { page: { url: 'https://evil.example/' }, events: [{ vendor: 'Shop' }] })
   expect(dropped).toMatchObject({ accepted: 0, rejected: 1 })
   const rejected = async () => (await v1('GET', `/events/rejected?domainId=${domainId}`)).rejections
-  const list = await until('the ledger', async () => ((await rejected()).length >= 4 ? rejected() : null))
+  const list = await until('the rejected events', async () => ((await rejected()).length >= 4 ? rejected() : null))
   const reasons = list.map(({ reason, count }: { reason: string; count: number }) => `${count} ${reason}`)
   expect(reasons.sort()).toEqual([
     expect.stringMatching(/^1 events: .*denied/),
@@ -200,8 +200,8 @@ describe('event search', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
     const ofNone = await call('GET', `${server.url}/v1/events?domainId=dom_none`, { as: key })
     expect(ofNone).toMatchObject({ status: 404, body: { error: 'query.domainId: no such domain' } })
-    // The same answers from the warehouse, after the events were moved there.
-    await until('the move', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
+    // The results are the same after the events have been moved to the warehouse.
+    await until('the events to be moved', async () => (await v1('GET', `/domains/${domainId}`)).events24h === 3)
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })
 

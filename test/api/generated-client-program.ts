@@ -97,7 +97,7 @@ export async function refused(): Promise<{ status: number | undefined; message: 
 /** Requests the same alert, but throws and never returns. */
 export async function refusedLoudly(): Promise<never> {
   const { data } = await getAlert({ throwOnError, path: { id: 'alr_none' } })
-  throw new Error(`there is ${data.id}`)
+  throw new Error(`unexpected alert ${data.id}`)
 }
 
 /** Mistakes that the type checker must find. Never called. */
@@ -113,7 +113,7 @@ export function mistakes(): unknown[] {
     investigateIssue(),
     // @ts-expect-error: there is no such filter
     listIssues({ query: { colour: 'red' } }),
-    // @ts-expect-error: without throwing there may be no answer
+    // @ts-expect-error: without throwing there may be no data
     whoami().then(({ data }) => data.email),
     // @ts-expect-error: an issue has no such field
     openIssues().then((issues) => issues.map(({ colour }) => colour)),

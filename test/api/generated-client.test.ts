@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { cpSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createClient } from '@hey-api/openapi-ts'
-import { type Running, startServer } from '../../src/commands/server.ts'
+import { type Running, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
@@ -109,7 +109,7 @@ test('the client completes a full workflow: domain, alert, events, issue, resolu
 
   const issue = await until('the issue', async () => (await program.openIssues(alertId))[0] ?? null)
   expect(issue).toMatchObject({ severity: 'critical', occurrences: 1 })
-  await until('the message', () => hook.requests.length > 0)
+  await until('the webhook message', () => hook.requests.length > 0)
   expect(await program.investigate(issue.id)).toMatchObject({
     issue: { id: issue.id, domain: 'Shop' },
     alert: { id: alertId },

@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   for (const { token } of [shop, blog]) await world.collect(token, { ...visit, events, pageStats })
   world.clock.advance(10 * SECOND_MS)
-  await world.run('flush', 'evaluate', 'deliver', 'look for personal data')
+  await world.run('flush', 'evaluate', 'deliver', 'scan for personal data')
   const headers = { 'x-org-id': (await make('/v1/orgs', { name: 'Other' })).id }
   projects.other = (await make('/v1/projects', { name: 'Others' }, headers)).id
 })

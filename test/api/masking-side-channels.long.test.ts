@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { type Answer, TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
@@ -129,11 +129,11 @@ const ROUTES: Record<string, (probe: string) => string> = {
   label: eventsBy('label'),
   'a parameter': (probe) => eventsBy('param')(`email=${probe}`),
   'any parameter': (probe) => eventsBy('param')(`*=${probe}`),
-  'a name of a parameter': (probe) => eventsBy('param')(`of ${probe}=1`),
-  'the title': (probe) => eventsBy('param')(`$title=Order of ${probe}`),
-  'the search of names': (probe) => `/v1/search?q=${encodeURIComponent(probe)}`,
-  'the first name that is found': () => '/v1/search?limit=1&q=buy+jo',
-  'the search of names, limited': (probe) => `/v1/search?limit=1&q=${encodeURIComponent(probe)}`,
+  'a parameter name': (probe) => eventsBy('param')(`of ${probe}=1`),
+  'the page title': (probe) => eventsBy('param')(`$title=Order of ${probe}`),
+  'the name search': (probe) => `/v1/search?q=${encodeURIComponent(probe)}`,
+  'the first name found': () => '/v1/search?limit=1&q=buy+jo',
+  'the name search with a limit': (probe) => `/v1/search?limit=1&q=${encodeURIComponent(probe)}`,
   'the dictionary by vendor': named('/v1/events/dictionary', 'vendor'),
   'the dictionary by event': named('/v1/events/dictionary', 'event'),
   'the flat dictionary by vendor': named('/v1/events/dictionary/flat', 'vendor'),
@@ -170,7 +170,7 @@ const ruleOf = (item: object, more: object = {}) => ({
 })
 
 const RULES: Record<string, object[]> = {
-  'by text': PEOPLE.flatMap(({ email }) => [
+  'by value': PEOPLE.flatMap(({ email }) => [
     ...[ruleOf(condition('email', 'equals', email)), ruleOf(condition('email', 'not_contains', email.slice(1, 4)))],
     ...[ruleOf(condition('email', 'starts_with', email.slice(0, 2))), ruleOf(condition('text', 'contains', email))],
   ]),
@@ -179,17 +179,17 @@ const RULES: Record<string, object[]> = {
   ]),
   'by pattern': PEOPLE.map(({ email }) => ruleOf(condition('email', 'regex', `^${email.slice(0, 3)}`))),
   'by length': ['15', '21', '17'].map((length) => ruleOf(condition('email', 'length_eq', length))),
-  'by what it contains': [
+  'by type of personal data': [
     ruleOf(condition('email', 'contains_email')),
     ruleOf(condition('phone', 'contains_phone')),
     ruleOf(condition('*', 'contains_phone')),
   ],
-  'by fields': [
+  'by event fields': [
     ...PEOPLE.map(({ email }) => ruleOf(condition('$title', 'ends_with', email))),
     ...PEOPLE.map(({ email }) => ruleOf(condition('$sessionId', 'contains', email))),
     ...PEOPLE.map(({ email }) => ruleOf(condition('$path', 'contains', encodeURIComponent(email)))),
   ],
-  'by names of parameters': PEOPLE.map(({ email }) => ruleOf(condition(`of ${email}`, 'equals', '1'))),
+  'by parameter name': PEOPLE.map(({ email }) => ruleOf(condition(`of ${email}`, 'equals', '1'))),
   'by vendor': PEOPLE.map(({ email }) => ruleOf(condition('colour', 'equals', 'red'), { vendors: [`Shop ${email}`] })),
   'by number of events': PEOPLE.map(({ email }) => ({
     ...ruleOf({}),

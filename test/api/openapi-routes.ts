@@ -118,7 +118,10 @@ const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example'
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
     const value = others[name] ?? (name === 'id' ? ids[noun] : OTHER_PARTS[name])
-    if (value === undefined) throw new Error(`no value for {${name}} of ${noun}: add one in test/api/valid-calls.ts`)
+    if (value === undefined)
+      throw new Error(
+        `no value for {${name}} of ${noun}: add it to MAKERS in test/api/valid-calls.ts or to OTHER_PARTS`,
+      )
     return `${noun}/${value}`
   })
 }
@@ -131,10 +134,10 @@ export const needsDomain = ({ parameters }: Route): boolean =>
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)
 
-/** Throws unless the route documents the status and format of the answer. */
+/** Throws unless the route documents the status and format of the response. */
 export function checkAnswer(route: Route, { status, headers, body }: Answer): void {
   const response = route.responses[status]
-  if (!response) throw new Error(`${route.name} answers ${status}, which is not documented: ${JSON.stringify(body)}`)
+  if (!response) throw new Error(`${route.name} returns the undocumented status ${status}: ${JSON.stringify(body)}`)
   for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
     const text = headers.get(name)
     if (text === null && !required) continue

@@ -175,7 +175,7 @@ test('every body and every successful response has a valid example', () => {
   const refusals = Object.entries(api.components.responses).map(([at, { content = {} }]) => ({ at, content }))
   const faults = [...bodies(), ...successes(), ...refusals].flatMap(({ at, content }) =>
     Object.values(content).flatMap(({ schema, examples }) => {
-      if (!examples) return [`${at}: no example; give its schema \`examples\``]
+      if (!examples) return [`${at}: no example; add \`examples\` to its schema`]
       return Object.values(examples).flatMap(({ value }) => errorsOf(schema, value).map((error) => `${at}: ${error}`))
     }),
   )
@@ -244,6 +244,6 @@ test.each(['openapi.json', 'api/roles.md', 'operate/settings.md', 'use/alerts.md
     const kept = await Bun.file(goldenPath(name))
       .text()
       .catch(() => '')
-    if (kept !== said) throw new Error(`docs/${name} is out of date: run ${REWRITE}, and look at what changed`)
+    if (kept !== said) throw new Error(`docs/${name} is out of date: run ${REWRITE} and review the changes`)
   },
 )

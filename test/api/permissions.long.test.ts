@@ -28,11 +28,11 @@ interface Caller {
 }
 
 const CALLERS: readonly Caller[] = [
-  { what: 'nobody', role: null, credential: () => null },
-  { what: 'a bad key', role: null, credential: () => 'ak_nobody-made-this-key' },
+  { what: 'an anonymous caller', role: null, credential: () => null },
+  { what: 'an unknown key', role: null, credential: () => 'ak_nobody-made-this-key' },
   { what: 'an expired key', role: null, credential: ({ expiredKey }) => expiredKey },
   { what: 'a revoked key', role: null, credential: ({ revokedKey }) => revokedKey },
-  { what: 'a session that ended', role: null, credential: ({ endedSession }) => endedSession },
+  { what: 'an ended session', role: null, credential: ({ endedSession }) => endedSession },
   // A viewer's key is always read-only.
   { what: "a viewer's key", role: 'viewer', readOnly: true, credential: ({ people }) => people.viewer.key },
   { what: "a member's key", role: 'member', credential: ({ people }) => people.member.key },
@@ -48,7 +48,7 @@ const CALLERS: readonly Caller[] = [
     credential: ({ people }) => people.owner.key,
   },
   {
-    what: "another organization's owner who names this one",
+    what: "another organization's owner with this organization's X-Org-Id",
     role: 'owner',
     stranger: 'named',
     credential: ({ people }) => people.owner.key,
@@ -57,7 +57,7 @@ const CALLERS: readonly Caller[] = [
 
 const permissionOf = ({ name, permission }: Route) => {
   const row = Object.hasOwn(PERMISSIONS, String(permission)) ? PERMISSIONS[permission as Permission] : null
-  if (!row) throw new Error(`${name} names no permission of the matrix: ${permission}`)
+  if (!row) throw new Error(`${name}: no such permission in the matrix: ${permission}`)
   return row
 }
 
@@ -77,24 +77,24 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
 
 /** Permitted calls that fail because of the state of the data, with the reason. */
 const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
-  setUp: { status: 409, why: 'there is an owner' },
+  setUp: { status: 409, why: 'an owner already exists' },
   startSignIn: { status: 404, why: 'no company sign-in is configured' },
   finishSignIn: { status: 404, why: 'no company sign-in is configured' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
-  listSessions: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
-  endSession: { status: 404, why: 'a key sees no sessions', when: ({ via }) => via !== 'session' },
-  signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
-  receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },
+  listSessions: { status: 409, why: 'an API key has no session', when: ({ via }) => via !== 'session' },
+  endSession: { status: 404, why: 'an API key cannot list sessions', when: ({ via }) => via !== 'session' },
+  signOut: { status: 409, why: 'an API key has no session', when: ({ via }) => via !== 'session' },
+  receiveFromIssueTracker: { status: 401, why: 'the caller needs an integration token' },
   deployTags: { status: 409, why: 'no tag manager is connected' },
   listContainerTags: { status: 409, why: 'no tag manager is connected' },
-  changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
-  receiveFromOfficeChat: { status: 401, why: 'only Microsoft Teams calls it, with its own token' },
-  showShare: { status: 404, why: 'nobody shared a run under this token' },
-  runFlowTest: { status: 409, why: 'there is no Chromium' },
+  changePassword: { status: 409, why: 'an API key cannot change a password', when: ({ via }) => via !== 'session' },
+  receiveFromOfficeChat: { status: 401, why: 'the caller needs a token from Microsoft Teams' },
+  showShare: { status: 404, why: 'no run is shared under this token' },
+  runFlowTest: { status: 409, why: 'Chromium is not installed' },
   cancelRun: { status: 409, why: 'the run has ended' },
   cancelAudit: { status: 409, why: 'the audit has ended' },
-  createAudit: { status: 409, why: 'there is no Chromium' },
-  chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
+  createAudit: { status: 409, why: 'Chromium is not installed' },
+  chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }
 
 /** Additional required query parameters. */
@@ -110,7 +110,7 @@ const QUERIES: Record<string, Record<string, string>> = {
   unsubscribe: LINK,
 }
 
-/** A planted secret and the lowest role that may see it. Null when no role may see it. */
+/** A planted secret and the lowest role with permission to view it; null when no role has it. */
 interface Secret {
   what: string
   value: string
@@ -130,7 +130,7 @@ function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
       from: 'admin',
       fullKey: true,
     },
-    { what: 'hash of a password', value: passwordHash.slice(-40), from: null },
+    { what: 'password hash', value: passwordHash.slice(-40), from: null },
     ...[readOnlyKey, expiredKey, revokedKey].map((value) => ({ what: 'API key', value, from: null })),
     { what: 'session token', value: endedSession, from: null },
     ...Object.values(people).flatMap(({ email, userId, key, session }): Secret[] => [
@@ -152,17 +152,17 @@ beforeAll(async () => {
     ...secretsOf(home),
     { what: 'property token', value: propertyToken, from: 'member', fullKey: true },
     ...[mail, hook, gone, slack, workflow].map(
-      (value) => ({ what: 'target of a channel', value, from: 'member', fullKey: true }) as const,
+      (value) => ({ what: 'channel target', value, from: 'member', fullKey: true }) as const,
     ),
-    { what: 'setting of an integration', value: config, from: 'admin', fullKey: true },
-    { what: 'secret of an integration', value: secret.slice('whsec_'.length), from: null },
+    { what: 'integration setting', value: config, from: 'admin', fullKey: true },
+    { what: 'integration secret', value: secret.slice('whsec_'.length), from: null },
     { what: 'e-mail address', value: invited, from: 'admin' },
     { what: 'invitation', value: inviteToken, from: null },
   ]
   exhibit = { home, ids, secrets }
 })
 
-/** Returns the secrets in a string that the caller may not see. */
+/** Returns the secrets in a string that the caller has no permission to view. */
 function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
   const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
     (whose !== undefined && whose === userId) ||
@@ -253,7 +253,7 @@ describe('the OpenAPI document', () => {
   test('an unknown permission or kind of resource causes an error', async () => {
     const [route] = routes as [Route]
     for (const permission of [undefined, 'none', 'constructor']) {
-      expect(() => permissionOf({ ...route, permission })).toThrow('names no permission')
+      expect(() => permissionOf({ ...route, permission })).toThrow('no such permission')
     }
     const other = { ...route, path: '/v1/gadgets/{id}' }
     expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('create gadgets')

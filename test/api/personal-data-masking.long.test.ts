@@ -140,7 +140,7 @@ beforeAll(async () => {
     const events = batch(n++).events.slice(1, 6)
     await world.collect(domain.token, { sampleRate: 0.1, page: { url: `https://${HOST}/` }, events })
   }
-  await world.run('flush', 'compact', 'look for personal data', 'automatic alerts', 'evaluate series')
+  await world.run('flush', 'compact', 'scan for personal data', 'automatic alerts', 'evaluate series')
   await plantAlerts(maker, domain.id)
   await world.call('GET', `/v1/domains/${domain.id}/live`, { as: key })
   for (let step = 0; step < 2; step++) {
@@ -150,7 +150,7 @@ beforeAll(async () => {
   }
   await world.collect(domain.token, `{"${TEXT}": 1}` as never)
   await world.collect(domain.token, { ...batch(n++), [TEXT]: TEXT })
-  await world.run('flush', 'compact', 'look for personal data', 'automatic alerts', 'evaluate series')
+  await world.run('flush', 'compact', 'scan for personal data', 'automatic alerts', 'evaluate series')
   for (let step = 0; step < 4; step++) {
     world.clock.advance(HOUR_MS + MINUTE_MS)
     await world.run('flush', 'evaluate', 'evaluate series', 'deliver')
@@ -163,7 +163,7 @@ beforeAll(async () => {
       as: key,
       body: { action: 'file', vendor, key: name, kind },
     })
-  await world.run('flush', 'look for personal data', 'evaluate', 'evaluate series', 'deliver', 'retain')
+  await world.run('flush', 'scan for personal data', 'evaluate', 'evaluate series', 'deliver', 'retain')
   const all = async (path: string, list: string) =>
     (await world.call('GET', `${path}?limit=200`, { as: key })).body[list].map(({ id }: { id: string }) => id)
   ids.domains = [domain.id]

@@ -70,8 +70,8 @@ beforeAll(async () => {
       channels: [{ type: 'email', target: 'ann@example.com' }],
     })
   }
-  await world.run('flush', 'compact', 'look for personal data', 'automatic alerts', 'evaluate series', 'check consent')
-  await world.run('notice releases', 'judge changes')
+  await world.run('flush', 'compact', 'scan for personal data', 'automatic alerts', 'evaluate series', 'check consent')
+  await world.run('detect releases', 'evaluate changes')
   const { findings } = (await world.call('GET', '/v1/compliance/pii', { as })).body
   expect(findings.length).toBeGreaterThan(0)
   for (const { vendor, key, kind } of findings)

@@ -1,7 +1,7 @@
 import type { AppOptions } from '../../src/app.ts'
 import { DAY_MS } from '../../src/core/clock.ts'
 import { ROLES, type Role } from '../../src/http/principal.ts'
-import { createKey, revokeKey } from '../../src/org/key-store.ts'
+import { createKey, revokeKey } from '../../src/org/api-key-store.ts'
 import { endSession, openSession } from '../../src/org/session.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import { tx } from '../../src/store/database.ts'
@@ -41,7 +41,7 @@ export interface DescribedApi {
   society(): Society
 }
 
-/** A receiver that accepts every message, except on `gone.example.com`, which answers 410. */
+/** A receiver that accepts every message, except on `gone.example.com`, which returns 410. */
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200

@@ -2,11 +2,11 @@ import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordSightings } from '../../src/compliance/store.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import { saveLearned, storedFlowTest } from '../../src/flows/store.ts'
 import { assign, listLabels } from '../../src/labels/store.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { invite } from '../../src/org/member-store.ts'
 import { newResetToken } from '../../src/org/password-reset.ts'
 import { openSession } from '../../src/org/session.ts'
@@ -124,7 +124,7 @@ export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Reco
   const ids: Record<string, string> = {}
   for (const noun of new Set(nouns)) {
     const makeIt = MAKERS[noun]
-    if (!makeIt) throw new Error(`can't create ${noun}: add it to MAKERS in test/api/valid-calls.ts`)
+    if (!makeIt) throw new Error(`cannot create ${noun}: add it to MAKERS in test/api/valid-calls.ts`)
     ids[noun] = await makeIt(maker)
   }
   return ids

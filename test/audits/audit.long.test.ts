@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readAudit } from '../../src/audits/input.ts'
+import { readAudit } from '../../src/audits/audit-input.ts'
 import { beginAudit, queueAudit } from '../../src/audits/store.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
@@ -104,11 +104,11 @@ test('an audit repeats on schedule until one with the same name is created witho
   await audited({ ...input, schedule: '0 6 * * *' })
   const count = async () => (await world.call('GET', '/v1/audits?name=Daily')).body.audits.length
   world.clock.advance(3 * DAY_MS)
-  for (let times = 0; times < 3; times++) await world.run('carry out audits')
+  for (let times = 0; times < 3; times++) await world.run('run audits')
   expect(await count()).toBe(2)
   await audited(input)
   world.clock.advance(3 * DAY_MS)
-  await world.run('carry out audits')
+  await world.run('run audits')
   expect(await count()).toBe(3)
 })
 
@@ -134,9 +134,9 @@ test('an audit interrupted by a kill fails with the pages visited so far, and a 
   const [begun, waits] = [queued(), queued()]
   beginAudit(db, begun, world.clock.now())
   await world.crash()
-  await world.run('carry out audits')
+  await world.run('run audits')
   const shown = async (id: string) => (await world.call('GET', `/v1/audits/${id}`)).body
-  expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped while it ran' })
+  expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped during the run' })
   expect(await shown(waits)).toMatchObject({ status: 'finished', error: null, summary: { pagesTotal: 1 } })
 })
 
@@ -147,7 +147,7 @@ const runnerOf = () =>
 
 test.each<[string, () => number, RegExp]>([
   ['browser', chromiumOf, /^the browser ended \(SIGKILL\)$/],
-  ['process of the browser', runnerOf, /^the process of the browser ended \(SIGKILL\)$/],
+  ['browser process', runnerOf, /^the browser process ended \(SIGKILL\)$/],
 ])(
   'a %s killed during a crawl ends the audit with partial results, and the next audit is complete',
   async (what, find, why) => {

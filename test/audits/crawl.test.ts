@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { crawl } from '../../src/audits/crawl/crawl.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
-import { FIXED_SLOT } from '../../src/browser/task.ts'
+import { FIXED_SLOT } from '../../src/browser/browser-task.ts'
 import { browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'

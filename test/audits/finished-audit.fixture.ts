@@ -1,4 +1,4 @@
-import { readAudit } from '../../src/audits/input.ts'
+import { readAudit } from '../../src/audits/audit-input.ts'
 import { addPage, beginAudit, endAudit, queueAudit } from '../../src/audits/store.ts'
 import type { Instant } from '../../src/core/clock.ts'
 import type { Db } from '../../src/store/database.ts'

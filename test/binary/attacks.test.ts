@@ -119,7 +119,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     }
   })
 
-  test('a user has at most 50 keys and owns at most 10 organizations', async () => {
+  test('a user can have at most 50 keys and own at most 10 organizations', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const statuses = async (times: number, path: string, body: object) => {
       const all: number[] = []

@@ -143,7 +143,7 @@ describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', 
     const { orgId, apiKey } = JSON.parse(made.stdout)
     const again = await run(init)
     expect(again.code).not.toBe(0)
-    expect(again.stderr).toContain('an owner exists already')
+    expect(again.stderr).toContain('an owner already exists')
 
     let server: Server = await start()
     try {
@@ -165,7 +165,7 @@ describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', 
       })
 
       const [hook] = await until('a webhook', () => hooks.requests.length > 0 && hooks.requests)
-      expect(hook?.headers['webhook-signature']).toBe(hook ? signatureOf(hook) : 'none came')
+      expect(hook?.headers['webhook-signature']).toBe(hook ? signatureOf(hook) : 'no delivery was received')
       expect(JSON.parse(hook?.body ?? '')).toMatchObject({ type: 'issue.opened', data: { domain: { id: domainId } } })
       expect(hook?.body).not.toContain('jane.doe')
 

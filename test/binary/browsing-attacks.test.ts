@@ -78,7 +78,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
   const audited = async (input: object) => {
     const body = { name: 'Shop', delayMs: 0, settleMs: 0, ...input }
     const { id } = await ask('POST', `${server.url}/v1/audits`, key, body)
-    return until(`the audit ${id} ends`, async () => {
+    return until(`audit ${id} to end`, async () => {
       const audit = await ask('GET', `${server.url}/v1/audits/${id}`, key)
       return ['finished', 'failed'].includes(audit.status) ? audit : null
     })
@@ -87,7 +87,11 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
   test.each([
     ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
     ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
-    ['a sitemap index that names it', { sitemap: '/index.xml' }, /index.xml contains no page that may be visited/],
+    [
+      'a sitemap index that lists such a sitemap',
+      { sitemap: '/index.xml' },
+      /index.xml contains no page that can be visited/,
+    ],
   ])('regardless of proxy environment variables, %s reaches no private address', async (_, input, reason) => {
     const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
     const absolute = {
@@ -131,7 +135,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
       return ids.map((id) => body.audits.find((audit: { id: string }) => audit.id === id))
     }
     // Two audits wait between pages. The third waits for one of them to finish.
-    await until('two audits to wait', async () => {
+    await until('two waiting audits', async () => {
       const [one, two] = await audits()
       return one.summary.pagesTotal === 1 && two.summary.pagesTotal === 1
     })
@@ -142,7 +146,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     for (const id of ids) {
       expect(await call('POST', `${server.url}/v1/audits/${id}/cancel`, slow)).toMatchObject({ status: 200 })
     }
-    await until('the browsers to be gone', () => startedBy(server.pid).length === 0)
+    await until('the browsers to be closed', () => startedBy(server.pid).length === 0)
     expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
@@ -155,7 +159,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
       ...{ name: 'Posts', retries: 0, recording: { title: 'Posts', timeout: 30_000, steps } },
     })
     const { id } = await ask('POST', `${server.url}/v1/flows/tests/${made.id}/run`, key, {})
-    const run = await until('the run ends', async () => {
+    const run = await until('the run to end', async () => {
       const run = await ask('GET', `${server.url}/v1/flows/runs/${id}`, key)
       return run.finishedAt === null ? null : run
     })
@@ -165,7 +169,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     const get = (path: string) => fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })
     const har = await (await get(paths.har)).text()
     expect(har.length).toBeWithin(15_000_000, 20_500_000)
-    expect(har).toContain(`Cut to 256000 of ${POST_BYTES} bytes`)
+    expect(har).toContain(`Truncated to 256000 of ${POST_BYTES} bytes`)
     expect(har).toContain('the HAR is full')
     expect(har).not.toContain('x'.repeat(256_001))
 

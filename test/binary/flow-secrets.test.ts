@@ -23,7 +23,7 @@ describe.skipIf(BINARY === null)('flow test secrets in the executable', () => {
     attacked = {
       call: ask,
       ended: (runId) =>
-        until(`the run ${runId} ends`, async () => {
+        until(`run ${runId} to end`, async () => {
           const { body } = await ask('GET', `/v1/flows/runs/${runId}`)
           return ['passed', 'failed'].includes(body.status) ? body : null
         }),

@@ -1,6 +1,6 @@
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import { type BrowsingDeps, openBrowsing } from '../../src/browser/open-browsing.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 

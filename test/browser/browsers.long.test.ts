@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Browsers } from '../../src/browser/browsers.ts'
 import { processesOf } from '../../src/browser/process-memory.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { commandOf, isAlive, pids } from '../proc-fs.ts'
 import { temporaryFolder, until } from '../run-program.ts'
 import type { TestPlan } from './browsing-task.ts'
@@ -136,7 +136,7 @@ describe('browsers', () => {
 
   test.each<[string, () => number | undefined, RegExp]>([
     ['browser', browser, /^the browser ended \(SIGKILL\)$/],
-    ['runner', runner, /^the process of the browser ended \(SIGKILL\)$/],
+    ['runner', runner, /^the browser process ended \(SIGKILL\)$/],
   ])('end when the %s is killed, and the next one runs', async (_, find, why) => {
     const { messages, error } = await runAndInterrupt(() => process.kill(find() ?? 0, 'SIGKILL'))
     expect(messages).toEqual(['Shop'])
@@ -154,7 +154,7 @@ describe('browsers', () => {
   test('end when the server stops', async () => {
     const stopping = new AbortController()
     const { error } = await runAndInterrupt(() => stopping.abort(), { stopping: stopping.signal })
-    expect(error).toBe('it was stopped with the server')
+    expect(error).toBe('it was stopped because the server shut down')
     await expectNothingLeft()
   })
 
@@ -175,21 +175,21 @@ describe('browsers', () => {
   test('end when they use too much memory', async () => {
     const of = browsers({ memoryBytes: 400 * 2 ** 20 })
     const { error } = await run(of, { after: 'take memory' })
-    expect(error).toBe('the browser took more than 400 MiB of memory')
+    expect(error).toBe('the browser used more than 400 MiB of memory')
     await expectNothingLeft()
   })
 
   test('end when they use too much disk space', async () => {
     const of = browsers({ diskBytes: 32 * 2 ** 20 })
     const { error } = await run(of, { after: 'take disk' })
-    expect(error).toBe('the browser took more than 32 MiB of disk')
+    expect(error).toBe('the browser used more than 32 MiB of disk')
     await expectNothingLeft()
   })
 
   test('report what to do when Chromium is missing or does not start', async () => {
     const missing = browsers({ chromium: '/nowhere/chromium' })
     const why =
-      'TAGWARDEN_CHROMIUM is /nowhere/chromium, which is not an executable file: set it to one, or leave it empty'
+      'TAGWARDEN_CHROMIUM is /nowhere/chromium, which is not an executable file: set it to the executable of Chromium, or leave it empty'
     expect(missing.fault()).toBe(why)
     expect(await run(missing, {})).toEqual({ messages: [], error: why })
     const { messages, error } = await run(browsers({ chromium: '/bin/false' }), {})
@@ -212,7 +212,7 @@ describe('browsers', () => {
         onMessage: () => undefined,
       }),
     )
-    for (const { error } of await Promise.all(runs)) expect(error).toStartWith('the process of the browser ended')
+    for (const { error } of await Promise.all(runs)) expect(error).toStartWith('the browser process ended')
     // The organization that has used less browser time goes first, and these runs take about equally long.
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })

@@ -1,9 +1,9 @@
+import type { Task } from '../../src/browser/browser-task.ts'
 import { Browsers } from '../../src/browser/browsers.ts'
 import type { BrowsingOptions } from '../../src/browser/browsing.ts'
 import { browseForParent } from '../../src/browser/browsing-process.ts'
 import { openBrowsing } from '../../src/browser/open-browsing.ts'
-import type { Task } from '../../src/browser/task.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 
 /**
  * Plan of the task that replaces the program. It opens a page, reports the page's title, and then does what `after`

@@ -437,7 +437,7 @@ describe('requests of pages', () => {
     await stored('sent again', 20)
     const batches = (wanted: number) =>
       site.sent.filter(({ status }) => status === wanted).map(({ batchId }) => batchId)
-    await until('each refused batch to be taken', () => {
+    await until('each rejected batch to be accepted', () => {
       const taken = new Set(batches(202))
       return batches(503).every((batchId) => taken.has(batchId))
     })

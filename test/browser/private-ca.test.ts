@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { trustIn } from '../../src/browser/trust.ts'
+import { trustIn } from '../../src/browser/trust-authorities.ts'
 import { messageOf } from '../../src/core/error.ts'
 import { canCertify, type PrivateAuthority, privateAuthority } from '../integrations/certificates.fixture.ts'
 import { temporaryFolder } from '../run-program.ts'

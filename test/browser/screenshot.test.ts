@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { screenshotOf } from '../../src/browser/screenshot.ts'
-import type { Privacy } from '../../src/conditions/privacy.ts'
+import type { Privacy } from '../../src/conditions/privacy-settings.ts'
 import { browse } from './browse.ts'
 
 const SECRET = 'Open-Sesame'
@@ -139,6 +139,6 @@ test('a page that hangs affects only its own screenshot', async () => {
   const hangs = new Promise((resolve) => page.once('console', resolve))
   page.goto(`http://hang.test:${site.port}/hang`).catch(() => undefined)
   await hangs
-  expect(await screenshotOf(page, () => [], 1000).catch(String)).toContain('The page hangs')
+  expect(await screenshotOf(page, () => [], 1000).catch(String)).toContain('because the page hangs')
   expect((await browsing.screenshot(browsing.page)).length).toBeGreaterThan(1000)
 })

@@ -85,18 +85,18 @@ describe("private addresses can't be reached by", () => {
   const untilConnection = (place: string) => until(`a connection to ${place}`, () => connections.includes(place))
 
   test.each([
-    ['an address', '127.0.0.2', /host 127\.0\.0\.2 is a loopback address/],
+    ['an IP address', '127.0.0.2', /host 127\.0\.0\.2 is a loopback address/],
     ['a name', 'inner.test', /host inner\.test resolves to a loopback address/],
-    ['a name of IPv6', 'mapped.test', /host mapped\.test resolves to a loopback address/],
-    ['localhost', 'localhost', /host localhost is this machine or its cloud/],
-    ['an address of the link', '[fe80::1]', /is a link-local address/],
+    ['a name with an IPv6 address', 'mapped.test', /host mapped\.test resolves to a loopback address/],
+    ['localhost', 'localhost', /host localhost belongs to this machine or its cloud/],
+    ['a link-local address', '[fe80::1]', /is a link-local address/],
     ['IPv6 loopback', '[::1]', /is a loopback address/],
-    ['the number of an address', '2130706434', /host 127\.0\.0\.2 is a loopback address/],
-    ['metadata', '169.254.169.254', /is a cloud's metadata address/],
-    ['a name of metadata', 'metadata.test', /resolves to a cloud's metadata address/],
-    ['the name of metadata', 'metadata.google.internal', /is this machine or its cloud/],
-    ['the network of a company', 'lan.test', /resolves to a private address/],
-    ['no name', 'unknown.test', /host unknown\.test does not resolve/],
+    ['an IP address as a number', '2130706434', /host 127\.0\.0\.2 is a loopback address/],
+    ['metadata', '169.254.169.254', /is a cloud metadata address/],
+    ['a name with a metadata address', 'metadata.test', /resolves to a cloud metadata address/],
+    ['the metadata host name', 'metadata.google.internal', /belongs to this machine or its cloud/],
+    ['a private network', 'lan.test', /resolves to a private address/],
+    ['an unknown name', 'unknown.test', /host unknown\.test does not resolve/],
   ])('a navigation to %s, which fails with a reason', async (_, host, why) => {
     for (const scheme of ['http', 'https']) {
       const url = `${scheme}://${host}:${inner.port}/${scheme}`

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browsing } from '../../src/browser/browsing.ts'
-import { harOf } from '../../src/browser/har.ts'
+import { harOf } from '../../src/browser/build-har.ts'
 import type { SeenEvent } from '../../src/browser/traffic.ts'
-import { parseHar } from '../../src/commands/har.ts'
+import { parseHar } from '../../src/commands/read-har.ts'
 import { until } from '../run-program.ts'
 import { browse } from './browse.ts'
 

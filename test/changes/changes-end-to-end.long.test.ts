@@ -7,10 +7,10 @@ import {
   sessionsQuery,
   versionsQuery,
   volumesQuery,
-} from '../../src/changes/queries.ts'
-import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/window.ts'
-import { readNumber } from '../../src/conditions/number.ts'
-import { isBlank } from '../../src/conditions/text.ts'
+} from '../../src/changes/change-queries.ts'
+import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/change-window.ts'
+import { readNumber } from '../../src/conditions/number-text.ts'
+import { isBlank } from '../../src/conditions/text-length.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { type HistoryStand, openHistory } from '../../src/insights/history.fixture.ts'
@@ -256,7 +256,7 @@ test('results equal plain counts of the events, before and after compaction', as
 
 test('sessions that report a consent choice are counted once', async () => {
   const [first] = readings()
-  if (!first) throw new Error('there is a reading')
+  if (!first) throw new Error('expected a reading')
   const reading = { ...first, at: history.now - 24 * HOUR_MS, lengthMs: 24 * HOUR_MS }
   const key = 'consent.ad_storage'
   const said = within(reading, counted(reading)).filter(({ params }) =>

@@ -105,7 +105,7 @@ export function startDriver(command: string[], folder: string) {
         return line
       }
       const { value, done } = await lines.read()
-      if (done) throw new Error(`the driver ended: ${await errors}`)
+      if (done) throw new Error(`the driver exited: ${await errors}`)
       buffered += value
     }
   }

@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * The proxy's handling of requests. `pass` forwards a request, and answers 502 when the server is down. `swallow`
- * forwards it but answers 500, so that the sender does not know that the batch was stored. A response is returned as a
+ * The proxy's handling of requests. `pass` forwards a request, and returns 502 when the server is down. `swallow`
+ * forwards it but returns 500, so that the sender does not know that the batch was stored. A response is returned as a
  * copy.
  */
 export type Mode = 'pass' | 'swallow' | Response
@@ -50,7 +50,7 @@ export function startFlakyProxy(target: () => string) {
     try {
       const response = await fetch(target() + pathname, { method: request.method, headers, body, keepalive: false })
       const text = await response.text()
-      if (mode === 'swallow') return new Response('the answer was lost', { status: 500 })
+      if (mode === 'swallow') return new Response('the response was lost', { status: 500 })
       return new Response(text, { status: response.status })
     } catch {
       return new Response('the server is down', { status: 502 })

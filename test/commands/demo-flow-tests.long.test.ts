@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { openStorefront } from '../../src/commands/demo/storefront.ts'
-import { makeTests, walkAll } from '../../src/commands/demo/walks.ts'
+import { makeTests, walkAll } from '../../src/commands/demo/run-flow-tests.ts'
+import { openStorefront } from '../../src/commands/demo/shop-website.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { until } from '../run-program.ts'

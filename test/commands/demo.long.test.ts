@@ -7,7 +7,7 @@ test('the demo data shows a regression, its cause, exposed personal data and mis
   const { get } = demo
   const soon = <T>(what: string, ask: () => Promise<T | null>) => until(what, ask, 300_000)
 
-  const release = await soon('the verdict on the release', async () => {
+  const release = await soon('the status of the release', async () => {
     const { changes } = (await get('/v1/changes')) ?? { changes: [] }
     return (
       changes.find(({ source, status }: Record<string, string>) => source === 'pipeline' && status === 'regressed') ??
@@ -20,7 +20,7 @@ test('the demo data shows a regression, its cause, exposed personal data and mis
     }),
   )
 
-  const found = await soon('an address in a parameter', async () => {
+  const found = await soon('an e-mail address in a parameter', async () => {
     const { findings } = (await get('/v1/compliance/pii')) ?? { findings: [] }
     return findings.find(({ key }: { key: string }) => key === 'ep.form_field') ?? null
   })
@@ -32,14 +32,14 @@ test('the demo data shows a regression, its cause, exposed personal data and mis
     return causes.find(({ title }: { title: string }) => title === 'Version 42') ?? null
   })
   expect(cause).toMatchObject({ kind: 'release', severity: 'high', impactValue: 12_000 })
-  const evidence = await soon('its evidence', () => get(`/v1/issues/${cause.issueIds[0]}/evidence`))
+  const evidence = await soon('the evidence of the issue', () => get(`/v1/issues/${cause.issueIds[0]}/evidence`))
   expect(evidence.changes).toMatchObject([{ id: cause.changeId }])
 
   const { suggestions } = await soon('suggestions', () => get('/v1/insights/suggestions'))
   expect(suggestions.length).toBeGreaterThanOrEqual(3)
 
   const path = demo.printed().match(/\/v1\/insights\/reconcile\S+/)?.[0] ?? ''
-  const { vendors } = await soon('what is missing', () => get(path))
+  const { vendors } = await soon('the missing orders', () => get(path))
   for (const vendor of ['Google Analytics 4', 'Meta Pixel']) {
     const own = vendors.find((one: { vendor: string }) => one.vendor === vendor)
     expect(own.missing).toBeGreaterThan(0)
@@ -115,7 +115,7 @@ test('the demo starts with history: resolved, known and new issues, and the stat
   expect(deliveries.some(({ createdAt }: { createdAt: number }) => readyAt - createdAt > 7 * DAY_MS)).toBe(true)
 
   const verdicts = await until(
-    'the verdicts on both releases',
+    'the status of both releases',
     async () => {
       const { changes } = (await get('/v1/changes?limit=100')) ?? { changes: [] }
       const found = new Map(
@@ -134,7 +134,7 @@ test('the demo starts with history: resolved, known and new issues, and the stat
     ]),
   )
   const consent = await until(
-    'events of visitors who refused consent',
+    'events from visitors who denied consent',
     async () => {
       const { findings } = (await get('/v1/compliance/consent')) ?? { findings: [] }
       return findings.length > 0 ? findings : null

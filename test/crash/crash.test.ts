@@ -33,7 +33,7 @@ const LONGEST_START_MS = 500
 
 const env = { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-test(`killed ${KILLS} times under load: what was acknowledged is there once, and every notice was sent under one id`, async () => {
+test(`after ${KILLS} kills under load, each acknowledged event is stored once and each notification has one ID`, async () => {
   console.log(`seed ${SEED} (CRASH_SEED)`)
   const random = seededRandom(SEED)
   using folder = temporaryFolder()
@@ -147,7 +147,7 @@ async function expectNoticesOnce(server: string, apiKey: string, requests: reado
     if (status === 'resolved') expect(told[0]?.transition).toBe('resolved')
   }
   const arrivals = requests.map(arrivalOf)
-  console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks came`)
+  console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks received`)
   // A run with few changes would prove nothing.
   expect(changes).toBeGreaterThan(KILLS)
 

@@ -15,7 +15,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 export interface Load {
-  /** Ids of all events whose batch was answered with 202, with the time at which each was first sent. */
+  /** Ids of all events whose batch was acknowledged with 202, with the time at which each was first sent. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** Number of repeated batches. */
   readonly repeats: number
@@ -98,6 +98,6 @@ async function offer(to: string | null, token: string, batch: { events: unknown[
   }
   if (answer.status === 503) return false
   const good = answer.status === 202 && answer.body.accepted === batch.events.length && answer.body.rejected === 0
-  if (!good) throw new Error(`the collector answered ${answer.status} ${JSON.stringify(answer.body)}`)
+  if (!good) throw new Error(`the collector returned ${answer.status} ${JSON.stringify(answer.body)}`)
   return true
 }

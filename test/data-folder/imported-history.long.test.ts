@@ -72,7 +72,7 @@ const lines = (all: readonly Arrival[]): string =>
     )
     .join('\n')
 
-/** Returns the program's answers about its history, without ids. */
+/** Returns the program's responses about its history, without ids. */
 async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
   const rule = {
     ...{ name: 'Purchase without id', alertType: 'data_validation', period: '1h', vendors: ['Meta Pixel'] },
@@ -217,7 +217,7 @@ test('imported events are scanned and evaluated in the first round after startup
   await app.restart(async (folder) => void (await importLines(folder, app.clock, past.join('\n'), domainId)))
   const change = { domainId, source: 'ci', ref: '1', title: 'Release 1', occurredAt: releasedAt, windowMinutes: 60 }
   expect((await app.call('POST', '/v1/changes', { body: change })).status).toBe(201)
-  const rounds = ['look for personal data', 'check consent', 'judge changes'] as const
+  const rounds = ['scan for personal data', 'check consent', 'evaluate changes'] as const
   // Each job must run within a minute of any start.
   for (const name of rounds) {
     const pattern = app.app.jobs.find((job) => job.name === name)?.pattern ?? ''

@@ -1,6 +1,6 @@
 import { captureConfigOf } from '../../src/capture/capture-config.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
-import { makeFilter } from '../../src/script/address.ts'
+import { makeFilter } from '../../src/script/capture-filter.ts'
 
 /** Requests that only servers send. The browser script ignores them. */
 const FROM_SERVERS: Partial<Record<string, RegExp>> = { Plausible: /^\{"name"/ }

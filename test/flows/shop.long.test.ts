@@ -2,15 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import { openBrowsing } from '../../src/browser/open-browsing.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { FairQueue } from '../../src/core/fair-queue.ts'
 import { deriveExpectations } from '../../src/flows/derive-expectations.ts'
 import type { Expectation } from '../../src/flows/expectation.ts'
-import { headlineOf } from '../../src/flows/headline.ts'
-import { judgeRun } from '../../src/flows/judge.ts'
+import { judgeRun } from '../../src/flows/judge-run.ts'
 import type { KnownElement } from '../../src/flows/known-element.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
+import { headlineOf } from '../../src/flows/run-headline.ts'
 import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browsingOptions } from '../browser/browse.ts'
@@ -138,41 +138,41 @@ const button: KnownElement = { role: 'button', name: 'Add to basket', tag: 'butt
 
 /** Each case has at most one fault, and the finding that must report it. */
 const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: string[], more?: More][] = [
-  ['all is well at home', 'home', '', []],
-  ['all is well in a shadow tree', 'basket', '', []],
-  ['all is well in a frame of another origin', 'pay', '', []],
-  ['all is well with a login', 'login', '', []],
-  ['all is well in a tab that a link opens', 'tab', '', []],
-  ['a tag is gone', 'home', 'page_view gone', ['missing 0 page_view']],
-  ['a tag of the next page is gone', 'home', 'view_item gone', ['missing 1 view_item']],
-  ['all tags are gone', 'home', 'tags gone', ['missing 0 page_view', 'missing 1 view_item']],
-  ['the tag of a button is gone', 'basket', 'add_to_cart gone', ['missing 1 add_to_cart']],
-  ['one vendor is gone', 'basket', 'AddToCart gone', ['missing 1 AddToCart']],
-  ['the tag behind a frame is gone', 'pay', 'purchase gone', ['missing 1 purchase']],
-  ['the tag of a login is gone', 'login', 'login gone', ['missing 3 login']],
+  ['no fault at home', 'home', '', []],
+  ['no fault in a shadow tree', 'basket', '', []],
+  ['no fault in a frame of another origin', 'pay', '', []],
+  ['no fault with a login', 'login', '', []],
+  ['no fault in a tab that a link opens', 'tab', '', []],
+  ['a tag is missing', 'home', 'page_view gone', ['missing 0 page_view']],
+  ['a tag on the next page is missing', 'home', 'view_item gone', ['missing 1 view_item']],
+  ['all tags are missing', 'home', 'tags gone', ['missing 0 page_view', 'missing 1 view_item']],
+  ['the tag of a button is missing', 'basket', 'add_to_cart gone', ['missing 1 add_to_cart']],
+  ['one vendor is missing', 'basket', 'AddToCart gone', ['missing 1 AddToCart']],
+  ['a tag in a frame is missing', 'pay', 'purchase gone', ['missing 1 purchase']],
+  ['the tag of a login is missing', 'login', 'login gone', ['missing 3 login']],
   ['a tag is late', 'basket', 'add_to_cart late', []],
-  ['a tag comes with the unload', 'home', 'page_view beacon', ['missing 0 page_view']],
+  ['a tag is sent when the page unloads', 'home', 'page_view beacon', ['missing 0 page_view']],
   ['a tag is sent by a worker', 'basket', 'add_to_cart worker', []],
   ['a tag is too late', 'basket', 'add_to_cart too late', ['missing 1 add_to_cart']],
-  ['a tag has another name', 'basket', 'add_to_cart renamed', ['missing 1 add_to_cart']],
+  ['a tag has a different name', 'basket', 'add_to_cart renamed', ['missing 1 add_to_cart']],
   [
-    'a tag has another account',
+    'a tag has a different account',
     'basket',
     'add_to_cart account',
     ['missing 1 add_to_cart'],
     { expectations: [{ ...event(1, 'add_to_cart'), account: 'G-SHOP' }] },
   ],
-  ['another currency', 'basket', 'add_to_cart currency', ['wrong_data 1 add_to_cart']],
-  ['no value', 'basket', 'add_to_cart value', ['wrong_data 1 add_to_cart']],
-  ['no order', 'pay', 'purchase id', ['wrong_data 1 purchase']],
-  ['another currency of an order', 'pay', 'purchase currency', ['wrong_data 1 purchase']],
-  ['a tag is double', 'basket', 'add_to_cart double', ['duplicate 1 add_to_cart']],
-  ['a tag of another vendor is double', 'basket', 'AddToCart double', ['duplicate 1 AddToCart']],
-  ['an order is double', 'pay', 'purchase double', ['duplicate 1 purchase']],
-  ['a tag is unwanted', 'basket', 'unwanted', ['unexpected 1 remove_from_cart'], { expectations: neverRemoved }],
-  ['what is unwanted does not come', 'basket', '', [], { expectations: neverRemoved }],
+  ['a different currency', 'basket', 'add_to_cart currency', ['wrong_data 1 add_to_cart']],
+  ['a missing value', 'basket', 'add_to_cart value', ['wrong_data 1 add_to_cart']],
+  ['a missing order id', 'pay', 'purchase id', ['wrong_data 1 purchase']],
+  ['a different currency of an order', 'pay', 'purchase currency', ['wrong_data 1 purchase']],
+  ['a tag is sent twice', 'basket', 'add_to_cart double', ['duplicate 1 add_to_cart']],
+  ['a tag of another vendor is sent twice', 'basket', 'AddToCart double', ['duplicate 1 AddToCart']],
+  ['an order is sent twice', 'pay', 'purchase double', ['duplicate 1 purchase']],
+  ['an unwanted tag', 'basket', 'unwanted', ['unexpected 1 remove_from_cart'], { expectations: neverRemoved }],
+  ['an unwanted tag that is not sent', 'basket', '', [], { expectations: neverRemoved }],
   [
-    'a tag comes more often than it may',
+    'a tag is sent more often than allowed',
     'basket',
     'add_to_cart double',
     ['unexpected 1 add_to_cart', 'duplicate 1 add_to_cart'],
@@ -182,30 +182,30 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a page is broken', 'basket', 'broken', ['step_failed 0']],
   ['a page hangs', 'basket', 'hang', ['step_failed 0']],
   ['a page freezes', 'home', 'freeze', ['step_failed 0']],
-  ['a page freezes at a click', 'basket', 'freeze on click', ['step_failed 1']],
-  ['a page crashes at a click', 'basket', 'crash on click', ['step_failed 1']],
+  ['a page freezes on a click', 'basket', 'freeze on click', ['step_failed 1']],
+  ['a page crashes on a click', 'basket', 'crash on click', ['step_failed 1']],
   ['a page is slow', 'basket', 'slow', []],
   ['a page is never idle', 'home', 'busy', []],
   ['a page has an error', 'home', 'error', []],
   ['a page shows a message', 'home', 'alert', []],
-  ['a page asks', 'basket', 'confirm', []],
-  ['a page asks before it is left', 'pay', 'beforeunload', []],
+  ['a page asks for confirmation', 'basket', 'confirm', []],
+  ['a page asks before the user leaves', 'pay', 'beforeunload', []],
   ['a click downloads a file', 'basket', 'download', []],
   ['a click opens a tab', 'basket', 'new tab', []],
-  ['a page leads to a private address', 'home', 'private', ['step_failed 0']],
-  ['a page leads to a bad certificate', 'pay', 'certificate', ['step_failed 1']],
-  ['pages lead in a circle', 'pay', 'circle', ['step_failed 1']],
-  ['another frame comes before the one that is meant', 'pay', 'advert', []],
-  ['a tag in a new tab is gone', 'tab', 'add_to_cart gone', ['missing 2 add_to_cart']],
-  ['a button has another id', 'basket', 'button renamed', []],
-  ['a button has another text', 'basket', 'button reworded', []],
-  ['a button is gone', 'basket', 'button gone', ['step_failed 1']],
-  ['a button is double, and was healed', 'basket', 'button twice', ['step_failed 1'], { elements: { 1: button } }],
-  ['a button was healed, and its tag is gone', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
-  ['a healing was refused', 'basket', 'button renamed', ['step_failed 1'], { refused: { 1: ['aria/Add to basket'] } }],
-  ['a banner holds back the tags and hides the page', 'home', 'banner', ['step_failed 1', 'missing 0 page_view']],
+  ['a page redirects to a private address', 'home', 'private', ['step_failed 0']],
+  ['a page redirects to a host with an invalid certificate', 'pay', 'certificate', ['step_failed 1']],
+  ['a redirect loop', 'pay', 'circle', ['step_failed 1']],
+  ['another frame before the intended frame', 'pay', 'advert', []],
+  ['a tag in a new tab is missing', 'tab', 'add_to_cart gone', ['missing 2 add_to_cart']],
+  ['a button has a different id', 'basket', 'button renamed', []],
+  ['a button has a different text', 'basket', 'button reworded', []],
+  ['a button is missing', 'basket', 'button gone', ['step_failed 1']],
+  ['a healed button appears twice', 'basket', 'button twice', ['step_failed 1'], { elements: { 1: button } }],
+  ['a button was healed, and its tag is missing', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
+  ['a rejected healing', 'basket', 'button renamed', ['step_failed 1'], { refused: { 1: ['aria/Add to basket'] } }],
+  ['a banner blocks the tags and hides the page', 'home', 'banner', ['step_failed 1', 'missing 0 page_view']],
   ['a banner is accepted', 'home', 'banner', [], { consent: { mode: 'accept', selectors: [] } }],
-  ['another password', 'login', '', ['missing 3 login'], { values: { password: 'wrong' } }],
+  ['a different password', 'login', '', ['missing 3 login'], { values: { password: 'wrong' } }],
 ]
 
 describe('flow tests of the shop', () => {

@@ -155,13 +155,21 @@ describe('a page that responds with an error', () => {
     assertedEvents: [{ type: 'navigation', url: '', title: '', ...(status && { status }) }],
   })
   const CASES: [name: string, step: RecordedStep, fault: RegExp | null][] = [
-    ['fails', asked('/missing'), /^the page http:.*\/missing answered 404 Not Found$/],
-    ['fails without a body', asked('/empty'), /^the page http:.*\/empty answered 404 Not Found$/],
-    ['fails when it is broken', asked('/broken'), /^the page http:.*\/broken answered 500 Internal Server Error$/],
-    ['passes when the recording says so', asked('/missing', 404), null],
-    ['passes without a body when the recording says so', asked('/empty', 404), null],
-    ['fails when it is another error', asked('/broken', 404), /answered 500 Internal Server Error instead of 404$/],
-    ['fails when it is none', asked('/to', 404), /\/to answered 200 OK instead of 404$/],
+    ['fails', asked('/missing'), /^the page http:.*\/missing responded with 404 Not Found$/],
+    ['fails without a body', asked('/empty'), /^the page http:.*\/empty responded with 404 Not Found$/],
+    [
+      'fails for a server error',
+      asked('/broken'),
+      /^the page http:.*\/broken responded with 500 Internal Server Error$/,
+    ],
+    ['passes when the recording expects the status', asked('/missing', 404), null],
+    ['passes without a body when the recording expects the status', asked('/empty', 404), null],
+    [
+      'fails for a status other than the expected one',
+      asked('/broken', 404),
+      /responded with 500 Internal Server Error instead of 404$/,
+    ],
+    ['fails for a page without an error', asked('/to', 404), /\/to responded with 200 OK instead of 404$/],
   ]
   test.each(CASES)('%s', async (_, step, fault) => {
     const { steps } = await walking.walked([step])
@@ -174,7 +182,7 @@ describe('a page that responds with an error', () => {
     const link = (status: number) => ({ ...click('#missing'), assertedEvents: [{ type: 'navigation', status }] })
     expect((await walking.walked([open('/to'), link(404)])).statuses).toEqual(['passed', 'passed'])
     expect((await walking.walked([open('/to'), link(410)])).steps[1]?.error).toEndWith(
-      'answered 404 Not Found instead of 410',
+      'responded with 404 Not Found instead of 410',
     )
   })
 })

@@ -98,7 +98,7 @@ test('a step waits for another page and its slow parts, and a dialog is answered
     click('#late'),
   ])
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed', 'passed'])
-  expect(errors).toContain('The page asked “Sure?”; it was answered with OK')
+  expect(errors).toContain('The page asked “Sure?”; the dialog was answered with OK')
 })
 
 const faults: [step: RecordedStep, sentence: RegExp][] = [
@@ -106,8 +106,8 @@ const faults: [step: RecordedStep, sentence: RegExp][] = [
   [click('.same'), /^\.same matches 2 elements/],
   [click('#off'), /^#off is disabled/],
   [click('#under'), /^#under is covered by i#lid \(“lid”\)/],
-  [click('#gone'), /gone answered 404/],
-  [{ ...click('#h'), assertedEvents: [{ type: 'navigation' }] }, /^no other page opened/],
+  [click('#gone'), /gone responded with 404/],
+  [{ ...click('#h'), assertedEvents: [{ type: 'navigation' }] }, /^no page opened, although/],
   [{ ...click('#h'), target: 'https://other.example/' }, /is not open$|not there/],
   [{ type: 'waitForExpression', expression: 'false' }, /^the expression did not become true within 1.5 s$/],
   [{ type: 'waitForElement', selectors: ['#nope'] }, /^0 elements match #nope/],
@@ -161,7 +161,7 @@ test('a run ends when its time limit is reached', async () => {
     timeoutMs: 3000,
   })
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed'])
-  expect(error).toContain('the time of the run, 3 s, was over')
+  expect(error).toContain('the run exceeded its time limit of 3 s')
 })
 
 /** Runs in a new browser, because a page that hangs or crashes delays later steps. */

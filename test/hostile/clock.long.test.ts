@@ -360,7 +360,7 @@ test.each([
     await until('a run', () => ran.length >= 2)
     putOn(byMs)
     ran.length = 0
-    await until('runs after it', () => ran.length >= 4)
+    await until('runs after the clock was set', () => ran.length >= 4)
     expect([ran[0], new Set(ran).size]).toEqual(['first', 2])
   } finally {
     globalThis.Date = RealDate

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
-import { plainPage } from '../../src/core/page.fixture.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { plainPage } from '../../src/core/stored-page.fixture.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
 import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
@@ -26,7 +26,7 @@ const DAMAGES: [string, (path: string) => void][] = [
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
   ['emptied', (path) => truncateSync(path, 0)],
   ...Array.from({ length: 10 }, (_, n): [string, (path: string) => void] => [
-    `of which one byte is flipped at ${n * 10 + 5} %`,
+    `with one byte flipped at ${n * 10 + 5} %`,
     (path) => flip(path, (n + 0.5) / 10),
   ]),
 ]

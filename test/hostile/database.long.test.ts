@@ -45,7 +45,7 @@ async function startOn(folder: string, apiKey: string): Promise<Started> {
     error: (error: unknown, where: string) => void said.push(`${where}: ${messageOf(error)}`),
   }
   const config = readConfig({ data: folder, listen: '127.0.0.1:8787' }, {})
-  const transport = { send: async () => ({ kind: 'error' as const, message: 'nobody is there', permanent: false }) }
+  const transport = { send: async () => ({ kind: 'error' as const, message: 'no user exists', permanent: false }) }
   try {
     const app = await openApp({ config, clock: systemClock, log, transport })
     try {
@@ -73,7 +73,7 @@ const DAMAGES: [string, (path: string) => void][] = [
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
   ['emptied', (path) => truncateSync(path, 0)],
   ...Array.from({ length: 10 }, (_, n): [string, (path: string) => void] => [
-    `of which one byte is flipped at ${n * 10 + 5} %`,
+    `with one byte flipped at ${n * 10 + 5} %`,
     (path) => flipByte(path, (n + 0.5) / 10),
   ]),
 ]

@@ -83,7 +83,7 @@ const asking = (path: string, body: object | undefined, signal: AbortSignal) =>
 
 const atRest = () =>
   until(
-    'the engine to be at rest',
+    'the engine to be idle',
     async () => (await metric('tagwarden_questions_running')) + (await metric('tagwarden_queries_running')) === 0,
     90_000,
   )
@@ -94,16 +94,16 @@ describe('a rule that is too large', () => {
   const long = (index: number) => `${index}${'x'.repeat(900)}`
   const heavy = (index: number) => `[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$${index}`
   const TOO_DEAR = new RegExp(
-    String.raw`^rule\.condition\S+: the conditions up to here cost \d+, and a rule may cost ${MAX_RULE_COST}`,
+    String.raw`^rule\.condition\S+: the conditions up to here cost \d+, but a rule can cost at most ${MAX_RULE_COST}`,
   )
   const RULES: [string, number, object, number, RegExp][] = [
-    ['1.9 MB of texts', 1.9e6, grouped(2, 'equals', long), 413, /^body: is larger than/],
-    ['5.4 MB of texts', 5.4e6, grouped(6, 'equals', long), 413, /^body: is larger than/],
+    ['1.9 MB of strings', 1.9e6, grouped(2, 'equals', long), 413, /^body: is larger than/],
+    ['5.4 MB of strings', 5.4e6, grouped(6, 'equals', long), 413, /^body: is larger than/],
     ['1.9 MB of patterns', 1.9e6, grouped(36, 'regex', heavy), 413, /^body: is larger than/],
-    ['0.9 MB of texts', 0.9e6, grouped(1, 'equals', long), 400, TOO_DEAR],
+    ['0.9 MB of strings', 0.9e6, grouped(1, 'equals', long), 400, TOO_DEAR],
     ['a thousand patterns', 1e5, grouped(1, 'regex', heavy), 400, TOO_DEAR],
     [
-      'patterns in few letters',
+      'short but expensive patterns',
       1000,
       rule({
         conditions: {
@@ -160,7 +160,7 @@ describe('thirty concurrent queries', () => {
       ][index % 3]
       answers.push((await asked?.()) ?? null)
     })
-    await until('all turns to be taken', async () => (await metric('tagwarden_questions_running')) >= 2)
+    await until('all slots to be taken', async () => (await metric('tagwarden_questions_running')) >= 2)
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])
@@ -194,7 +194,7 @@ describe('an abandoned query', () => {
   test('is also stopped in the engine when the caller disconnects', async () => {
     const abort = new AbortController()
     const answer = asking('/v1/alerts/preview', { rule: slowRule() }, abort.signal)
-    await until('the engine to be at work', async () => (await metric('tagwarden_queries_running')) > 0)
+    await until('the engine to be busy', async () => (await metric('tagwarden_queries_running')) > 0)
     abort.abort()
     expect(await answer).toBeNull()
     await atRest()

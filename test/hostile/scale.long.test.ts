@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
-import { startServer } from '../../src/commands/server.ts'
+import { startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
@@ -8,7 +8,7 @@ import { signalList } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
 import { CountsStand, MONDAY } from '../../src/signals/series-monitor.fixture.ts'
 import { settingsOf } from '../../src/signals/signal-setting-store.ts'
-import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 import { cast, client, credentialsOf, memoryDb, testClock } from '../fixtures.ts'
 import { ask, temporaryFolder, until } from '../run-program.ts'
@@ -109,7 +109,7 @@ test('shutdown does not wait for queries, and pending evaluations run after the 
   spies.push(endless)
   const events = [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }]
   await ask('POST', `${first.url}/api/v1/events`, domain.token, { events })
-  await until('an evaluation to ask', () => asked > 0)
+  await until('an evaluation to query', () => asked > 0)
   await first.stop()
   expect(errors).toEqual([])
   endless.mockRestore()

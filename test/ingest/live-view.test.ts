@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 

@@ -42,7 +42,7 @@ test('no credentials in any part of a request are stored, for any vendor', async
   expect(filesWith(t.folder, 'Kept7Qz')).not.toEqual([])
   expect(filesWith(t.folder, CANARY)).toEqual([])
 
-  await t.run('flush', 'evaluate', 'look for personal data')
+  await t.run('flush', 'evaluate', 'scan for personal data')
   expect(filesWith(t.folder, CANARY)).toEqual([])
   let cursor: string | null = ''
   let count = 0

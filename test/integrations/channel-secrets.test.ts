@@ -6,7 +6,7 @@ import { unsealTarget } from '../../src/alerts/channel-target.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { folderPaths } from '../../src/data-folder/folder-paths.ts'
 import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { Outbound, Reply } from '../../src/transport/transport.ts'
@@ -255,13 +255,10 @@ describe('the target URL of a channel', () => {
   })
 
   test.each([
-    [
-      'a masked URL that the alert does not have',
-      { type: 'team_chat', target: 'https://hooks.example.com/***AAAAAAAA' },
-    ],
+    ['a masked URL that is not in the alert', { type: 'team_chat', target: 'https://hooks.example.com/***AAAAAAAA' }],
     ['a masked URL of another type', null],
-    ['a masked address that the alert does not have', { type: 'email', target: 'x***@y***.example' }],
-    ['what is stored', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
+    ['a masked e-mail address that is not in the alert', { type: 'email', target: 'x***@y***.example' }],
+    ['the stored form', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
   ])('is not replaced by %s', async (_what, given) => {
     const { world, keys, alertId } = made
     const path = `/v1/alerts/${alertId}`

@@ -97,7 +97,7 @@ describe.skipIf(!canCertify)('a private certificate authority', () => {
       return oidcProvider({ issuer, ...settings }, parts).begin('https://watch.example/back')
     }
     expect((await begin(configured())).url.origin).toBe(issuer)
-    expect(begin('')).rejects.toThrow('can not be reached')
+    expect(begin('')).rejects.toThrow('cannot be reached')
   })
 
   test('is added to the default certificate authorities', () => {
@@ -110,7 +110,7 @@ describe.skipIf(!canCertify)('a private certificate authority', () => {
     ['that does not exist', () => file('none.pem'), 'does not exist'],
     ['without a certificate', () => file('names'), 'contains no certificate'],
     [
-      'with a damaged one',
+      'with a damaged certificate',
       () => {
         writeFileSync(file('damaged.pem'), `${cert}\n-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----\n`)
         return file('damaged.pem')

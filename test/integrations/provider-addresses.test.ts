@@ -61,7 +61,7 @@ let asked = 0
 beforeAll(async () => {
   const send = async () => {
     asked++
-    return { kind: 'error', message: 'nothing may be asked for', permanent: true } as const
+    return { kind: 'error', message: 'no request is allowed', permanent: true } as const
   }
   world = await testApp({}, { transport: { send } } as never)
 })

@@ -28,7 +28,7 @@ test('an issue is posted and acknowledged with a button, and its message is upda
   })
   expect(chosen.body).toEqual({ ok: true, label: '#web' })
   await world.run('listen')
-  await until('Slack to be there', () => slack.sockets.size === 1)
+  await until('the Slack connection to open', () => slack.sockets.size === 1)
 
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const alert = {
@@ -60,9 +60,9 @@ test('an issue is posted and acknowledged with a button, and its message is upda
     },
   })
   const status = () => world.app.db.prepare('SELECT status FROM issue').pluck().get()
-  await until('what the press did', () => status() === 'acknowledged')
+  await until('the status change', () => status() === 'acknowledged')
   await world.run('sync statuses')
   expect(JSON.stringify(message?.blocks)).toContain('Acknowledged by')
   await world.restart()
-  await until('Slack to be left', () => slack.sockets.size === 0)
+  await until('the Slack connection to close', () => slack.sockets.size === 0)
 })

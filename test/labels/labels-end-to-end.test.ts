@@ -175,7 +175,7 @@ test.each<[object, string]>([
   [{ parameter: '$label', op: 'regex', values: ['('] }, 'op: $label allows only equals and not_equals'],
   [{ parameter: '$label', op: 'equals', values: [] }, 'values: at least one value is required for equals'],
   [{ parameter: '$label', op: 'not_equals' }, 'values: at least one value is required for not_equals'],
-  [{ parameter: '$labels', op: 'equals', values: ['a'] }, 'parameter: $labels is no field of an event'],
+  [{ parameter: '$labels', op: 'equals', values: ['a'] }, 'parameter: $labels is not an event field'],
 ])('%j is rejected: %s', async (condition, error) => {
   await using app = await testApp()
   const items = [condition]

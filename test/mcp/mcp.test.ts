@@ -7,9 +7,9 @@ import { version } from '../../package.json'
 import { PERMISSIONS } from '../../src/http/permission.ts'
 import type { Route } from '../../src/http/route.ts'
 import { callTool, connect, everyRow } from '../../src/mcp/endpoint.fixture.ts'
-import { CALL_TOOL, CORE, LIST_TOOLS } from '../../src/mcp/groups.ts'
 import { INSTRUCTIONS } from '../../src/mcp/instructions.ts'
 import { toolName } from '../../src/mcp/tool.ts'
+import { CALL_TOOL, CORE, LIST_TOOLS } from '../../src/mcp/tool-groups.ts'
 import { type JsonSchema, least } from '../api/json-schema.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
@@ -38,7 +38,7 @@ const assistant = () => connect(web.url, world.owner.apiKey)
 /** Connects an assistant that lists every tool. */
 const listingAll = (key = world.owner.apiKey) => connect(`${web.url}?groups=all`, key)
 
-/** Returns the answer of a tool. Throws when the call is rejected. */
+/** Returns the result of a tool call. Throws when the call is rejected. */
 async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
   const answer = await callTool(client, name, args)
   expect([name, answer.refusal]).toEqual([name, null])
@@ -154,7 +154,7 @@ describe('every tool', () => {
     const reading = toolRoutes().filter((route) => !writes(route))
     expect(tools.map(({ name }) => name).sort()).toEqual(reading.map(({ id }) => toolName(id)).sort())
     for (const { id } of toolRoutes().filter(writes)) {
-      expect((await callTool(client, toolName(id))).refusal).toBe('this key can only read')
+      expect((await callTool(client, toolName(id))).refusal).toBe('this key is read-only')
     }
   })
 
@@ -308,7 +308,7 @@ describe('a dry run of an alert', () => {
       expect(texts[1]).toStartWith(
         `The rule would have fired in ${fired} of ${backtest.buckets.length} buckets since 20`,
       )
-      expect(texts[2]).toBe('This was a dry run: nothing was changed.')
+      expect(texts[2]).toBe('This was a dry run. Nothing was changed.')
     }
     expect(everyRow(world.app.db)).toEqual(before)
     expect(made).not.toHaveProperty('backtest')
@@ -381,7 +381,7 @@ test('long responses are paged and explain how to continue', async () => {
   expect(found).toEqual(body.vendors.map(({ vendor }: { vendor: string }) => vendor))
   expect(dictionary.length).toBeGreaterThan(1)
   const wrong = await callTool(client, 'get_event_dictionary', { cursor: 'nonsense' })
-  expect(wrong.refusal).toBe('cursor: is not a cursor of this list')
+  expect(wrong.refusal).toBe('cursor: is not valid for this list')
 })
 
 test('a revoked key stops working immediately', async () => {

@@ -71,10 +71,10 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
   }
   return {
     socket,
-    answer: () => bounded('an answer', answer()),
-    closed: () => bounded('the end of a connection', ending.promise),
+    answer: () => bounded('a response', answer()),
+    closed: () => bounded('the connection to close', ending.promise),
     isOpen: () => !ended,
-    flood: (piece) => bounded('the end of a flood', flood(piece)),
+    flood: (piece) => bounded('the flood to end', flood(piece)),
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }

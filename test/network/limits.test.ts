@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './listening.ts'
+import { listening } from './network-server.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')
@@ -66,7 +66,7 @@ describe('concurrent requests', () => {
     using sixth = await connectTo(server.url, requestOf('GET', '/v1/alerts'))
     const busy = await sixth.answer()
     expect([busy.status, busy.headers['retry-after'], JSON.parse(busy.text)]).toEqual([
-      ...[503, '1', { error: 'the server has too many requests at work' }],
+      ...[503, '1', { error: 'the server is processing too many requests' }],
     ])
     const { status, headers, body } = await call('POST', `${server.url}${EVENTS_PATH}`, { body: {} })
     expect([status, headers.get('retry-after'), body]).toEqual([503, '1', JSON.parse(busy.text)])
@@ -108,9 +108,9 @@ describe('connections', () => {
       expect(few.every((one) => one.isOpen())).toBe(true)
       expect(server.warnings).toEqual([])
       const many = await Promise.all(Array.from({ length: 100 }, () => connectTo(server.url, HEALTH)))
-      await until('idle ones to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
+      await until('idle connections to be closed', () => [...few, ...many].every((one) => !one.isOpen()))
       expect(server.warnings).toEqual([
-        expect.stringMatching(new RegExp(`^more than ${max} connections: closed \\d+ that were idle$`)),
+        expect.stringMatching(new RegExp(`^more than ${max} connections: closed \\d+ idle connections$`)),
       ])
       expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
       server.release()

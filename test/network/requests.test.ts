@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { type Listening, listening } from './listening.ts'
+import { type Listening, listening } from './network-server.ts'
 
 const manyHeaders = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'y'.repeat(20)]))
@@ -18,8 +18,8 @@ afterAll(() => server[Symbol.asyncDispose]())
 describe('a request', () => {
   test.each<[string, string, number]>([
     ['in HTTP/1.0 without a host', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
-    ['with a host of one letter', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
-    ['with a host of three letters', 'GET /healthz HTTP/1.1\r\nhost: abc\r\n\r\n', 200],
+    ['with a host name of one letter', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
+    ['with a host name of three letters', 'GET /healthz HTTP/1.1\r\nhost: abc\r\n\r\n', 200],
     ['without a path', 'GET  HTTP/1.1\r\nhost: a\r\n\r\n', 400],
     ['with an empty host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 200],
     ['without a host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
@@ -40,14 +40,14 @@ describe('a request', () => {
     ],
     ['with half a host', 'GET /healthz HTTP/1.1\r\nhost: [\r\n\r\n', 400],
     ['with an invalid port', 'GET /healthz HTTP/1.1\r\nhost: a:99999\r\n\r\n', 400],
-    ['with the address of another server', 'GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
-    ['of an unknown method', 'BREW /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 0],
+    ['with the URL of another server', 'GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
+    ['with an unknown method', 'BREW /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 0],
     ['TRACE', 'TRACE /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
     ['CONNECT', 'CONNECT other.example:443 HTTP/1.1\r\nhost: a\r\n\r\n', 400],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n', 400],
-    ['of another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
+    ['in another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
     ['in HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-    ['with an odd path', 'GET /v1/%zz%00%ff//../x HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['with an invalid path', 'GET /v1/%zz%00%ff//../x HTTP/1.1\r\nhost: a\r\n\r\n', 404],
     ['with two slashes', 'GET //healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
     ['with 15 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(15 * 1024) }), 200],
     ['with 17 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(17 * 1024) }), 431],
@@ -55,12 +55,12 @@ describe('a request', () => {
     ['with 150 headers', requestOf('GET', '/healthz', manyHeaders(150)), 200],
     ['with thousands of headers', requestOf('GET', '/healthz', manyHeaders(3000)), 431],
     ['with a URL of 20 KiB', requestOf('GET', `/healthz?${'q'.repeat(20 * 1024)}`), 431],
-    ['with two lengths', post('content-length: 3\r\ncontent-length: 4\r\n', 'abcd'), 400],
-    ['with a length and chunks', post('content-length: 3\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'), 400],
-    ['with a negative length', post('content-length: -3\r\n', 'abc'), 400],
-    ['with a length in letters', post('content-length: 3x\r\n', 'abc'), 400],
-    ['with a length beyond numbers', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
-    ['with an unknown transfer', post('transfer-encoding: gzip\r\n', 'abc'), 400],
+    ['with two content lengths', post('content-length: 3\r\ncontent-length: 4\r\n', 'abcd'), 400],
+    ['with a content length and chunks', post('content-length: 3\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'), 400],
+    ['with a negative content length', post('content-length: -3\r\n', 'abc'), 400],
+    ['with a content length that is not a number', post('content-length: 3x\r\n', 'abc'), 400],
+    ['with a content length that is too large', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
+    ['with an unknown transfer encoding', post('transfer-encoding: gzip\r\n', 'abc'), 400],
     ['with invalid chunks', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
   ])('%s gets the expected response, and the server continues', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
@@ -107,7 +107,7 @@ describe('a request', () => {
 
   test('that fails because of a bug returns no internal details', async () => {
     const { status, body } = await call('GET', `${server.url}/test/throws`)
-    expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
+    expect([status, body]).toEqual([500, { error: 'internal error; see the server log' }])
     expect(server.errors).toEqual([new Error('a bug')])
   })
 })
@@ -179,15 +179,15 @@ describe('pages on other sites', () => {
 
 describe('the IP address of a caller', () => {
   test.each<[string, Record<string, string>, string, string]>([
-    ['despite its header', {}, '198.51.100.1', '127.0.0.1'],
-    ['from the header of a trusted proxy', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
+    ['without a trusted proxy', {}, '198.51.100.1', '127.0.0.1'],
+    ['behind a trusted proxy', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
     [
       'behind two proxies',
       { trustedProxies: '127.0.0.1, 10.0.0.0/8' },
       '6.6.6.6, 198.51.100.1, 10.1.1.1',
       '198.51.100.1',
     ],
-    ['when others are trusted', { trustedProxies: '10.0.0.0/8' }, '198.51.100.1', '127.0.0.1'],
+    ['behind an untrusted proxy', { trustedProxies: '10.0.0.0/8' }, '198.51.100.1', '127.0.0.1'],
   ])('is determined correctly: %s', async (_how, settings, header, expected) => {
     await using server = await listening({}, settings)
     using caller = await connectTo(server.url, requestOf('GET', '/test/address', { 'x-forwarded-for': header }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
 import { connectTo } from './connection.ts'
-import { listening } from './listening.ts'
+import { listening } from './network-server.ts'
 
 // The runtime's own limit (10 s, checked every 4 s) can't be configured.
 test('a request head that is slow or incomplete is aborted, and other requests are served meanwhile', async () => {
@@ -12,7 +12,7 @@ test('a request head that is slow or incomplete is aborted, and other requests a
   using half = await connectTo(server.url, 'GET /healthz HT')
   const drip = setInterval(() => dripped.socket.write('x-a: b\r\n'), 100)
   const slow = [dripped, silent, half]
-  await until('slow heads to be given up', async () => {
+  await until('slow request heads to be aborted', async () => {
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
     return slow.every((one) => !one.isOpen())
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { MAX_BODY_BYTES } from '../../src/http/body.ts'
+import { MAX_BODY_BYTES } from '../../src/http/json-body.ts'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './listening.ts'
+import { listening } from './network-server.ts'
 
 /** Routes that read a body before they authenticate the sender. */
 const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
@@ -16,9 +16,9 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
 
   test.each<[string, string]>([
     ['with a length', start({ 'content-length': '100' }, '{"a"')],
-    ['with a length that has not begun', start({ 'content-length': '100' }, '')],
+    ['with a content length, before the first byte', start({ 'content-length': '100' }, '')],
     ['in chunks', start({ 'transfer-encoding': 'chunked' }, '4\r\n{"a"\r\n')],
-    ['in chunks that has not begun', start({ 'transfer-encoding': 'chunked' }, '')],
+    ['in chunks, before the first byte', start({ 'transfer-encoding': 'chunked' }, '')],
     [
       'that is compressed, which only one route accepts',
       start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{'),
@@ -28,7 +28,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
     expect([status, JSON.parse(body), headers.connection]).toEqual([
-      ...[400, { error: 'body: did not arrive in time' }, 'close'],
+      ...[400, { error: 'body: was not received in time' }, 'close'],
     ])
     await sender.closed()
     expect(server.errors).toEqual([])
@@ -108,7 +108,7 @@ describe('a large body', () => {
 
   test.each<[string, number, boolean]>([
     ['a little', LOGIN_BYTES + 1, false],
-    ['by far', 30 * 1024 * 1024, false],
+    ['far', 30 * 1024 * 1024, false],
     ['far beyond the limit', 40 * 1024 * 1024, true],
     ['larger than any disk', 1e15, true],
   ])('(%s) above the limit is rejected in the usual error format', async (_how, bytes, closes) => {

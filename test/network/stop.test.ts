@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './listening.ts'
+import { listening } from './network-server.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
@@ -24,8 +24,8 @@ describe('a server that is shutting down', () => {
 
   test.each<[string, string]>([
     ['that send nothing', ''],
-    ['whose head stops half-way', 'GET /healthz HT'],
-    ['that were answered', requestOf('GET', '/healthz')],
+    ['whose head stops halfway', 'GET /healthz HT'],
+    ['that received a response', requestOf('GET', '/healthz')],
   ])('does not wait for connections %s', async (_what, text) => {
     await using server = await listening({ stopMs: 60_000 })
     using _other = await connectTo(server.url, text)
@@ -38,7 +38,7 @@ describe('a server that is shutting down', () => {
 
   test.each<[string, string]>([
     ['a body that stops halfway', HALF_BODY],
-    ['an answer that never comes', NEVER],
+    ['a response that is never sent', NEVER],
   ])('aborts %s when it takes too long', async (_what, text) => {
     await using server = await listening({ stopMs: 100 })
     using slow = await connectTo(server.url, text)

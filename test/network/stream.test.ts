@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/core/clock.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { openSession } from '../../src/org/session.ts'
 import { createUser, initialize } from '../../src/org/store.ts'
 import { ask, call, until } from '../run-program.ts'
 import { readEventStream, type SentEvent } from '../stream/event-stream-client.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { type Listening, listening } from './listening.ts'
+import { type Listening, listening } from './network-server.ts'
 
 /* The stream of changes over real connections. */
 
@@ -132,7 +132,7 @@ test('a connection that is not read delays no others, and missed changes use no 
     text += piece.toString()
   })
   slow.socket.resume()
-  await until('the slow one to catch up', () => text.includes(last.id) || text.includes('event: reset'))
+  await until('the slow caller to catch up', () => text.includes(last.id) || text.includes('event: reset'))
   expect(text.length).toBeLessThan(rounds * 1000 * 100)
   await reader.leave()
 })

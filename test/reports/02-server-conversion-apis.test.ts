@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
-describeReport('conversion APIs of servers', () => {
+describeReport('server-side conversion requests', () => {
   test('are decoded as expected', () => {
     const requests = reportLines('02-server-conversion-apis.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('02-server-conversion-apis.expected.json')

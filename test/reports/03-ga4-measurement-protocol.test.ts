@@ -6,8 +6,8 @@ import { describeReport, expectedOf, type ReportedRequest, reportLines } from '.
 
 const NAME = '03-ga4-measurement-protocol'
 
-describeReport('the measurement protocol of GA4', () => {
-  test('is decoded as expected, and its check endpoint collects nothing', () => {
+describeReport('a GA4 Measurement Protocol request', () => {
+  test('is decoded as expected, and the validation endpoint collects nothing', () => {
     const [collected, checked] = reportLines(`${NAME}.ndjson`) as [ReportedRequest, ReportedRequest]
     const { lines } = expectedOf<{ lines: [ExpectedLine, ExpectedLine] }>(`${NAME}.expected.json`)
     expectDecoded(collected, lines[0])

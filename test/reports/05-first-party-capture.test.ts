@@ -24,7 +24,7 @@ const EXPECTED = {
   sub_tealium: 'Tealium EventStream',
 }
 
-describeReport('First-party collectors and the browser script', () => {
+describeReport('first-party collectors and the browser script', () => {
   let site: CaptureSite
   let chromium: TestBrowser
 

@@ -12,7 +12,7 @@ interface ExpectedLine {
 
 const paramsOf = (request: ReportedRequest) => decodeLine(request).events[0]?.params ?? {}
 
-describeReport('version and disclosed vendors of a TCF string', () => {
+describeReport('the decoded parameters of a TCF string', () => {
   const read = () => ({
     requests: reportLines('06-tcf-version.ndjson'),
     ...expectedOf<{ lines: ExpectedLine[] }>('06-tcf-version.expected.json'),

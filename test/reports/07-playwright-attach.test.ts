@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeRecorded } from '../../src/commands/decode.ts'
-import { readHar } from '../../src/commands/har.ts'
+import { readHar } from '../../src/commands/read-har.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { describeReport, expectedOf, reportPath } from './report.ts'
 
@@ -28,6 +28,6 @@ describeReport('a body in an attachment', () => {
     const [line, ...others] = (await readHar(alone)).map(decodeRecorded)
     expect(others).toEqual([])
     expect(line).toMatchObject({ vendor: 'Google Analytics 4', kind: null, events: [] })
-    expect(line?.error).toMatch(/^body: it is in the attachment "80cf\w+\.dat", which is not next to/)
+    expect(line?.error).toMatch(/^body: stored in the attachment "80cf\w+\.dat", which is not next to/)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { decodeRecorded } from '../../src/commands/decode.ts'
-import { readHar } from '../../src/commands/har.ts'
+import { readHar } from '../../src/commands/read-har.ts'
 import { describeReport, expectedOf, reportPath } from './report.ts'
 
 interface ExpectedRequest {

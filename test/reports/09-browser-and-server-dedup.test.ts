@@ -23,7 +23,7 @@ async function reconciled({ hits, orders }: Report) {
   return Object.fromEntries(vendors.map(({ vendor, ...row }: { vendor: string }) => [vendor, row]))
 }
 
-describeReport('a purchase that browser and server report', () => {
+describeReport('a purchase reported by both browser and server', () => {
   const read = () => ({
     report: expectedOf<Report>('09-browser-and-server-dedup.json'),
     ...expectedOf<Expected>('09-browser-and-server-dedup.expected.json'),

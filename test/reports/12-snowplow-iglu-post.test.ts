@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
-describeReport('the Iglu webhook of Snowplow', () => {
+describeReport('Snowplow Iglu webhooks', () => {
   test('are decoded as expected', () => {
     const requests = reportLines('12-snowplow-iglu-post.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('12-snowplow-iglu-post.expected.json')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
-describeReport('NDJSON of Mixpanel', () => {
+describeReport('Mixpanel NDJSON batches', () => {
   test('are decoded as expected', () => {
     const requests = reportLines('13-mixpanel-ndjson.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('13-mixpanel-ndjson.expected.json')

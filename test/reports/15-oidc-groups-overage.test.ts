@@ -37,7 +37,7 @@ async function startProvider(folder: string) {
   }
 }
 
-describeReport('groups overage of Entra ID', () => {
+describeReport('Entra ID groups overage', () => {
   test('leaves the membership unchanged, and explains what to configure', async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')

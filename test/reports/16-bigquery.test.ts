@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ImportRules, readLine } from '../../src/ingest/import-line.ts'
 import { describeReport, reportLines } from './report.ts'
 
-describeReport('BigQuery’s export', () => {
+describeReport('a BigQuery export', () => {
   test('is imported unchanged', () => {
     const lines = reportLines<{ receivedAt: number }>('16-bigquery.ndjson')
     const domain = { id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', denied: new Set<string>() }

@@ -11,7 +11,7 @@ function marked(text: string): number[] {
     .flatMap((line, row) => (detector.judge(line)?.endsWith(',1') ? [row] : []))
 }
 
-describeReport('a series whose times are numbers', () => {
+describeReport('a series with numeric times', () => {
   const iso = () => reportText('17-ga4date-series-iso.csv')
   const numbers = (of: (at: number) => number) =>
     iso().replaceAll(/^(\d{4}-\d\d-\d\d)/gm, (day) => String(of(Date.parse(day))))
@@ -26,7 +26,7 @@ describeReport('a series whose times are numbers', () => {
     ['milliseconds', (at: number) => at],
     ['microseconds', (at: number) => at * 1000],
     ['hours', (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`)],
-    ['milliseconds since the start', (at: number) => at - Date.UTC(2026, 6, 13)],
+    ['milliseconds since the first value', (at: number) => at - Date.UTC(2026, 6, 13)],
   ])('has the same anomalies with times in %s', (_, of) => {
     expect(marked(numbers(of))).toEqual(marked(iso()))
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
-describeReport('AppLovin Axon and OpenAI Ads', () => {
+describeReport('AppLovin Axon and OpenAI Ads requests', () => {
   test('are decoded as expected', () => {
     const requests = reportLines('18-new-vendors.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('18-new-vendors.expected.json')

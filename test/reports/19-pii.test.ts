@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { maskPersonal } from '../../src/conditions/mask.ts'
-import { personalIn } from '../../src/conditions/personal.ts'
-import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { maskPersonal } from '../../src/conditions/mask-personal.ts'
+import { personalIn } from '../../src/conditions/personal-data.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { testApp } from '../test-app.ts'
 import { describeReport, reportLines } from './report.ts'
 
@@ -32,7 +32,7 @@ describeReport('personal data', () => {
     }))
     await t.collect(domain.token, { events })
     t.clock.advance(20_000)
-    await t.run('flush', 'look for personal data')
+    await t.run('flush', 'scan for personal data')
     const { body } = await t.call('GET', '/v1/compliance/pii')
     const keys = body.findings.map(({ key }: { key: string }) => key).sort()
     const expected = cases().flatMap(({ contains_email }, n) => (contains_email ? [`has${n}`] : []))

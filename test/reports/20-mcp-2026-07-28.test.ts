@@ -22,7 +22,7 @@ def req(path, body=None, method='GET', headers={}, raw=False):
         return error.code, error.read(), error.headers
 `
 
-describeReport('the client of MCP revision 2026-07-28', () => {
+describeReport('a client of MCP revision 2026-07-28', () => {
   let world: TestApp
   let web: { url: string; stop(): Promise<void> }
   const folder = mkdtempSync(join(tmpdir(), 'mcp-client-'))

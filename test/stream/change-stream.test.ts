@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
@@ -156,7 +156,7 @@ test('each organization receives only its own changes', async () => {
           await world.call('DELETE', `/v1/alerts/${alertId}`, { as })
           alerts.splice(alerts.indexOf(alertId), 1)
         } else if (act === 'refused' && domainId) {
-          // The caller belongs to another organization and learns nothing from the answer.
+          // The caller belongs to another organization and learns nothing from the response.
           const other = homes[(at + 1) % homes.length]?.as ?? ''
           expect((await world.call('PUT', `/v1/domains/${domainId}`, { as: other, body: { name } })).status).toBe(404)
         }
@@ -167,7 +167,7 @@ test('each organization receives only its own changes', async () => {
         const { body } = await world.call('POST', '/v1/domains', { as, body: { name: `Last ${++names}` } })
         own.add(body.id)
         const stream = streams[index]
-        await stream?.changesWhen('the last one', (changes) => changes.some(({ data }) => data.id === body.id))
+        await stream?.changesWhen('the last domain', (changes) => changes.some(({ data }) => data.id === body.id))
         const heard = new Set(stream?.changes.map(({ data }) => data.id))
         expect([...heard].sort()).toEqual([...own].sort())
       }

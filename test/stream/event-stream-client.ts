@@ -23,7 +23,7 @@ export interface StreamSubscription {
 
 /** Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export function readEventStream(response: Response): StreamSubscription {
-  if (!response.body) throw new Error(`no stream: ${response.status}`)
+  if (!response.body) throw new Error(`no event stream: ${response.status}`)
   const reader = response.body.getReader()
   const events: SentEvent[] = []
   const changes = () => events.filter(({ event }) => event !== 'pulse')

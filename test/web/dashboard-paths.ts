@@ -1,4 +1,4 @@
-import { DASHBOARD } from '../../src/http/pages.ts'
+import { DASHBOARD } from '../../src/http/web-pages.ts'
 
 /** Maps a path with an id to the API list that provides the id, and to the list's name in the response. */
 const LISTS: Record<string, [path: string, noun: string]> = {

@@ -40,10 +40,10 @@ export async function startDemo(env: Record<string, string> = {}): Promise<Demo>
   void read(child.stdout)
   void read(child.stderr)
   const isUp = () => {
-    if (child.exitCode !== null) throw new Error(`the demo did not come up: ${printed}`)
+    if (child.exitCode !== null) throw new Error(`the demo did not start: ${printed}`)
     return /(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
   }
-  const [, url = '', key = ''] = await until('the address of the demo', isUp, START_MS)
+  const [, url = '', key = ''] = await until('the URL of the demo', isUp, START_MS)
   return {
     url,
     key,

@@ -88,7 +88,7 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
   }
   for (const { at, press } of OPENERS) {
     const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
-    if (address === undefined) throw new Error(`no page at ${at}`)
+    if (address === undefined) throw new Error(`the server has no page ${at}`)
     await navigateTo(page, address)
     const opener = await page.waitForSelector(press)
     await opener?.click()
@@ -141,7 +141,7 @@ async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
   // Menus overlap the page on purpose. Dialogs have a fixed position, so the check ignores them.
-  const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('lies over')))
+  const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('overlaps')))
   // The test itself causes the 401.
   const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))
   return [...layout, ...(await ownFaults(page)), ...unexpected]

@@ -107,11 +107,11 @@ describe('Explore', () => {
     const { page } = screen
     await screen.sees('figure', 'Where sessions go')
     await screen.press('/products/electronics/phones, step 2, 6 sessions, 60\u00a0%')
-    await screen.reads('Tags on this page in step 2')
+    await screen.reads('Tags on this page at step 2')
     expect(new URL(page.url()).search).toBe('?step=1&path=%2Fproducts%2Felectronics%2Fphones')
     await page.reload()
-    await screen.sees('table', 'Tags on this page in step 2')
-    expect(await rowsOf(screen, 'Tags on this page in step 2')).toEqual([
+    await screen.sees('table', 'Tags on this page at step 2')
+    expect(await rowsOf(screen, 'Tags on this page at step 2')).toEqual([
       ['Google Analytics 4 · view_item', '5', '0.83'],
       ['Google Analytics 4 · purchase', '1', '0.17'],
     ])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { RunFacts } from '../../src/flows/run-store.ts'
 import { findingOf } from '../../src/issues/issue.fixture.ts'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
@@ -102,7 +102,7 @@ async function startHostileServer(): Promise<TestServer> {
   people(app)
   app.clock.set(Date.now())
   await traffic(app, token)
-  await app.run('evaluate', 'evaluate series', 'look for personal data', 'check consent', 'judge changes', 'deliver')
+  await app.run('evaluate', 'evaluate series', 'scan for personal data', 'check consent', 'evaluate changes', 'deliver')
   issuesOf(server, domainId, runs(app))
   return server
 }

@@ -123,7 +123,7 @@ function faultsNow(page: Page): Promise<string[]> {
         const width = Math.min(box.right, other.right) - Math.max(box.left, other.left)
         const height = Math.min(box.bottom, other.bottom) - other.top
         if (width <= TOLERANCE_X || height <= TOLERANCE_Y) continue
-        seen.add(`${nameOf(box.of)} lies over ${nameOf(other.of)}`)
+        seen.add(`${nameOf(box.of)} overlaps ${nameOf(other.of)}`)
       }
     }
     faults.push(...[...seen].slice(0, 5))

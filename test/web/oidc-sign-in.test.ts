@@ -32,7 +32,7 @@ test('a user signs in and out at the OpenID Connect provider, and a cancelled si
 
   behaviour.refusal = { error: 'access_denied', error_description: 'Call us' }
   await signIn()
-  await screen.reads('The sign-in was cancelled, or Acme ID does not let you use this application')
+  await screen.reads('The sign-in was cancelled, or Acme ID does not allow you to use this application')
   expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('Call us')
 
   behaviour.refusal = null

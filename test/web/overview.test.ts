@@ -45,7 +45,7 @@ test('without a domain, the page offers to add one to users with permission', as
   await asViewer.reads('requires the Admin role or higher')
   expect(await asViewer.has('link', 'Add a domain')).toBe(false)
   await using screen = await open()
-  await screen.reads('Watch your first website')
+  await screen.reads('Monitor your first website')
   await expectNoFaults(screen)
   await screen.press('Add a domain', 'link')
   await screen.sees('heading', 'Add a domain')

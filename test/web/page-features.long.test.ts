@@ -155,7 +155,7 @@ describe('a new test', () => {
     expect(await valuesOf(screen, ['Vendor 1', 'Event 1'])).toEqual(['Google Analytics 4', 'purchase'])
     await har?.uploadFile(HAR_ZIP)
     await screen.reads('1 request was left out because the file does not contain its body:')
-    await screen.reads('www.google-analytics.com: it is in the attachment "a.dat", which is not in the archive')
+    await screen.reads('www.google-analytics.com: stored in the attachment "a.dat", which is not in the archive')
     expect(await axeFindings(page)).toEqual([])
     await screen.press('Save test')
     await screen.sees('heading', 'Visit of shop.example')
@@ -192,7 +192,7 @@ test('the tag is deployed to a container, with selected tags reported by name', 
   expect(await isSideways(screen)).toBe(false)
   await page.reload()
   await screen.type('Container URL', CONTAINER)
-  await screen.reads('The last deployment to this container succeeded.')
+  await screen.reads('The most recent deployment to this container succeeded.')
   expect(screen.errors).toEqual([])
 })
 

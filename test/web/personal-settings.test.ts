@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createKey } from '../../src/org/key-store.ts'
+import { createKey } from '../../src/org/api-key-store.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'

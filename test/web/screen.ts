@@ -45,7 +45,7 @@ async function fieldOf(page: Page, name: string) {
 export async function openScreen(url: string, shared: Pick<BrowserContext, 'newPage'> | null = null): Promise<Screen> {
   const own = shared ? null : await startBrowser()
   const browser = shared ?? own?.browser
-  if (!browser) throw new Error('no browser')
+  if (!browser) throw new Error('the browser is not running')
   const page = await browser.newPage()
   const errors: string[] = []
   const origins = new Set<string>()

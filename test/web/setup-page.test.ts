@@ -42,14 +42,14 @@ describe('the set-up page', () => {
       await screen.reads('Code copied.')
     }
     const isApp = system === 'mobile_a' || system === 'mobile_b'
-    expect(await screen.has('combobox', 'Devices that send in production')).toBe(isApp)
+    expect(await screen.has('combobox', 'Devices that send events in production')).toBe(isApp)
   })
 
   test('writes the selected share of devices into the code', async () => {
     const { page } = here.screen
     await openSetup('mobile_a')
     expect(await code()).toContain('mapOf("prod" to 1.0, "dev" to 1.0)')
-    const share = await page.waitForSelector(named('combobox', 'Devices that send in production'))
+    const share = await page.waitForSelector(named('combobox', 'Devices that send events in production'))
     await share?.select('0.1')
     await here.screen.press('Save rates')
     await until('the share', async () => (await code()).includes('mapOf("prod" to 0.1, "dev" to 1.0)'))

@@ -36,7 +36,7 @@ test('the set-up link creates the owner, an invitation creates a member, and bot
     page.evaluate(() => JSON.parse(localStorage.getItem('tagwarden-session') ?? '{}').credential ?? '')
 
   await screen.open('/')
-  await screen.reads('This server is not set up yet. Open the link in its log.')
+  await screen.reads('This server is not set up yet. Open the set-up link in its log.')
   await screen.open('/#setup=su_of-an-earlier-start')
   await screen.sees('heading', 'Set up Tagwarden')
   await screen.type('Organization', 'Acme')
@@ -97,8 +97,8 @@ test('the set-up link creates the owner, an invitation creates a member, and bot
 })
 
 test.each([
-  ['signs nobody in', (key: string) => `/#key=${key}&demo`],
-  ['shows no text from the address', () => '/#signin-error=Call%20us%20at%20555'],
+  ['does not sign anyone in', (key: string) => `/#key=${key}&demo`],
+  ['shows no text from the URL', () => '/#signin-error=Call%20us%20at%20555'],
 ])('a forged sign-in link %s', async (_what, pathOf) => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')

@@ -23,7 +23,7 @@ export interface Configuration {
    * field.
    */
   read(value: unknown, path: string): unknown
-  /** Introduces the field's description when types share the field: `Which counts fire`. */
+  /** Introduces the field's description when types share the field: `Firing condition`. */
   about?: string
 }
 
@@ -193,6 +193,6 @@ export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index)
 export function organizationOf(alerts: readonly Alert[]): string {
   const orgs = new Set(alerts.map(({ orgId }) => orgId))
   const [orgId] = orgs
-  if (orgId === undefined || orgs.size > 1) throw new Error('alerts are measured together for one organization')
+  if (orgId === undefined || orgs.size > 1) throw new Error('alerts measured together must belong to one organization')
   return orgId
 }

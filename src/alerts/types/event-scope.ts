@@ -1,5 +1,5 @@
+import { type ConditionSql, filtersSql, isExact } from '../../conditions/condition-sql.ts'
 import { compileFilters } from '../../conditions/predicate.ts'
-import { type ConditionSql, filtersSql, isExact } from '../../conditions/sql.ts'
 import type { Binder } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import type { EvidenceContext, ValidEvents } from './evidence.ts'

@@ -1,4 +1,4 @@
-import type { Privacy } from '../../conditions/privacy.ts'
+import type { Privacy } from '../../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { MembersOf } from '../../labels/label.ts'
 import type { Binder, Statement } from '../../warehouse/query.ts'

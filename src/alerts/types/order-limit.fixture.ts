@@ -17,13 +17,15 @@ import { rejectConditions } from './reject-conditions.ts'
 
 const OrderLimitSchema = Closed(
   {
-    parameter: Text(1, 200, { description: 'The parameter that says what an order is worth', examples: ['value'] }),
+    parameter: Text(1, 200, { description: 'Parameter that contains the value of an order', examples: ['value'] }),
     most: Type.Number({ exclusiveMinimum: 0, description: 'Maximum value of an order', examples: [100] }),
-    secret: Type.Optional(Text(1, 200, { description: 'A parameter that nobody may see', examples: ['card'] })),
+    secret: Type.Optional(
+      Text(1, 200, { description: 'Parameter whose values are always masked', examples: ['card'] }),
+    ),
   },
   {
     $id: 'OrderLimit',
-    description: 'For `order_limit`: what an order may be worth',
+    description: 'For `order_limit`: maximum value of an order',
     examples: [{ parameter: 'value', most: 100 }],
   },
 )
@@ -47,7 +49,7 @@ export const orderLimit: AlertType<OrderRow> = {
   title: 'Order limit',
   judges: 'orders, by `limit`',
   guide: { fires: 'for orders above a limit', needs: '`limit`: `{"parameter": "value", "most": 100}`' },
-  notes: { conditions: 'Not for `order_limit`' },
+  notes: { conditions: 'Not used by `order_limit`' },
   configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
   partial: true,
   countsFirings: false,
@@ -55,7 +57,7 @@ export const orderLimit: AlertType<OrderRow> = {
 
   text: {
     title: ({ name, where }) => `${name}: there are ${ABOVE}${where}`,
-    summary: ({ summary }) => `orders are worth too much, lately ${summary}`,
+    summary: ({ summary }) => `order values exceed the limit, most recently ${summary}`,
     expected: 'no order above the limit',
   },
 
@@ -83,7 +85,7 @@ export const orderLimit: AlertType<OrderRow> = {
   check(input) {
     rejectConditions(input, 'not allowed in an order_limit alert')
     if (readLimit(input.limit, 'limit').parameter !== '*') return
-    throw new AppError('invalid', 'limit.parameter: name one')
+    throw new AppError('invalid', 'limit.parameter: must name one parameter')
   },
 
   ownConditions({ limit }): Condition[] {
@@ -96,7 +98,7 @@ export const orderLimit: AlertType<OrderRow> = {
 
   measure(alerts, window) {
     const [alert] = alerts
-    if (!alert) throw new Error('there is an alert')
+    if (!alert) throw new Error('no alert')
     return query('test.order-limit', {
       orgId: organizationOf(alerts),
       window,

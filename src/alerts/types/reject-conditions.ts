@@ -1,5 +1,5 @@
 import type { Condition } from '../../conditions/condition.ts'
-import { isExact } from '../../conditions/sql.ts'
+import { isExact } from '../../conditions/condition-sql.ts'
 import { AppError } from '../../core/error.ts'
 import type { AlertInput } from '../alert.ts'
 

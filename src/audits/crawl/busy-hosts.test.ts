@@ -25,15 +25,19 @@ async function asked(addresses: readonly string[][]) {
 
 test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
   [
-    'a host that answers',
+    'a host that responds',
     [['200'], ['404'], ['500'], ['null']],
     { statuses: [200, 404, 500, null], pauses: [], why: [] },
   ],
   ['a host that is busy once', [['429', '200']], { statuses: [200], pauses: [5000], why: [] }],
   ['a host that is busy twice', [['503', '429', '200']], { statuses: [200], pauses: [5000, 10_000], why: [] }],
-  ['a host that names its pause', [['429:7', '200']], { statuses: [200], pauses: [7000], why: [] }],
-  ['a host with an unreadable pause', [['429:soon', '200']], { statuses: [200], pauses: [5000], why: [] }],
-  ['a time in the past', [['503:Mon, 05 Jan 2026 12:00:00 GMT', '200']], { statuses: [200], pauses: [0], why: [] }],
+  ['a host that requests a delay', [['429:7', '200']], { statuses: [200], pauses: [7000], why: [] }],
+  ['a host that requests an unreadable delay', [['429:soon', '200']], { statuses: [200], pauses: [5000], why: [] }],
+  [
+    'a delay until a time in the past',
+    [['503:Mon, 05 Jan 2026 12:00:00 GMT', '200']],
+    { statuses: [200], pauses: [0], why: [] },
+  ],
   ['one page that is always busy', [['503:1'], ['200']], { statuses: [503, 200], pauses: [1000, 1000, 1000], why: [] }],
   [
     'busy, and busy again later',
@@ -49,15 +53,15 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     {
       statuses: [429, 429, 429],
       pauses: Array(9).fill(0),
-      why: ['shop.example answered with status 429 for 3 addresses in a row'],
+      why: ['shop.example responded with status 429 for 3 URLs in a row'],
     },
   ],
   [
-    'a host that requires an hour of waiting',
+    'a host that requests a delay of one hour',
     [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
       ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },
-      why: ['shop.example answered with status 503 for 3 addresses in a row, and requires a pause of 3600 s'],
+      why: ['shop.example responded with status 503 for 3 URLs in a row, and requests a delay of 3600 s'],
     },
   ],
 ])('a crawl has the expected statuses, pauses and reasons for %s', async (_name, addresses, outcome) => {

@@ -53,8 +53,8 @@ export class BusyHosts {
       if (!isTooLong) this.pace.rest(host, pauseMs)
       if (!isTooLong && tries < TRIES) continue
       if (++known.addresses >= ADDRESSES) {
-        const pause = isTooLong ? `, and requires a pause of ${Math.round(pauseMs / SECOND_MS)} s` : ''
-        giveUp(`${host} answered with status ${status} for ${ADDRESSES} addresses in a row${pause}`)
+        const pause = isTooLong ? `, and requests a delay of ${Math.round(pauseMs / SECOND_MS)} s` : ''
+        giveUp(`${host} responded with status ${status} for ${ADDRESSES} URLs in a row${pause}`)
       }
       return answer
     }

@@ -1,17 +1,17 @@
+import { FIXED_SLOT, type Slot, type Task } from '../../browser/browser-task.ts'
 import type { Browsing } from '../../browser/browsing.ts'
+import { readWebFile, type WebFile } from '../../browser/fetch-web-file.ts'
 import { openBrowsing } from '../../browser/open-browsing.ts'
-import { FIXED_SLOT, type Slot, type Task } from '../../browser/task.ts'
-import { readWebFile, type WebFile } from '../../browser/web-file.ts'
 import { compilePattern } from '../../conditions/pattern.ts'
 import { messageOf } from '../../core/error.ts'
 import type { CrawlMessage, CrawlPlan, SeenPage } from '../crawl-plan.ts'
 import { BusyHosts } from './busy-hosts.ts'
+import type { Load } from './crawl-tab.ts'
 import { HostDelay } from './host-delay.ts'
 import { familyOf, pageAddress, siteOf } from './page-address.ts'
 import { PageLoaders, type SeenLoad } from './page-loaders.ts'
 import { ROBOTS_MAX_BYTES, RobotsBook } from './robots.ts'
 import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
-import type { Load } from './tab.ts'
 
 /** Number of pages loaded in parallel. */
 const TABS = 3
@@ -114,7 +114,7 @@ class Crawl {
       },
     })
     if (fault !== null) return `The sitemap ${url} can't be read: ${fault}`
-    return this.frontier.waiting === 0 ? `The sitemap ${url} contains no page that may be visited` : null
+    return this.frontier.waiting === 0 ? `The sitemap ${url} contains no page that can be visited` : null
   }
 
   private read(url: string, maxBytes: number): Promise<WebFile> {

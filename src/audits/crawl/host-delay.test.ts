@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Slot } from '../../browser/task.ts'
+import type { Slot } from '../../browser/browser-task.ts'
 import { HostDelay } from './host-delay.ts'
 
 /** A wait long enough for the crawl to free its slot. */

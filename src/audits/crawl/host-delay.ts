@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FIXED_SLOT, type Slot } from '../../browser/task.ts'
+import { FIXED_SLOT, type Slot } from '../../browser/browser-task.ts'
 import { SECOND_MS } from '../../core/clock.ts'
 
 /** The crawl keeps its browser slot during shorter waits, because starting another browser takes about this long. */

@@ -3,9 +3,9 @@ import type { Browsing } from '../../browser/browsing.ts'
 import type { Consent } from '../../browser/consent.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
 import type { CrawlPlan } from '../crawl-plan.ts'
-import { type Expected, expectedOf } from '../expected-page.ts'
+import { type Expected, expectedOf } from '../page-expectations.ts'
 import { isBusy } from './busy-hosts.ts'
-import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
+import { CrawlTab, type Load, type OnLoaded } from './crawl-tab.ts'
 
 /** Time to wait for a banner on pages after the first, where it appears quickly or has already been answered. */
 const LATER_BANNER_MS = 300

@@ -17,7 +17,7 @@ describe('the groups of a robots.txt file', () => {
     ['an empty line within', 'User-agent: *\n\nDisallow: /', false],
     ['rules before any name', 'Disallow: /\nUser-agent: x\nDisallow: /', true],
     ['comments, blanks and capitals', '# all\nUSER-AGENT :  *  # us too\n  disallow :/ # no', false],
-    ['other line ends', 'User-agent: *\rDisallow: /\r', false],
+    ['other line endings', 'User-agent: *\rDisallow: /\r', false],
     ['a byte order mark', '\uFEFFUser-agent: *\nDisallow: /', false],
     ['a sitemap between names and rules', 'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /', false],
     ['an empty rule', 'User-agent: *\nDisallow:', true],

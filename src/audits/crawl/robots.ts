@@ -1,4 +1,4 @@
-import type { WebFile } from '../../browser/web-file.ts'
+import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { plainEscapes } from './page-address.ts'
 
@@ -137,7 +137,7 @@ export class RobotsBook {
     if (this.read === null) return { ...ALLOWS_ALL, fault: null }
     try {
       const { status, body } = await this.read(`${origin}/robots.txt`)
-      if (status >= 500 || status === 429) return { ...ALLOWS_NONE, fault: `it answered with status ${status}` }
+      if (status >= 500 || status === 429) return { ...ALLOWS_NONE, fault: `it responded with status ${status}` }
       const robots = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body)) : ALLOWS_ALL
       return { ...robots, fault: null }
     } catch (error) {

@@ -32,16 +32,16 @@ async function read(files: Files, most = Number.POSITIVE_INFINITY) {
 test.each<[string, string | Uint8Array, string[]]>([
   ['addresses', urlset(`${SITE}/`, `${SITE}/a?x=1`), ['/', '/a?x=1']],
   ['gzip', gzipSync(urlset(`${SITE}/a`)), ['/a']],
-  ['blanks around them', urlset(`\n  ${SITE}/a\n  `), ['/a']],
+  ['whitespace around URLs', urlset(`\n  ${SITE}/a\n  `), ['/a']],
   ['entities', urlset(`${SITE}/?a=1&amp;b=&#50;&#x33;`), ['/?a=1&b=23']],
   ['quoted text', urlset(`<![CDATA[${SITE}/?a=1&b=2]]>`), ['/?a=1&b=2']],
   ['a prefix', urlset(`${SITE}/a`).replaceAll(/<(\/?)(urlset|url|loc)\b/g, '<$1s:$2'), ['/a']],
-  ['pictures beside pages', urlset(`${SITE}/a</loc><image:loc>${SITE}/a.png</image:loc><loc>${SITE}/b`), ['/a', '/b']],
-  ['campaigns in addresses', urlset(`${SITE}/a?utm_source=x#top`), ['/a']],
+  ['images next to pages', urlset(`${SITE}/a</loc><image:loc>${SITE}/a.png</image:loc><loc>${SITE}/b`), ['/a', '/b']],
+  ['campaigns in URLs', urlset(`${SITE}/a?utm_source=x#top`), ['/a']],
   ['other schemes', urlset('ftp://shop.example/a', 'javascript:alert(1)', ''), []],
-  ['a text with an address a line', `${SITE}/a\r\n\r\nno address\n ${SITE}/b `, ['/a', '/b']],
+  ['a text file with one URL per line', `${SITE}/a\r\n\r\nno address\n ${SITE}/b `, ['/a', '/b']],
   ['no sitemap', '<html><a href="/a">a</a></html>', []],
-  ['an end in the middle', urlset(`${SITE}/a`, `${SITE}/b`).slice(0, -22), ['/a']],
+  ['a truncated file', urlset(`${SITE}/a`, `${SITE}/b`).slice(0, -22), ['/a']],
 ])('the URLs of a sitemap are read correctly with %s', async (_what, body, addresses) => {
   expect(await read({ '/sitemap.xml': body })).toMatchObject({ fault: null, addresses })
 })
@@ -76,9 +76,9 @@ test('reading stops when enough URLs were found', async () => {
 })
 
 test.each<[string, Files[string], RegExp]>([
-  ['is not there', 404, /^it answered with status 404$/],
-  ['has a broken gzip', gzipSync(urlset(SITE)).subarray(0, 40), /./],
-  ['grows beyond its limit when unpacked', gzipSync(Buffer.alloc(51 * 1024 * 1024, ' ')), /./],
+  ['is missing', 404, /^it responded with status 404$/],
+  ['has broken gzip data', gzipSync(urlset(SITE)).subarray(0, 40), /./],
+  ['exceeds its limit when unpacked', gzipSync(Buffer.alloc(51 * 1024 * 1024, ' ')), /./],
 ])('the reason is returned when the sitemap %s', async (_what, file, fault) => {
   expect((await read({ '/sitemap.xml': file })).fault).toMatch(fault)
 })

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import type { WebFile } from '../../browser/web-file.ts'
+import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { pageAddress } from './page-address.ts'
 
@@ -48,7 +48,7 @@ export async function readSitemap(url: string, { read, take }: SitemapOptions): 
 async function sitemapText(url: string, read: SitemapOptions['read']): Promise<string | { fault: string }> {
   try {
     const { status, body } = await read(url)
-    if (status !== 200) return { fault: `it answered with status ${status}` }
+    if (status !== 200) return { fault: `it responded with status ${status}` }
     const isGzip = body[0] === 0x1f && body[1] === 0x8b
     return new TextDecoder().decode(isGzip ? gunzipSync(body, { maxOutputLength: SITEMAP_MAX_BYTES }) : body)
   } catch (error) {

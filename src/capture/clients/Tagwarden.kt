@@ -1,10 +1,10 @@
 // Sends events from an Android app (API level 21 or later, Kotlin 1.5 or later) to Tagwarden. No dependencies.
 // ExampleApplication.kt shows how to use it.
 //
-// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is down. A
-// batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each process needs
-// its own folder. All methods can be called from any thread. All except close return immediately: the work is done on a
-// separate thread.
+// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is
+// unavailable. A batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each
+// process needs its own folder. All methods can be called from any thread. All except close return immediately: the
+// work is done on a separate thread.
 
 package com.example.tagwarden
 
@@ -241,10 +241,10 @@ class Tagwarden(
         }
         when (status) {
             202 -> if (!answer.contains("\"rejected\":0")) onError("Tagwarden: events were rejected: $answer")
-            400, 413, 415, 422 -> onError("Tagwarden: a batch of ${lines.size - 1} events was refused: $answer")
+            400, 413, 415, 422 -> onError("Tagwarden: a batch of ${lines.size - 1} events was rejected: $answer")
             else -> {
                 val isRefused = status == 401 || status == 403 || status == 404
-                retryAfter(if (isRefused) HOUR_MS else asked, "the server answered $status")
+                retryAfter(if (isRefused) HOUR_MS else asked, "the server responded with status $status")
                 return false
             }
         }

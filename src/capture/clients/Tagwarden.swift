@@ -1,9 +1,10 @@
 // Sends events from an iOS app (iOS 12 or later, Swift 5.5 or later) to Tagwarden. No dependencies.
 // ExampleApp.swift shows how to use it.
 //
-// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is down. A
-// batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each process needs
-// its own folder. All methods can be called from any thread and return immediately: the work is done on a queue.
+// Each event is appended to a file before it is sent, so no event is lost when the app ends or the network is
+// unavailable. A batch is retried with the same id until it is stored, and is counted only once within 24 hours. Each
+// process needs its own folder. All methods can be called from any thread and return immediately: the work is done on a
+// queue.
 
 import Foundation
 #if canImport(FoundationNetworking)
@@ -272,7 +273,7 @@ public final class Tagwarden: @unchecked Sendable {
             if !answer.contains("\"rejected\":0") { onError("Tagwarden: events were rejected: \(answer)") }
             try finish(name)
         case 400, 413, 415, 422:
-            onError("Tagwarden: a batch of \(events) events was refused: \(answer)")
+            onError("Tagwarden: a batch of \(events) events was rejected: \(answer)")
             try finish(name)
         case 401, 403, 404:
             retry(after: hour, because: answer)

@@ -1,4 +1,4 @@
-// Sends events from Node.js 18 or later to Tagwarden. No dependencies.
+// Sends events from Node.js (18 or later) to Tagwarden. No dependencies.
 //
 //   import { Tagwarden } from './tagwarden.mjs'
 //   const tagwarden = new Tagwarden({ folder: '/var/spool/shop/tagwarden', version: 418 })
@@ -103,7 +103,7 @@ export class Tagwarden {
       this.#timer = null
       void this.flush()
     }, wait)
-    // The queue is on disk, so the timer need not keep the process alive.
+    // The queue is on disk, so the timer does not need to keep the process alive.
     this.#timer.unref()
   }
 
@@ -149,11 +149,11 @@ export class Tagwarden {
       const { rejected, errors } = JSON.parse(answer)
       if (rejected > 0) this.#onError(`Tagwarden: ${rejected} events were rejected, the first: ${errors[0]?.error}`)
     } else if ([400, 413, 415, 422].includes(response.status)) {
-      this.#onError(`Tagwarden: a batch of ${events.length} events was refused: ${answer}`)
+      this.#onError(`Tagwarden: a batch of ${events.length} events was rejected: ${answer}`)
     } else {
       const isRefused = [401, 403, 404].includes(response.status)
       const asked = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
-      this.#retryAfter(isRefused ? HOUR_MS : asked * 1000, `the server answered ${response.status}`)
+      this.#retryAfter(isRefused ? HOUR_MS : asked * 1000, `the server responded with status ${response.status}`)
       return false
     }
     this.#failures = 0
@@ -182,7 +182,7 @@ export class Tagwarden {
     try {
       this.#seal(`${id}.open`)
     } catch (error) {
-      this.#onError(`Tagwarden: a batch waits for the next start: ${error.message}`)
+      this.#onError(`Tagwarden: a batch will be sent after the next start: ${error.message}`)
     }
   }
 

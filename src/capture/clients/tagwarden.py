@@ -1,13 +1,13 @@
-"""Sends events from Python 3.8 or later to Tagwarden. No dependencies.
+"""Sends events from Python (3.8 or later) to Tagwarden. No dependencies.
 
     from tagwarden import Tagwarden
     tagwarden = Tagwarden('/var/spool/shop/tagwarden', version=418)
     tagwarden.track('Meta Pixel', 'Purchase', status='ok', params={'value': 59.9})
     tagwarden.close()  # when the process ends
 
-Each event is appended to a file before it is sent, so a restart of either side loses nothing. Each process needs a
-folder of its own: with several workers, create the object after the fork. A batch is repeated under the same id until
-it was stored, and is counted once within 24 hours.
+Each event is appended to a file before it is sent, so no event is lost when the client or the server restarts. Each
+process needs its own folder: with several workers, create the object after the fork. A batch is retried with the same
+id until it is stored, and is counted only once within 24 hours.
 """
 
 import gzip
@@ -46,7 +46,7 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 
 class Tagwarden:
-    """Thread-safe. `env`: 'prod' or 'dev'. `version`: number of the release."""
+    """Thread-safe. `env`: 'prod' or 'dev'. `version`: release number."""
 
     def __init__(self, folder, env='prod', version=None, send_after_s=5.0, first_retry_s=1.0):
         self._folder = folder
@@ -56,7 +56,7 @@ class Tagwarden:
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._closed = threading.Event()
-        self._open = None  # [id, events, bytes] of the batch that events are appended to
+        self._open = None  # [id, events, bytes] of the batch to which events are appended
         self._last_id = 0
         self._failures = 0
         self._wait_until = 0.0
@@ -91,11 +91,11 @@ class Tagwarden:
                     self._seal_open()
             except Exception as error:
                 log.error('an event was lost: %s', error)
-                # Its line may be cut off: nothing may follow it.
+                # The event's line may be incomplete, so nothing must be appended to this file.
                 self._seal_open()
 
     def flush(self):
-        """Sends what is queued, unless the server asked to wait."""
+        """Sends the queued events, unless the server requested a delay."""
         with self._lock:
             self._seal_open()
         with self._sending:
@@ -107,7 +107,7 @@ class Tagwarden:
                 self._retry_after(0, str(error))
 
     def close(self):
-        """Tries once to send what is queued. The rest is sent after the next start."""
+        """Tries once to send the queued events. Any others are sent after the next start."""
         self._closed.set()
         self._thread.join()
         self.flush()
@@ -117,7 +117,7 @@ class Tagwarden:
             self.flush()
 
     def _post(self, name):
-        """Returns False when the batch has to be sent again later."""
+        """Returns False when the batch must be sent again later."""
         path = os.path.join(self._folder, name)
         with open(path, 'rb') as file:
             text = file.read()
@@ -145,17 +145,17 @@ class Tagwarden:
             if result['rejected'] > 0:
                 log.error('%s events were rejected: %s', result['rejected'], result['errors'])
         elif status in (400, 413, 415, 422):
-            log.error('a batch of %s events was refused: %s', len(events), answer.decode(errors='replace'))
+            log.error('a batch of %s events was rejected: %s', len(events), answer.decode(errors='replace'))
         else:
             wait = HOUR_S if status in (401, 403, 404) else int(asked) if asked and asked.isdecimal() else 0
-            self._retry_after(wait, f'the server answered {status}')
+            self._retry_after(wait, f'the server responded with status {status}')
             return False
         self._failures = 0
         self._delete(path)
         return True
 
     def _retry_after(self, asked, reason):
-        """Waits as the server asked, else twice as long after each failure. Adds up to half, to spread out senders."""
+        """Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread senders."""
         backoff = min(MAX_RETRY_S, self._first_retry_s * 2 ** min(self._failures, 20))
         self._failures += 1
         wait = min(asked, HOUR_S) or backoff
@@ -169,7 +169,7 @@ class Tagwarden:
         try:
             self._seal(name + '.open')
         except OSError as error:
-            log.error('a batch waits for the next start: %s', error)
+            log.error('a batch will be sent after the next start: %s', error)
 
     def _seal(self, name):
         path = os.path.join(self._folder, name)
@@ -180,7 +180,7 @@ class Tagwarden:
             try:
                 total += os.path.getsize(batch)
             except FileNotFoundError:
-                continue  # It was sent.
+                continue  # It has been sent.
             if total > MAX_QUEUE_BYTES:
                 log.error('the queue is full, so its oldest batch was deleted')
                 self._delete(batch)
@@ -189,8 +189,8 @@ class Tagwarden:
         try:
             os.remove(path)
         except FileNotFoundError:
-            pass  # The queue was full.
+            pass  # It has already been deleted because the queue was full.
 
     def _names(self, end):
-        """Oldest first."""
+        """Returns the oldest first."""
         return sorted(name for name in os.listdir(self._folder) if name.endswith(end))

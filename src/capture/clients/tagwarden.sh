@@ -13,7 +13,7 @@ set -eu
 
 events_url='{{EVENTS_URL}}'
 token='{{TOKEN}}'
-folder=${1:?the folder of the batches}
+folder=${1:?specify the folder of the batches}
 # Maximum number of files. Above it, the oldest are deleted.
 max_batches=1000
 # Maximum random delay in seconds, which spreads the requests of all senders.
@@ -44,7 +44,7 @@ for batch; do
       rm -f -- "$batch"
       ;;
     400 | 413 | 415 | 422)
-      echo "tagwarden: $batch was refused: $(cat "$answer")" >&2
+      echo "tagwarden: $batch was rejected: $(cat "$answer")" >&2
       # Only the most recent rejected batch is saved, for inspection.
       mv -f -- "$batch" "$folder/refused"
       ;;

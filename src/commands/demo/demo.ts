@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { LISTEN_FLAGS } from '../settings.ts'
+import { LISTEN_FLAGS } from '../command-line-settings.ts'
 
 export const demo: Command = {
   name: 'demo',
@@ -7,7 +7,7 @@ export const demo: Command = {
   flags: { listen: LISTEN_FLAGS.listen },
   async run(invocation) {
     // Imported here so that a server does not load the demo's mail server and recordings.
-    const { runDemo } = await import('./run.ts')
+    const { runDemo } = await import('./run-demo.ts')
     return runDemo(invocation)
   },
 }

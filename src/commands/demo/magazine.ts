@@ -1,5 +1,5 @@
-import { type Choice, Site, type Visit } from './site.ts'
-import { GA4, PLAUSIBLE } from './vendors.ts'
+import { GA4, PLAUSIBLE } from './sample-vendors.ts'
+import { type Choice, Site, type Visit } from './simulated-site.ts'
 
 const STORIES = ['linen-in-summer', 'a-coat-for-life', 'how-dye-works', 'mending', 'the-tailor'] as const
 /** The third-party video player of this story does not report video titles. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../core/clock.ts'
-import { type Choice, lasts, Site, type SiteOptions, type Visit } from './site.ts'
-import { ADS, GA4, META, type SampleVendor, TIKTOK } from './vendors.ts'
+import { ADS, GA4, META, type SampleVendor, TIKTOK } from './sample-vendors.ts'
+import { type Choice, lasts, Site, type SiteOptions, type Visit } from './simulated-site.ts'
 
 export interface ShopOptions extends SiteOptions {
   /** Prefix of its order ids: `A` for `A-10000`. */

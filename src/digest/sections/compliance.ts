@@ -1,6 +1,6 @@
 import { CONSENT_KEY } from '../../compliance/finding.ts'
-import type { Block, Lead } from '../document.ts'
-import type { DigestFinding } from '../facts.ts'
+import type { Block, Lead } from '../digest-document.ts'
+import type { DigestFinding } from '../digest-facts.ts'
 import { countOf, eventCount, moreText } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
@@ -27,7 +27,7 @@ export const complianceSection: DigestSection = {
     const isNew = new Set(fresh)
     const table: Block = {
       kind: 'table',
-      head: ['Finding', 'values in total'],
+      head: ['Finding', 'total values'],
       rows: shown.map((finding) => [
         {
           text: `${isNew.has(finding) ? 'New: ' : ''}${titleOf(finding)}`,

@@ -1,8 +1,8 @@
-import type { Cell, Lead } from '../document.ts'
-import type { DigestFacts } from '../facts.ts'
-import { countOf, eventsOf, movePhrase, moveText } from '../format.ts'
+import type { Cell, Lead } from '../digest-document.ts'
+import type { DigestFacts } from '../digest-facts.ts'
+import { isNotable, type Sum, sumOf } from '../event-traffic.ts'
+import { comparisonText, countOf, eventsOf } from '../format.ts'
 import { matches, type Nameable } from '../reader-focus.ts'
-import { isNotable, type Sum, sumOf } from '../traffic.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
 
@@ -20,7 +20,7 @@ export const focusSection: DigestSection = {
       { text: one.name, note: [KIND[one.kind], issuesText(one, facts)].filter(Boolean).join(' · ') },
       ...countCells(trafficFor(one, facts)),
     ])
-    const table = { kind: 'table' as const, head: ['Name', '24 h', 'week earlier', 'change'], rows, more: '' }
+    const table = { kind: 'table' as const, head: ['Name', '24 h', 'a week earlier', 'change'], rows, more: '' }
     return { blocks: [table], lead: leadOf(named, facts) }
   },
 }
@@ -57,7 +57,5 @@ function weightOf({ now, before }: Sum): number {
 
 function countText({ now, before }: Sum): string {
   if (now === 0 && !before) return 'no events in 24 hours'
-  const moved =
-    before === null || before === 0 ? movePhrase(now, before) : `${moveText(now, before)} compared with a week earlier`
-  return `${eventsOf(now)}, ${moved}`
+  return `${eventsOf(now)}, ${comparisonText(now, before)}`
 }

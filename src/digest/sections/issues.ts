@@ -1,6 +1,6 @@
 import { amountText, capitalized, timeText } from '../../core/text.ts'
-import type { Block, Item, Lead } from '../document.ts'
-import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../facts.ts'
+import type { Block, Item, Lead } from '../digest-document.ts'
+import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'
 import { countOf, moreText, SEVERITY_TONE } from '../format.ts'
 import { focusedFirst, focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'

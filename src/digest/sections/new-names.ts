@@ -1,4 +1,4 @@
-import type { Block, Lead } from '../document.ts'
+import type { Block, Lead } from '../digest-document.ts'
 import { countOf, eventCount, moreText, nameOf, shortened } from '../format.ts'
 import { focusedFirst } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'

@@ -1,6 +1,6 @@
 import { countText, numberText } from '../../core/text.ts'
-import type { Lead } from '../document.ts'
-import type { DigestOrders } from '../facts.ts'
+import type { Lead } from '../digest-document.ts'
+import type { DigestOrders } from '../digest-facts.ts'
 import { countOf } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
@@ -20,8 +20,8 @@ export const ordersSection: DigestSection = {
     }
     const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
       const worth = value > 0 ? `, value ${numberText(value)}` : ''
-      const text = `${domain}: ${countOf(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
-      const none = orders > 0 && vendors.length === 0 ? ' No vendor received any of them.' : ''
+      const text = `${domain}: ${countOf(orders, 'paid order')}${worth}, compared with ${countText(before)} a week earlier.`
+      const none = orders > 0 && vendors.length === 0 ? ' No vendor received any of these orders.' : ''
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
         .map((tally) => [

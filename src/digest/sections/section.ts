@@ -1,5 +1,5 @@
-import type { Block, Lead } from '../document.ts'
-import type { DigestFacts } from '../facts.ts'
+import type { Block, Lead } from '../digest-document.ts'
+import type { DigestFacts } from '../digest-facts.ts'
 import type { Audience, Focus } from '../reader-focus.ts'
 
 /** The recipient and server for which a section is written. */

@@ -1,9 +1,9 @@
 import { capitalized } from '../../core/text.ts'
-import type { Block, Cell, Lead } from '../document.ts'
-import type { DigestFacts } from '../facts.ts'
-import { eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
+import type { Block, Cell, Lead } from '../digest-document.ts'
+import type { DigestFacts } from '../digest-facts.ts'
+import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../event-traffic.ts'
+import { comparisonText, eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
 import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
-import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8
@@ -34,7 +34,9 @@ export const trafficSection: DigestSection = {
 }
 
 const againstText = ({ now, before }: Sum) =>
-  before === null ? 'first week of data' : `${moveText(now, before)} compared with ${eventCount(before)} a week earlier`
+  now === 0 || !before
+    ? comparisonText(now, before)
+    : `${moveText(now, before)} compared with ${eventCount(before)} a week earlier`
 
 /** Names with notable changes, most significant first. */
 function notableNames(names: readonly NameCount[]): NameCount[] {
@@ -67,7 +69,7 @@ function vendorTable(names: readonly NameCount[], { focus, audience }: SectionCo
   const shown = vendors.toSorted((a, b) => place(a) - place(b)).slice(0, most)
   return {
     kind: 'table',
-    head: ['Vendor', '24 h', 'week earlier', 'change'],
+    head: ['Vendor', '24 h', 'a week earlier', 'change'],
     rows: shown.map(({ vendor, ...sum }) => [{ text: nameOf({ vendor, event: null }) }, ...countCells(sum)]),
     more: moreText(vendors.length, shown.length, 'vendors'),
   }
@@ -88,7 +90,7 @@ function eventTable(
   const shown = focusedFirst(names, focus, (name) => name).slice(0, most)
   return {
     kind: 'table',
-    head: ['Event', '24 h', 'week earlier', 'change'],
+    head: ['Event', '24 h', 'a week earlier', 'change'],
     rows: shown.map((name) => [
       { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),
@@ -101,7 +103,7 @@ function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { 
   const shown = focusedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',
-    head: ['Notable changes', '24 h', 'week earlier', 'change'],
+    head: ['Notable changes', '24 h', 'a week earlier', 'change'],
     rows: shown.map((name) => [
       { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),

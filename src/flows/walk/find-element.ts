@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame } from 'puppeteer-core'
 import type { KnownElement } from '../known-element.ts'
 import { type Selector, selectorText } from '../recording.ts'
-import { type Discretion, describe, findAlike, selectorFor, sift } from './known-element.ts'
+import { type Discretion, describe, findAlike, selectorFor, sift } from './describe-element.ts'
 import { isGone, StepFault, secondsText } from './step-fault.ts'
 
 /** Time for which a selector other than the first must be the only match, because pages are built gradually. */
@@ -113,7 +113,7 @@ export class Search {
     if (!element) return { fault }
     if (alike.length > 1) return { fault: `${fault}, and ${alike.length} other elements are equally similar` }
     const after = selectorText(await selectorFor(element, await describe(element, this.discreet)))
-    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and its replacement ${after} was refused` }
+    if (this.wanted.refused.includes(after)) return { fault: `${fault}, and its replacement ${after} was rejected` }
     return { found: { element, healed: { before: this.before, after } } }
   }
 }

@@ -40,7 +40,7 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
   const before = element.getBoundingClientRect()
   await picture()
   const box = element.getBoundingClientRect()
-  if (!element.isConnected) return { fault: 'went away' }
+  if (!element.isConnected) return { fault: 'disappeared' }
   if (element.matches(':disabled,[aria-disabled="true"]')) return { fault: 'is disabled' }
   if (Math.abs(box.x - before.x) > 1 || Math.abs(box.y - before.y) > 1) return { fault: 'keeps moving' }
   const line = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? box

@@ -9,7 +9,7 @@ const LOAD_MS = 10_000
 export const navigate: StepKind<'navigate'> = {
   causesTags: true,
   async do({ url }, doing) {
-    if (!isWebAddress(url)) throw new StepFault(`“${url}” is not an address that begins with http:// or https://`)
+    if (!isWebAddress(url)) throw new StepFault(`“${url}” is not a URL that begins with http:// or https://`)
     doing.requireSecretHost(url)
     const page = await doing.page()
     try {

@@ -5,8 +5,8 @@ import type { KnownElement } from '../known-element.ts'
 import { type CheckedStep, type RecordedStep, type Selector, selectorText } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
 import { secretHostOf } from '../secret-reach.ts'
+import { type Discretion, describe, describeFrame, likeFrame } from './describe-element.ts'
 import { findElement, Search, type SearchedFrames } from './find-element.ts'
-import { type Discretion, describe, describeFrame, likeFrame } from './known-element.ts'
 import { loaded, refusalOf } from './page-steps.ts'
 import type { StepContext, StepKind } from './step.ts'
 import { isEmptyError, navigationSentence, StepFault } from './step-fault.ts'
@@ -177,7 +177,7 @@ async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task
     doing.stopping.throwIfAborted()
     if (error instanceof StepFault) throw error
     if (error instanceof TimeLimitExceeded)
-      throw new StepFault('no other page opened, as it did when this step was recorded')
+      throw new StepFault('no page opened, although one opened when this step was recorded')
     throw new StepFault(refusalOf(doing, page.url()) ?? navigationSentence(error, page.url()))
   } finally {
     ended.abort()
@@ -214,10 +214,10 @@ class SecretGuard {
     const host = secretHostOf(address)
     if (host !== null && this.hosts.includes(host)) return null
     if (this.hosts.length === 0) {
-      return 'the secrets of the step were entered for other expressions in waitForExpression: enter them again'
+      return 'the secrets of the step were entered for other expressions in waitForExpression; enter them again'
     }
     const place = host ?? 'a page without a host'
-    return `the secrets of the step are not sent to ${place}, because they were entered for ${this.hosts.join(', ')}: add it to secretHosts and enter them again`
+    return `the secrets of the step are not sent to ${place}, because they were entered for ${this.hosts.join(', ')}; add this host to secretHosts and enter the secrets again`
   }
 }
 

@@ -11,13 +11,13 @@ export class StepFault extends Error {}
 const NETWORK: readonly [error: RegExp, sentence: string][] = [
   [/ERR_NAME_NOT_RESOLVED|ERR_NAME_RESOLUTION_FAILED/, 'the name host could not be resolved'],
   [/ERR_CONNECTION_REFUSED/, 'host refused the connection'],
-  [/ERR_CONNECTION_TIMED_OUT|ERR_TIMED_OUT/, 'host did not answer in time'],
+  [/ERR_CONNECTION_TIMED_OUT|ERR_TIMED_OUT/, 'host did not respond in time'],
   [/ERR_CERT_DATE_INVALID/, 'the certificate of host has expired or is not valid yet'],
   [/ERR_CERT_COMMON_NAME_INVALID/, 'the certificate of host is for another name'],
   [/ERR_CERT_\w+/, 'the certificate of host is not trusted'],
   [/ERR_SSL_\w+/, 'no secure connection to host could be established'],
   [/ERR_TOO_MANY_REDIRECTS/, 'host redirects in a loop'],
-  [/ERR_ABORTED/, 'host answered with a download or an empty response instead of a page'],
+  [/ERR_ABORTED/, 'host responded with a download or an empty response instead of a page'],
   [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_(?:RESET|CLOSED)/, 'host closed the connection without a response'],
   [/ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY_CONNECTION_FAILED/, 'host cannot be reached'],
   [/ERR_\w+/, 'host could not be opened'],
@@ -39,7 +39,8 @@ export const isEmptyError = (error: unknown): boolean => /ERR_HTTP_RESPONSE_CODE
 /** Describes any error of a step in a sentence. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof StepFault) return error.message
-  if (error instanceof TimeLimitExceeded) return `it took longer than ${secondsText(error.limitMs)}; the page may hang`
+  if (error instanceof TimeLimitExceeded)
+    return `it took longer than ${secondsText(error.limitMs)}; the page may be unresponsive`
   const message = messageOf(error)
   if (/Target closed|Session closed|TargetCloseError|Page crashed/i.test(message))
     return 'the tab was closed or crashed'

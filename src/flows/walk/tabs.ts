@@ -66,7 +66,9 @@ export class Tabs implements Disposable {
     const { asked, answer } = DIALOGS[dialog.type()]
     if (this.notes.length < MAX_NOTES && dialog.type() !== 'beforeunload') {
       this.notes.push(
-        this.browsing.mask(`The page ${asked} “${dialog.message().slice(0, 200)}”; it was answered with ${answer}`),
+        this.browsing.mask(
+          `The page ${asked} “${dialog.message().slice(0, 200)}”; the dialog was answered with ${answer}`,
+        ),
       )
     }
     dialog.accept(dialog.type() === 'prompt' ? dialog.defaultValue() : undefined).catch(() => {})
@@ -76,6 +78,6 @@ export class Tabs implements Disposable {
 const DIALOGS: Readonly<Record<ReturnType<Dialog['type']>, { asked: string; answer: string }>> = {
   alert: { asked: 'said', answer: 'OK' },
   confirm: { asked: 'asked', answer: 'OK' },
-  prompt: { asked: 'asked for a text:', answer: 'what it proposed' },
+  prompt: { asked: 'asked for text:', answer: 'its default value' },
   beforeunload: { asked: 'asked whether to leave', answer: 'yes' },
 }

@@ -28,7 +28,7 @@ export const waitForElement: StepKind<'waitForElement'> = {
     if (await until(() => look().catch(goneIsNothing), limitMs, stopping, LOOK_EVERY_MS)) return
     const wish = visible ? `${operator} ${count}` : `not ${operator} ${count}`
     const name = selectorText(step.selectors[0] as Selector)
-    throw new StepFault(`${seen} elements match ${name} instead of ${wish}; waited ${secondsText(limitMs)}`)
+    throw new StepFault(`${seen} elements match ${name}, expected ${wish}; waited ${secondsText(limitMs)}`)
   },
 }
 

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Task } from '../../browser/browser-task.ts'
 import type { Browsing } from '../../browser/browsing.ts'
+import { harOf } from '../../browser/build-har.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
-import { harOf } from '../../browser/har.ts'
 import { openBrowsing } from '../../browser/open-browsing.ts'
-import type { Task } from '../../browser/task.ts'
 import { within } from '../../browser/time-limit.ts'
 import type { SeenEvent, Traffic } from '../../browser/traffic.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -15,7 +15,7 @@ import type { StepType } from '../recording-steps.ts'
 import { titleOf } from '../recording-title.ts'
 import type { RunEvent, StepResult } from '../run.ts'
 import type { WalkMessage, WalkPlan } from '../walk-plan.ts'
-import { type Discretion, discretionOf } from './known-element.ts'
+import { type Discretion, discretionOf } from './describe-element.ts'
 import { type Done, runStep, selectorTextsOf, wantedStatus } from './run-step.ts'
 import { StepFault, secondsText, sentenceOf } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
@@ -71,7 +71,10 @@ class Walk implements Disposable {
     this.stopListening = browsing.traffic.onEvent((seen) => this.caught.push({ seen, step: this.current }))
     const stop = (why: string) => this.end.abort(new StepFault(why))
     this.tabs = new Tabs(browsing, () => stop('the page crashed'))
-    this.timer = setTimeout(() => stop(`the time of the run, ${secondsText(plan.timeoutMs)}, was over`), plan.timeoutMs)
+    this.timer = setTimeout(
+      () => stop(`the run exceeded its time limit of ${secondsText(plan.timeoutMs)}`),
+      plan.timeoutMs,
+    )
     browsing.gone.then((why) => stop(`the browser ended: ${why}`))
     if (stopping.aborted) stop('it was stopped')
     else stopping.addEventListener('abort', () => stop('it was stopped'), { once: true, signal: this.end.signal })
@@ -207,7 +210,7 @@ class Walk implements Disposable {
     for (const page of this.browsing.tabs()) {
       const answer = this.tabs.answerOf(page)
       if (answer && (wanted === null ? answer.status >= 400 : answer.status !== wanted)) {
-        const answered = `the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd()
+        const answered = `the page ${answer.url} responded with ${answer.status} ${answer.statusText}`.trimEnd()
         throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')

@@ -2,8 +2,8 @@ import { unsealTarget } from '../../alerts/channel-target.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
-import { jsonObject } from '../../core/json.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
+import { jsonObject } from '../../core/parse-json-object.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { oneLine } from '../../core/text.ts'
 import { openWebhookSecret } from '../../org/store.ts'
@@ -122,7 +122,7 @@ export class LiveContext implements IntegrationContext {
 
   private requireId(): string {
     if (this.integrationId !== null) return this.integrationId
-    throw new AppError('invalid', 'this requires an integration: an address cannot store state')
+    throw new AppError('invalid', 'a target without an integration cannot store state')
   }
 
   get tokens(): Record<string, unknown> {
@@ -236,7 +236,7 @@ export function openTarget(
     if (kept?.provider !== provider.type) throw new AppError('invalid', 'the integration was deleted')
     return { orgId, integrationId, settings: kept.settings, status: kept.status }
   }
-  if (!provider.addresses) throw new AppError('invalid', `${provider.type} needs an integration`)
+  if (!provider.addresses) throw new AppError('invalid', `${provider.type} channels require an integration`)
   const settings = provider.addresses.settingsOf(unsealTarget(box, target), orgFacts(db, box, orgId))
   return { orgId, integrationId: null, settings, status: 'connected' }
 }
@@ -301,7 +301,7 @@ async function fetchTokens(
   const answer = await context.call({ method: 'POST', url, headers, body: new URLSearchParams(form).toString() })
   const { access_token, refresh_token, expires_in, error } = jsonObject(answer.body) ?? {}
   if (typeof error === 'string' && SIGN_IN_AGAIN.includes(error)) {
-    throw new Unusable('reauth_required', `the other service no longer accepts the sign-in (${error})`)
+    throw new Unusable('reauth_required', `the other service no longer accepts the credentials (${error})`)
   }
   if (answer.status !== 200 || typeof access_token !== 'string')
     throw new CallFailed({ kind: 'status', ...answer, body: '' })

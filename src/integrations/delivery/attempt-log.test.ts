@@ -116,7 +116,7 @@ describe('the log of a delivery', () => {
     const both = open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }]).deliveryIds[0]
     const one = open('iss_2', [{ type: 'email', target: 'ben@example.com' }]).deliveryIds[0]
     await deliver()
-    const noted = { outcome: 'delivered', reason: '1 of 2 addresses refused', answer: '1 of 2 addresses refused' }
+    const noted = { outcome: 'delivered', reason: '1 of 2 addresses rejected', answer: '1 of 2 addresses rejected' }
     expect((await read(both ?? '')).log).toMatchObject([noted])
     expect((await read(one ?? '')).log).toMatchObject([{ outcome: 'broken', answer: null }])
   })
@@ -155,10 +155,10 @@ describe('an unfinished attempt', () => {
 describe('a secret echoed by the other service', () => {
   const bare = secret.slice('whsec_'.length)
   test.each<[string, string]>([
-    ['as it is', `unknown ${secret}`],
+    ['verbatim', `unknown ${secret}`],
     ['in JSON', JSON.stringify({ error: { secret } })],
     ['in a URL', `see https://a.example/?s=${encodeURIComponent(secret)}`],
-    ['at the end of what is shown', `${'x'.repeat(480)}${secret}`],
+    ['at the end of the logged part', `${'x'.repeat(480)}${secret}`],
     ['in a header', 'you sent Authorization: Bearer abcdefgh12345678 and Basic YW5uOnMzY3JldA=='],
   ])('is not logged (%s)', async (_name, body) => {
     await using server = receiver(() => new Response(body, { status: 400 }))

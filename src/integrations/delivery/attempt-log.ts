@@ -11,16 +11,21 @@ const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const
 
 const AttemptSchema = Closed({
   at: InstantSchema,
-  durMs: Int({ description: 'Until the response was processed; 0 if the server was killed' }),
+  durMs: Int({ description: 'Time until the response was processed, in ms; 0 if the server was killed' }),
   outcome: OneOf(OUTCOMES, {
     description:
-      '`retry`: another attempt may succeed; `broken`: it would be refused again; `stopped`: the server was stopped',
+      '`retry`: another attempt may succeed; `broken`: another attempt would also fail; `stopped`: the server was stopped',
   }),
-  reason: Nullable(Type.String({ description: 'Reason of a failure, or a problem despite the delivery' })),
+  reason: Nullable(
+    Type.String({
+      description: 'Reason for the failure, or a problem that did not prevent the delivery; null if there was none',
+    }),
+  ),
   answer: Nullable(
     Type.String({
       maxLength: 500,
-      description: 'Beginning of the response, without secrets; null if there was none, and for callers below admin',
+      description:
+        'Start of the response, with secrets removed; null without a response and for callers below the admin role',
     }),
   ),
 })
@@ -29,7 +34,7 @@ type LoggedAttempt = Static<typeof AttemptSchema>
 export const DeliveryDetailSchema = Closed(
   {
     ...DeliverySchema.properties,
-    log: Type.Array(AttemptSchema, { description: 'The last 100 attempts, oldest first' }),
+    log: Type.Array(AttemptSchema, { description: 'Most recent 100 attempts, oldest first' }),
   },
   {
     $id: 'DeliveryDetail',

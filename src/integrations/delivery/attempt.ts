@@ -85,7 +85,7 @@ const TOO_LATE: Outcome = {
 // Omits the error because it may quote the message.
 const UNKNOWN: Outcome = {
   verdict: 'broken',
-  reason: 'the message could not be rendered; see the server log for details',
+  reason: 'the message could not be rendered; see the server log',
 }
 
 function providerAndMessage(
@@ -141,7 +141,7 @@ function workOf(
 }
 
 const UNUSABLE = {
-  incomplete: 'the integration is incomplete; finish its set-up first',
+  incomplete: 'the integration is incomplete; finish setting it up first',
   reauth_required: 'the integration must be reconnected: sign in to the other service again',
   disabled: 'disabled by the other service; send a successful test or save new settings to enable it again',
 }

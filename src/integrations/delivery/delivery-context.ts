@@ -28,7 +28,7 @@ export class LiveGroupContext extends LiveContext implements GroupContext {
 
   constructor(deps: ContextDeps, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
     const [first] = openings
-    if (!first) throw new Error('a group has members')
+    if (!first) throw new Error('a group must have at least one member')
     const { orgId, channelTarget: target } = first
     const opened = openTarget(deps, provider, { orgId, target })
     super(deps, provider, opened, signal)
@@ -50,7 +50,7 @@ class LiveGroupMember implements GroupMember {
     { id, issueId, channelType, channelTarget, deliveredAt }: DeliveryHead,
     private readonly integrationId: string | null,
   ) {
-    if (issueId === null) throw new Error('an opening is about an issue')
+    if (issueId === null) throw new Error('an opening must belong to an issue')
     this.deliveryId = id
     this.issueId = issueId
     this.isReplay = deliveredAt !== null

@@ -69,16 +69,16 @@ describe('the slot of a throttled notification', () => {
   const minute = (count: number) => now + count * MINUTE_MS
 
   test.each([
-    ['nothing went yet', [], 0, 0],
-    ['there is room', [-5], 0, 0],
-    ['both went just now', [0, 0], 0, 10],
-    ['both went some time ago', [-4, -6], 0, 4],
-    ['the older left the window at this instant', [-1, -10], 0, 0],
-    ['the older is about to leave it', [-1, -9], 0, 1],
-    ['one is planned', [20, -3], 0, 7],
-    ['both are planned', [20, 15], 0, 25],
-    ['more than enough went', [-1, -2, -3], 0, 8],
-    ['it may wait anyway', [-4, -6], 30, 30],
+    ['nothing was sent yet', [], 0, 0],
+    ['the window has room', [-5], 0, 0],
+    ['both notifications were just sent', [0, 0], 0, 10],
+    ['both notifications were sent earlier', [-4, -6], 0, 4],
+    ['the older notification is leaving the window now', [-1, -10], 0, 0],
+    ['the older notification is about to leave the window', [-1, -9], 0, 1],
+    ['one notification is scheduled', [20, -3], 0, 7],
+    ['both notifications are scheduled', [20, 15], 0, 25],
+    ['more notifications than allowed were sent', [-1, -2, -3], 0, 8],
+    ['the notification is due later anyway', [-4, -6], 30, 30],
   ])('has the expected delay when %s', (_name, taken, at, slot) => {
     expect(slotFor(throttle, taken.map(minute), minute(at))).toBe(minute(slot))
   })

@@ -16,20 +16,27 @@ type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 export const DeliverySchema = Closed(
   {
-    id: Type.String({ description: 'The same for every attempt; webhooks carry it as webhook-id' }),
+    id: Type.String({ description: 'Unchanged across attempts; sent to webhooks in the `webhook-id` header' }),
     issueId: Nullable(Type.String()),
     alertId: Nullable(Type.String()),
-    alertName: Nullable(Type.String({ description: 'Name of the alert or test at the time of the notification' })),
+    alertName: Nullable(
+      Type.String({
+        description:
+          'Name of the alert, audit or flow test at the time of the notification; null for test notifications',
+      }),
+    ),
     transition: OneOf(MESSAGE_KINDS),
     channel: Closed({
       type: OneOf(CHANNEL_TYPES),
-      target: Type.String({ description: "Target as in the alert; 'owners' for e-mails about failed deliveries" }),
+      target: Type.String({
+        description: 'Target as configured in the alert; `owners` for e-mails about failed deliveries',
+      }),
     }),
     status: OneOf(DELIVERY_STATUSES),
     attempts: Int({ description: 'Attempts since the delivery was created or last replayed' }),
     dueAt: Nullable(InstantSchema),
     lastAttemptAt: Nullable(InstantSchema),
-    lastError: Nullable(Type.String({ description: 'Why the last attempt failed, or why the delivery was withdrawn' })),
+    lastError: Nullable(Type.String({ description: 'Reason for the last failed attempt or for the withdrawal' })),
     deliveredAt: Nullable(InstantSchema),
     createdAt: InstantSchema,
   },

@@ -102,7 +102,7 @@ test('a retry after a 503 has the same id and body, a valid signature and a new 
   ])
 
   const [first, second] = server.requests
-  if (!first || !second) throw new Error('there were not two requests')
+  if (!first || !second) throw new Error('expected two requests')
   expect(first.path).toBe('/in?token=t0ken')
   expect([first, second].map(({ headers }) => headers['webhook-id'])).toEqual([
     deliveryIds[0] ?? '',
@@ -156,7 +156,7 @@ test('a delivery fails after eight attempts, with a history entry and an e-mail 
     { status: 'delivered', transition: 'delivery_failed', channelType: 'email', channelTarget: 'owners' },
   ])
   expect(box.mails.map(({ to }) => to)).toEqual([['alice@example.com']])
-  expect(box.mails[0]?.source).toContain('could not be reached')
+  expect(box.mails[0]?.source).toContain('Notification not delivered')
   expect(box.mails[0]?.source).not.toContain('t0ken')
   clock.advance(24 * HOUR_MS)
   expect(await deliver()).toBe(0)
@@ -373,7 +373,7 @@ test("a delivery that can't be sent fails with its reason without affecting othe
     ['failed', 'the stored message is corrupt'],
     ['failed', 'pigeon is not available in this version'],
     ['failed', 'the signing secret must be whsec_ followed by 24 to 64 bytes in base64'],
-    ['failed', 'the message could not be rendered; see the server log for details'],
+    ['failed', 'the message could not be rendered; see the server log'],
     ['delivered', null],
   ])
   expect(reported).toHaveLength(1)
@@ -461,8 +461,8 @@ describe('a killed server', () => {
   }
 
   test.each([
-    ['before it sent anything', false, 1],
-    ['after the receiver had it, before that was written down', true, 2],
+    ['before sending anything', false, 1],
+    ['after sending, before the outcome was recorded', true, 2],
   ])('has its delivery sent by the next run with the same id (%s)', async (_name, sentBefore, times) => {
     await using server = receiver()
     await inFile(async (path) => {

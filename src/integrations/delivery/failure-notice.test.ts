@@ -38,7 +38,7 @@ describe('a failed delivery', () => {
     const channel = hookAt(`${server.url}/p4th?token=t0ken`)
     await lose('iss_1', alertTelling([channel, roomAt(chat.url)]), channel)
     expect(losses()).toEqual(['email owners delivered', `team_chat ${chat.url}/c delivered`])
-    expect(chat.messages).toMatchObject([{ text: expect.stringContaining('could not be reached') }])
+    expect(chat.messages).toMatchObject([{ text: expect.stringContaining('could not be delivered') }])
     expect(JSON.stringify([chat.messages, box.mails])).not.toContain('p4th')
   })
 
@@ -49,7 +49,7 @@ describe('a failed delivery', () => {
     })
     const { alertTelling, lose, losses } = setUp(box.port)
     const [ann, ben]: Channel[] = ['ann@example.com', 'ben@example.com'].map((target) => ({ type: 'email', target }))
-    if (!ann || !ben) throw new Error('there are two')
+    if (!ann || !ben) throw new Error('expected two channels')
     await lose('iss_1', alertTelling([ann, ben, roomAt(chat.url)]), ann)
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])
   })

@@ -82,7 +82,7 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
  * claimed, remembered or recorded.
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
-  test(`killed at each step, ${name} is notified of everything under the same ids`, async () => {
+  test(`no notification to ${name} is lost or sent under two ids when the server is killed at any step`, async () => {
     const start = groupFixture()
     const fresh = { image: start.db.serialize(), people: start.people, like: start.db }
     const steps = await play(table, fresh, null)
@@ -182,7 +182,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
     },
   }
   const now = () => {
-    reach('the clock is asked')
+    reach('a read of the clock')
     return clock.now()
   }
   Object.assign(parts, { transport, clock: { now } })

@@ -29,7 +29,7 @@ function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory 
   })
   const complete = async (delivery: DeliveryRecord, signal = never) => {
     const message = messageOfDelivery(delivery)
-    if (!message) throw new Error('the message is damaged')
+    if (!message) throw new Error('the message is corrupt')
     return (await asker.enrich(delivery, message, signal)).cause?.sentence ?? null
   }
   const open = (id = 'iss_1') => {
@@ -42,7 +42,7 @@ function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory 
 test('channels of one notification share a query whose result is stored with their deliveries', async () => {
   const { complete, open, asked, deliveries } = setUp(async () => history)
   const [first, second] = open()
-  if (!first || !second) throw new Error('there were not two deliveries')
+  if (!first || !second) throw new Error('expected two deliveries')
   expect(await Promise.all([complete(first), complete(second)])).toEqual(['The release did it.', 'The release did it.'])
   expect(asked()).toBe(1)
   for (const delivery of deliveries()) expect(messageOfDelivery(delivery)).toMatchObject(history)
@@ -54,10 +54,10 @@ test('channels of one notification share a query whose result is stored with the
 test.each<[string, Partial<DeliveryRecord>]>([
   ['a second attempt', { attempts: 2 }],
   ['a test', { transition: 'test' }],
-  ['the word of a lost delivery', { transition: 'delivery_failed' }],
-  ['a message about no issue', { issueId: null }],
-  ['a repeat that is late', { transition: 'repeated', dueAt: 0 }],
-  ['a resolution that is late', { transition: 'resolved', dueAt: 0 }],
+  ['a notice about a failed delivery', { transition: 'delivery_failed' }],
+  ['a message without an issue', { issueId: null }],
+  ['a late repeat', { transition: 'repeated', dueAt: 0 }],
+  ['a late resolution', { transition: 'resolved', dueAt: 0 }],
 ])('the history is not queried for %s', async (_name, values) => {
   const { complete, open, asked } = setUp(async () => history)
   const [first] = open()

@@ -137,9 +137,9 @@ describe('a notification of a new issue that was held back by the throttle', () 
   const untold: [string, (world: ReturnType<typeof held>) => void][] = [
     ['is acknowledged', ({ db }) => db.prepare(`UPDATE issue SET status = 'acknowledged'`).run()],
     ['is resolved', ({ db }) => db.prepare(`UPDATE issue SET status = 'resolved'`).run()],
-    ['has lost its alert', ({ db, orgId, alert }) => deleteAlert(db, { orgId, id: alert.id }, () => undefined)],
+    ['no longer has an alert', ({ db, orgId, alert }) => deleteAlert(db, { orgId, id: alert.id }, () => undefined)],
     [
-      'is of an alert that is off',
+      'belongs to a disabled alert',
       ({ db, clock, orgId, alert }) => setEnabled(db, clock, { orgId, id: alert.id }, false),
     ],
   ]

@@ -406,8 +406,8 @@ describe('the throttle', () => {
 
 describe('a repeat notification', () => {
   test.each([
-    ['that waited half an hour is dropped', 30 * MINUTE_MS, [], 'repeated withdrawn'],
-    ['that waited less goes', 30 * MINUTE_MS - 1, ['repeated'], 'repeated delivered'],
+    ['that waited for half an hour is withdrawn', 30 * MINUTE_MS, [], 'repeated withdrawn'],
+    ['that waited for less is sent', 30 * MINUTE_MS - 1, ['repeated'], 'repeated delivered'],
   ])('%s', (_name, waitMs, sent, end) => {
     const { issue, tell, send, summary, clock } = setUp()
     issue()

@@ -60,14 +60,14 @@ const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 
 /** Ways in which a connection can end after the complete request was received. */
 const FAULTS = {
-  'closed without an answer': (socket: Socket) => socket.destroy(),
+  'closed without a response': (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),
   'closed within the headers': (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
   'closed within the body': (socket: Socket) => socket.end(`${HTTP_OK}content-length: 100\r\n\r\n{"ok": tr`),
-  'an answer that is no HTTP': (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
-  'no answer': () => undefined,
-  'an answer that stops within the headers': (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
-  'an answer that stops within the body': (socket: Socket) =>
+  'a response that is not HTTP': (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
+  'no response': () => undefined,
+  'a response that stalls within the headers': (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
+  'a response that stalls within the body': (socket: Socket) =>
     socket.write(`${HTTP_OK}content-length: 100\r\n\r\n{"ok": tr`),
 } satisfies Record<string, (socket: Socket) => unknown>
 type FaultName = keyof typeof FAULTS | 'refused'
@@ -125,10 +125,10 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
     const before = clock.now()
     const queue = { orgId, channelType: channel.type, channelTarget: channel.target }
     const delivery = claimNext(db, queue, before)
-    if (!delivery) throw new Error('nothing is due')
+    if (!delivery) throw new Error('expected a due delivery')
     await dispatcher.send({ delivery, others: [] }, laneOf(db, queue))
     const row = deliveries().at(-1)
-    if (!row) throw new Error('nothing was to be sent')
+    if (!row) throw new Error('expected a delivery')
     db.prepare('DELETE FROM delivery').run()
     const status = integrationId ? findIntegration(db, { orgId, id: integrationId }).status : null
     const waits = { waitMs: row.dueAt - before }

@@ -11,13 +11,13 @@ const wait = (waitMs: number): Outcome => ({ verdict: 'wait', waitMs })
 
 describe('the pause of a queue', () => {
   test.each<[string, Outcome, number]>([
-    ['when it is too early', wait(SECOND_MS), SECOND_MS],
-    ['as long as the other side asks for', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
-    ['five minutes at most', { verdict: 'retry', reason: '', retryAfterMs: 60 * MINUTE_MS }, 5 * MINUTE_MS],
-    ['not, when only one has to wait', { ...wait(SECOND_MS), onlyThis: true } as Outcome, 0],
-    ['not, when nobody asks for it', { verdict: 'retry', reason: '', retryAfterMs: null }, 0],
-    ['not, when it was refused', { verdict: 'broken', reason: '' }, 0],
-    ['not, when it arrived', { verdict: 'delivered', note: null }, 0],
+    ['after a rate limit', wait(SECOND_MS), SECOND_MS],
+    ['as long as the other service requests', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
+    ['at most five minutes', { verdict: 'retry', reason: '', retryAfterMs: 60 * MINUTE_MS }, 5 * MINUTE_MS],
+    ['no pause if a single delivery has to wait', { ...wait(SECOND_MS), onlyThis: true } as Outcome, 0],
+    ['no pause if none is requested', { verdict: 'retry', reason: '', retryAfterMs: null }, 0],
+    ['no pause after a rejection', { verdict: 'broken', reason: '' }, 0],
+    ['no pause after a delivery', { verdict: 'delivered', note: null }, 0],
   ])('has the expected length: %s', (_name, outcome, pauseMs) => {
     const pauses = new Pauses()
     pauses.note(first, outcome, 1000)

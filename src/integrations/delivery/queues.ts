@@ -84,7 +84,7 @@ export function claimNext(
     const preferred = firstDefined(first, (id) => ifDue(db, id, now))
     for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
       if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
-      withdrawDelivery(db, next, 'the channel was not notified of the opening')
+      withdrawDelivery(db, next, 'the channel did not receive the opening')
     }
     return null
   })

@@ -11,7 +11,7 @@ function claimed() {
   const { id } = insertIntegration(db, box, { ...integration, secrets: {}, createdAt: clock.now() })
   tell('opened', issue(), { channels: [{ type: 'webhook', target: id }] })
   const [delivery] = take()
-  if (!delivery) throw new Error('nothing is due')
+  if (!delivery) throw new Error('expected a due delivery')
   const parts = { now: clock.now(), jitter: () => 0, mailConfigured: false }
   return { ...world, delivery, parts, status: () => findIntegration(db, { orgId, id }).status }
 }

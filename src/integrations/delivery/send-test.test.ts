@@ -22,7 +22,7 @@ test('a test interrupted by a shutdown returns that reason and is not reported a
   const reported: unknown[] = []
   const parts = {
     ...{ db, clock, box, mailConfigured: false, jitter: () => 0, providers: [patient] },
-    transport: { send: async () => ({ kind: 'error', message: 'no way out', permanent: true }) as const },
+    transport: { send: async () => ({ kind: 'error', message: 'no connection', permanent: true }) as const },
     report: (error: unknown) => void reported.push(error),
   }
   const dispatcher = new Dispatcher(parts, stopping.signal)

@@ -29,7 +29,7 @@ export async function testIntegration(
   const { providers = PROVIDERS } = dispatcher.deps
   const provider = configuredProvider(providers, integration.provider)
   if (integration.status === 'incomplete')
-    throw new AppError('conflict', 'the integration is incomplete; finish its set-up first')
+    throw new AppError('conflict', 'the integration is incomplete; finish setting it up first')
   if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
   await testWithoutDelivery(dispatcher, provider, integration)
   return { deliveryId: null }

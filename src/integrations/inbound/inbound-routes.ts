@@ -16,9 +16,9 @@ const Anything = Type.Record(Type.String(), Type.Unknown(), {
 })
 const CAPABILITY_TOKEN: OwnCredential = {
   name: 'capabilityToken',
-  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'The capability token of the integration' },
+  scheme: { type: 'apiKey', in: 'query', name: 't', description: 'Capability token of the integration' },
 }
-const ByToken = Closed({ t: Text(1, 200, { description: 'The capability token of the integration' }) })
+const ByToken = Closed({ t: Text(1, 200, { description: 'Capability token of the integration' }) })
 
 /** Routes for inbound calls, one for each provider with a receiver. */
 export function inboundRoutes(deps: InboundDeps, providers: readonly Provider[] = PROVIDERS): Route[] {
@@ -45,7 +45,7 @@ function inboundRoute(
     body: Anything,
     answer: receiver.answer,
     async handle({ query, body, raw, signal }) {
-      if (!raw) throw new Error('an inbound call has a raw body')
+      if (!raw) throw new Error('an inbound call must have a raw body')
       const call: InboundCall = { headers: raw.headers, raw: raw.text, body }
       const answers: unknown[] = []
       let refusal: unknown
@@ -101,5 +101,5 @@ function addresseesOf(
   const ids = receiver.addressees(call, all)
   const found = all.filter(({ id }) => ids.includes(id))
   if (found.length > 0) return found
-  throw new AppError('unauthorized', 'the call does not belong to an integration')
+  throw new AppError('unauthorized', 'no integration matches this call')
 }

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { barsText, capitalized, minuteText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds.ts'
+import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 
-/** Title of the chart: `Violating events each hour`. */
+/** Title of the chart: `Violating events per hour`. */
 export function chartTitle({ issue, series }: Message): string {
   const kind = issue && issueKindOf(issue.alertType)
   const counted = kind && !kind.countsFirings ? kind.unit.meaning : 'events'
@@ -20,7 +20,7 @@ const UNITS = [
 function everyText(ms: number): string {
   const [unit, length] = UNITS.find(([, length]) => ms >= length) ?? ['minute', MINUTE_MS]
   const count = Math.round(ms / length)
-  return count <= 1 ? `each ${unit}` : `in each ${count} ${unit}s`
+  return count <= 1 ? `per ${unit}` : `per ${count} ${unit}s`
 }
 
 /** Time range of the chart: `2026-01-05 06:00 to 2026-01-05 14:00 UTC`. Empty without a series. */

@@ -75,15 +75,15 @@ describe('a chart image', () => {
 
 describe('a text chart', () => {
   test.each<[Message, string]>([
-    [purchaseMessage(), 'Violating events each hour'],
-    [fallMessage(), 'Events each hour'],
+    [purchaseMessage(), 'Violating events per hour'],
+    [fallMessage(), 'Events per hour'],
     [
       { ...message, series: drawn([1, 2]).series?.map((one, day) => ({ ...one, at: day * 24 * HOUR_MS })) ?? null },
-      'Violating events each day',
+      'Violating events per day',
     ],
     [
       { ...message, series: drawn([1, 2]).series?.map((one, index) => ({ ...one, at: index * 900_000 })) ?? null },
-      'Violating events in each 15 minutes',
+      'Violating events per 15 minutes',
     ],
   ])('has a title', (some, title) => expect(chartTitle(some)).toBe(title))
 

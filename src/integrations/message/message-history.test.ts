@@ -137,17 +137,17 @@ Last seen: 2026-01-05 12:33 UTC
 Domain: Shop
 Vendor: Google Analytics 4
 Event: purchase
-Probable cause: It began in the watch window of a change: Release 42 of the checkout.
+Probable cause: The issue began in the watch window of a change: Release 42 of the checkout.
 Change: Release 42 of the checkout, 2026-01-05 09:29 UTC
 Hosts: shop.example, m.shop.example
 Severity: critical
 Impact value: 2,500
 Open now: 3 issues
 
-Violating events each hour, 2026-01-04 13:00 to 2026-01-05 13:00 UTC; highest 48:
+Violating events per hour, 2026-01-04 13:00 to 2026-01-05 13:00 UTC; highest 48:
 ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▇█▅
 
-Violating vs. valid event (personal data masked); * marks the relevant difference
+Violating vs. valid event (personal data masked); * marks relevant differences
 * params.value: empty (valid: 89.90)
   time: 2026-01-05 12:33 UTC (valid: 2026-01-05 12:31 UTC)
   env: prod

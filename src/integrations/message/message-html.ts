@@ -36,7 +36,7 @@ export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartI
       chartId !== null && hasChart(message) ? chartPart(message, chartId) : '',
       factsOf(facts),
       samplesOf(message),
-      buttonOf(url, issue ? 'Open the issue' : 'Open Tagwarden'),
+      buttonOf(url, issue ? 'View issue' : 'Open Tagwarden'),
     ].join(''),
     below: footOf(message, among(FOOT)),
   })
@@ -115,6 +115,7 @@ function footOf({ kind, alert }: Message, rows: readonly MessageRow[]): string {
   const said = rows.map(([label, text]) => `${label}: ${text}.`)
   if (kind === 'delivery_failed')
     said.push('Undelivered notifications are reported to the owners and to another channel of the alert.')
-  else if (alert) said.push(`You receive this because the alert “${alert.name}” sends notifications to this address.`)
+  else if (alert)
+    said.push(`You are receiving this because the alert “${alert.name}” sends notifications to this address.`)
   return escapeHtml(said.join(' '))
 }

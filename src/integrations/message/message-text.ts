@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../core/event.ts'
 import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
-import { issueKindOf } from '../../issues/kinds.ts'
+import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
@@ -51,10 +51,7 @@ export function rowsOf(message: Message): MessageRow[] {
     issue.notes ? ['Note', issue.notes] : null,
     issue.impactValue === null ? null : ['Impact value', amountText(issue.impactValue, message.currency ?? null)],
     heldBack > 0
-      ? [
-          'Held back',
-          `${heldBack} earlier ${heldBack === 1 ? 'notification' : 'notifications'}, limited by the throttle`,
-        ]
+      ? ['Held back', `${heldBack} earlier ${heldBack === 1 ? 'notification' : 'notifications'}, due to throttling`]
       : null,
     openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],
   ]
@@ -193,7 +190,7 @@ function chartBlock(message: Message): TextBlock | null {
 function eventsBlock(message: Message): TextBlock | null {
   const compared = comparedRowsOf(message)
   if (compared.length > 0)
-    return { title: `${COMPARED_TITLE}; * marks the relevant difference`, lines: compared.map(comparedText) }
+    return { title: `${COMPARED_TITLE}; * marks relevant differences`, lines: compared.map(comparedText) }
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
   const rows = sampleRowsOf({ sample })
   return rows.length > 0 ? { title, lines: linesOf(rows) } : null

@@ -66,7 +66,7 @@ export function purchaseMessage(facts: Partial<MessageFacts> = {}): Message {
       value: hour < 20 ? 0 : ([12, 41, 48, 27][hour - 20] ?? 0),
       expected: 0,
     })),
-    cause: { sentence: 'It began in the watch window of a change: Release 42 of the checkout.' },
+    cause: { sentence: 'The issue began in the watch window of a change: Release 42 of the checkout.' },
     fields: ['value'],
   })
 }

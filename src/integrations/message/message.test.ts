@@ -69,7 +69,7 @@ Event: purchase
 Hosts: shop.example, m.shop.example
 Severity: critical
 Impact value: 2,500
-Held back: 2 earlier notifications, limited by the throttle
+Held back: 2 earlier notifications, due to throttling
 Open now: 3 issues
 
 Sample event (personal data masked)
@@ -168,12 +168,12 @@ test('a sample shows the known fields and only one time', () => {
 const sentences: [string, MessageFacts, string][] = [
   ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
   [
-    'resolved by hand',
+    'a resolution by a user',
     { ...facts, transition: 'resolved', issue: { ...facts.issue, resolvedBy: 'Ann' } },
     `${facts.issue.title}: resolved by Ann on Shop.`,
   ],
   [
-    'names that the summary says',
+    'names that the summary already contains',
     {
       ...facts,
       finding: { ...tooFew, summary: '12 of 340 purchase events had no `id`; expected none', event: 'purchase' },
@@ -181,7 +181,7 @@ const sentences: [string, MessageFacts, string][] = [
     'Purchase has a value: 12 of 340 purchase events had no `id`; expected none (GA4) on Shop.',
   ],
   [
-    'names that the alert says',
+    'names that the alert name already contains',
     { ...facts, alert: { id: 'alr_1', name: 'GA4 on Shop' }, finding: { ...tooFew, event: 'GA4' } },
     'GA4 on Shop: 0 events, expected at least 10.',
   ],
@@ -227,7 +227,7 @@ test('a test message contains only a summary and a link', () => {
   const message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
   expect(subjectOf(message)).toBe('Tagwarden: test')
   expect(textOf(message)).toBe(
-    'Test: This is a test of the integration On call: notifications arrive here.\n\nhttps://watch.example/integrations\n',
+    'Test: This is a test of the integration On call. Notifications will be sent here.\n\nhttps://watch.example/integrations\n',
   )
 })
 
@@ -235,7 +235,7 @@ test('a failure message includes the notification and the reason', () => {
   const lost = buildMessage(facts)
   const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
   expect(message.sentence).toBe(
-    'Webhook hooks.example.com could not be reached, so the notification about Purchase has a value was not delivered: HTTP 410.',
+    'The notification about Purchase has a value could not be delivered via Webhook hooks.example.com: HTTP 410.',
   )
   expect(subjectOf(message)).toStartWith('[critical] Notification not delivered: ')
   expect(rowsOf(message)).toEqual(rowsOf(lost))

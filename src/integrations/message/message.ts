@@ -248,7 +248,7 @@ export function fitting(sample: Record<string, unknown>, bytes: number): Record<
 
 /** Message for testing whether a channel works. */
 export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {
-  const sentence = `This is a test of the integration ${oneLine(label, 100)}: notifications arrive here.`
+  const sentence = `This is a test of the integration ${oneLine(label, 100)}. Notifications will be sent here.`
   return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: `${publicUrl}/integrations` }
 }
 
@@ -259,7 +259,7 @@ export function failureMessage(
   lost: Message,
   { at, channel, reason }: { at: Instant; channel: string; reason: string },
 ): Message {
-  const what = lost.alert ? `the notification about ${lost.alert.name}` : 'a notification'
-  const sentence = `${oneLine(channel, 120)} could not be reached, so ${what} was not delivered: ${oneLine(reason, 200)}.`
+  const what = lost.alert ? `The notification about ${lost.alert.name}` : 'A notification'
+  const sentence = `${what} could not be delivered via ${oneLine(channel, 120)}: ${oneLine(reason, 200)}.`
   return { ...lost, kind: 'delivery_failed', at, sentence, heldBack: 0 }
 }

@@ -7,7 +7,7 @@ export const ChatChannelInput = Closed(
   {
     channelId: Text(1, 1000, {
       description:
-        'Channel id. In Slack it is at the bottom of the channel details. In Teams, pass the link from "Get link to channel" or the id in it.',
+        'Channel id. In Slack, it is shown at the bottom of the channel details. For Teams, pass the link from "Get link to channel" or the id it contains.',
       examples: ['C024BE91L', '19:2fbf6e0d8d2b4f1c9d0d3a6f1c5e7a90@thread.tacv2'],
     }),
     channelName: Text(1, 200, {
@@ -20,7 +20,7 @@ export const ChatChannelInput = Closed(
 
 /** Response after a test message was posted to the channel. */
 export const ChatChannelAnswer = Closed(
-  { ok: Type.Boolean(), label: Type.String({ description: "The integration's label" }) },
+  { ok: Type.Boolean(), label: Type.String({ description: 'Label of the integration' }) },
   { $id: 'ChatChannelAnswer', examples: [{ ok: true, label: '#web-analytics' }] },
 )
 

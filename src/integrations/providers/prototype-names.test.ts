@@ -6,7 +6,7 @@ import { requireSuccess } from './teams/bot-connector.ts'
 /* Codes and types from providers can have the same name as a property that every JavaScript object inherits. */
 
 test('an unknown Slack error code has no hint', () => {
-  expect(new Refused('constructor', null).message).toBe('Slack refused: constructor')
+  expect(new Refused('constructor', null).message).toBe('Slack rejected the call: constructor')
 })
 
 test('an unknown Teams error code has no special meaning', () => {

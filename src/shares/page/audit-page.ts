@@ -31,7 +31,7 @@ export function auditPageContent(report: AuditReport): PageContent {
     body: html`${differences !== null && differencesPart(differences)}
 <h2>Pages</h2>
 <ol>${pages.map(pagePart)}</ol>
-${left > 0 && html`<p class="muted">${countText(left)} more pages are not shown.</p>`}
+${left > 0 && html`<p class="muted">${countText(left)} more ${left === 1 ? 'page is' : 'pages are'} not shown.</p>`}
 ${pages.length === 0 && html`<p class="muted">${status === 'failed' ? 'The audit ended before a page was loaded.' : 'No pages were found.'}</p>`}`,
   }
 }

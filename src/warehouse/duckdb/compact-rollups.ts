@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt-each.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
-import { MINUTES_MS } from '../relations.ts'
-import { type FileStore, replaceFiles } from './compact.ts'
-import { lineageOf, nameOf } from './lineage.ts'
+import { MINUTES_MS } from '../relation-columns.ts'
+import { type FileStore, replaceFiles } from './compact-events.ts'
+import { countFiles, dayKey, finalCounts, hoursPath, isOfDay, isOpen, mergedCounts } from './counts-rollup.ts'
+import { lineageOf, nameOf } from './file-lineage.ts'
 import type { Manifest, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS } from './plan-merges.ts'
-import { countFiles, dayKey, finalCounts, hoursPath, isOfDay, isOpen, mergedCounts } from './rollup.ts'
 
 /** Count files to merge into one file, or one file per organization. `hours` are written in addition. */
 export interface RollupMerge {

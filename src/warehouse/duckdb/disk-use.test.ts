@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../../core/clock.ts'
-import { useOf } from '../disk-share.ts'
+import { useOf } from '../plan-disk-deletions.ts'
 import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 
 test('disk use and the oldest event of an organization include shared files and the spool', async () => {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import type { Piece } from '../warehouse.ts'
-import { quoteText } from './dialect.ts'
+import { isOpen } from './counts-rollup.ts'
+import { quoteText } from './duckdb-dialect.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
-import { isOpen } from './rollup.ts'
 import { spooledEvents } from './spool-relation.ts'
 
 /** Each organization's share of a file, with its first `receivedAt`. The shares add up to 1. */

@@ -10,7 +10,7 @@ import {
   SYSTEM_FIELDS,
   TEXT_LENGTHS,
 } from '../../ingest/import-line.ts'
-import { quoteName, quoteText } from './dialect.ts'
+import { quoteName, quoteText } from './duckdb-dialect.ts'
 import { PARAMS } from './spool-relation.ts'
 
 /** Columns of staged events, in order, with their SQL types. `row`: position in the file, starting at 1. */

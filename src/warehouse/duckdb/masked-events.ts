@@ -3,10 +3,10 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
 import { Binder, type Masking } from '../query.ts'
-import { duckdbDialect, quoteText } from './dialect.ts'
+import { type CountScope, type CountSources, countsRelation } from './counts-rollup.ts'
+import { duckdbDialect, quoteText } from './duckdb-dialect.ts'
+import { eventsRelation, type Scope, type Sources, wholeEventsBranch } from './events-relation.ts'
 import type { ParquetFiles, Reader } from './parquet-files.ts'
-import { eventsRelation, type Scope, type Sources, wholeEventsBranch } from './relation.ts'
-import { type CountScope, type CountSources, countsRelation } from './rollup.ts'
 import { PARAMS, VIOLATED } from './spool-relation.ts'
 
 interface MaskedDeps {

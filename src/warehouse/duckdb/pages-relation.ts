@@ -1,6 +1,6 @@
-import { PAGE_COLUMNS } from '../../core/page.ts'
+import { PAGE_COLUMNS } from '../../core/stored-page.ts'
 import type { Query } from '../query.ts'
-import { quoteText } from './dialect.ts'
+import { quoteText } from './duckdb-dialect.ts'
 import { isInScope, type PageFile } from './manifest.ts'
 
 /** Path of a file of `pages`, relative to the events folder. */

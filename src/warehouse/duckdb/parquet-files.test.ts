@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { execute } from './execute.ts'
+import { execute } from './execute-sql.ts'
 import { OutOfMemoryRetry } from './parquet-files.ts'
 
 const noMemory = new Error('Out of Memory Error: failed to allocate data')

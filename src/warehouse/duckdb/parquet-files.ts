@@ -7,14 +7,14 @@ import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { fileChecksum } from '../../core/file-checksum.ts'
 import type { Query } from '../query.ts'
-import { quoteText } from './dialect.ts'
-import type { ExecuteOptions } from './execute.ts'
+import { COUNTS, type CountSources } from './counts-rollup.ts'
+import { quoteText } from './duckdb-dialect.ts'
+import type { Sources } from './events-relation.ts'
+import type { ExecuteOptions } from './execute-sql.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
-import { type Lineage, metadataOf } from './lineage.ts'
+import { type Lineage, metadataOf } from './file-lineage.ts'
 import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from './manifest.ts'
 import { type PageSources, pagesIn } from './pages-relation.ts'
-import type { Sources } from './relation.ts'
-import { COUNTS, type CountSources } from './rollup.ts'
 import { spoolRelation } from './spool-relation.ts'
 
 export interface ParquetOptions {
@@ -91,7 +91,7 @@ function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
 /** True if the engine ran out of memory. */
 export const isOutOfMemory = (error: unknown) => /out of memory/i.test(messageOf(error))
 
-const library = () => import('./execute.ts')
+const library = () => import('./execute-sql.ts')
 
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
   const { DuckDBInstance, execute } = await library()

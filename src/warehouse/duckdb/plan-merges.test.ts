@@ -44,12 +44,12 @@ describe('the limit on unpacked bytes sorted together', () => {
     ],
     ['wide events', files(3, { unpackedBytes: 15 * MB, rows: 1001 }), ['compacted: 1001 + 1001', 'compacted: 1001']],
     [
-      'one file that has more alone',
+      'a single file above the limit',
       [file({ unpackedBytes: 300 * MB, rows: 7 }), file({ rows: 8 })],
       ['compacted: 7', 'compacted: 8'],
     ],
     [
-      'files of earlier versions, by an estimate',
+      'files from earlier versions, by an estimate',
       files(2, { rows: 3 * M }).map(({ unpackedBytes: _, ...file }) => file),
       ['compacted: 3000000', 'compacted: 3000000'],
     ],
@@ -63,69 +63,69 @@ describe('the limit on unpacked bytes sorted together', () => {
   })
 })
 
-describe('the files worth merging', () => {
+describe('planMerges merges', () => {
   test.each<[string, EventFile[], number, string[]]>([
-    ['is nothing of nothing', [], ENDED, []],
-    ['are all files of an hour that ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
-    ['is also a single one', [file({ rows: 5 })], ENDED, ['compacted: 5']],
-    ['is also what was merged before', [file({ rows: 5, level: 'merged' })], ENDED, ['compacted: 5']],
-    ['is nothing until two minutes after its hour', [file({ rows: 5 })], RUNNING, []],
-    ['is nothing that is compacted', files(3, { level: 'compacted' }), ENDED, []],
+    ['nothing if there are no files', [], ENDED, []],
+    ['all files of an hour that has ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
+    ['a single file', [file({ rows: 5 })], ENDED, ['compacted: 5']],
+    ['merged files', [file({ rows: 5, level: 'merged' })], ENDED, ['compacted: 5']],
+    ['no files until two minutes after their hour', [file({ rows: 5 })], RUNNING, []],
+    ['no compacted files', files(3, { level: 'compacted' }), ENDED, []],
     [
-      'are what is compacted and what came late',
+      'a compacted file and a late file',
       [file({ level: 'compacted', rows: 7 }), file({ rows: 1 })],
       ENDED,
       ['compacted: 7 + 1'],
     ],
     [
-      'is only the late files, next to a large file',
+      'only the late file if the compacted file is large',
       [file({ level: 'compacted', rows: 2 * M + 1 }), file({ rows: 1 })],
       ENDED,
       ['compacted: 1'],
     ],
     [
-      'are as many at a time as can be sorted',
+      'as many rows at a time as can be sorted',
       files(5, { rows: 1.5 * M }),
       ENDED,
       ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
     ],
     [
-      'is one that is larger than that, alone',
+      'a single file above that limit',
       [file({ rows: 5 * M }), file({ rows: 1 })],
       ENDED,
       ['compacted: 5000000', 'compacted: 1'],
     ],
     [
-      'are no more bytes at a time than can be sorted either',
+      'as many bytes at a time as can be sorted',
       files(5, { rows: 10, sizeBytes: 12 * MB }),
       ENDED,
       ['compacted: 10 + 10', 'compacted: 10 + 10', 'compacted: 10'],
     ],
-    ['is nothing of many bytes while the hour runs', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
+    ['no files with many bytes during their hour', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
     [
-      'is not what is compacted and would be alone',
+      'no compacted file that would be alone',
       [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],
       ENDED,
       ['compacted: 3000000'],
     ],
     [
-      'are sixteen small files of the hour that runs',
+      'sixteen small files during their hour',
       files(16, { rows: 2 }),
       RUNNING,
       [`merged: ${Array(16).fill(2).join(' + ')}`],
     ],
-    ['are not fifteen', files(15), RUNNING, []],
-    ['are sixteen of them at a time', files(40, { rows: 1 }), RUNNING, [`merged: ${Array(16).fill(1).join(' + ')}`]],
+    ['no fifteen small files during their hour', files(15), RUNNING, []],
+    ['sixteen small files at a time', files(40, { rows: 1 }), RUNNING, [`merged: ${Array(16).fill(1).join(' + ')}`]],
     [
-      'are small merged files again',
+      'sixteen small merged files',
       files(16, { level: 'merged', rows: 1 }),
       RUNNING,
       [`merged: ${Array(16).fill(1).join(' + ')}`],
     ],
-    ['are no large ones while the hour runs', files(16, { rows: 50_000 }), RUNNING, []],
-    ['are no compacted ones while the hour runs', files(16, { level: 'compacted' }), RUNNING, []],
+    ['no large files during their hour', files(16, { rows: 50_000 }), RUNNING, []],
+    ['no compacted files during their hour', files(16, { level: 'compacted' }), RUNNING, []],
     [
-      'is each hour alone',
+      'the files of each hour separately',
       [file({ rows: 1 }), file({ rows: 2, hour: HOUR - HOUR_MS })],
       ENDED,
       ['compacted: 1', 'compacted: 2'],
@@ -141,47 +141,52 @@ const OVER = DAY + DAY_MS + GRACE_MS
 const hours = (count: number, values: Partial<EventFile> = {}) =>
   Array.from({ length: count }, (_, n) => file({ hour: DAY + n * HOUR_MS, level: 'compacted', rows: n + 1, ...values }))
 
-describe('the files worth joining', () => {
+describe('planMerges joins', () => {
   test.each<[string, EventFile[], number, string[]]>([
-    ['are small hours of a day that is over', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
-    ['are none while late segments of its last hour may come', hours(4), OVER - 1, []],
-    ['is no hour alone', hours(1), OVER, []],
-    ['are none of two days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
+    ['small files of a day that has ended', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
+    ['no files while late segments of the last hour are possible', hours(4), OVER - 1, []],
+    ['no single file', hours(1), OVER, []],
+    ['no files of different days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
     [
-      'is each organization alone',
+      'the files of each organization separately',
       [...hours(2), ...hours(2, { orgId: 'org_2' })],
       OVER,
       ['compacted: 1 + 2', 'compacted: 1 + 2'],
     ],
-    ['are none of many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
-    ['are none of many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
-    ['are those next to a large one', [...hours(1, { rows: M }), ...hours(2)], OVER, ['compacted: 1 + 2']],
+    ['no files with many rows', [...hours(3, { rows: 40_000 }), ...hours(1)], OVER, []],
+    ['no files with many bytes', [...hours(3, { sizeBytes: 2 * MB }), ...hours(1)], OVER, []],
     [
-      'are what was joined and what came late',
+      'small files of a day that also has a large one',
+      [...hours(1, { rows: M }), ...hours(2)],
+      OVER,
+      ['compacted: 1 + 2'],
+    ],
+    [
+      'a joined file and a late file',
       [...hours(1, { rows: 30_000 }), ...hours(1, { rows: 7, hour: DAY + 5 * HOUR_MS })],
       OVER,
       ['compacted: 30000 + 7'],
     ],
     [
-      'are none while an hour of the day is still to be compacted',
+      'no files while an hour of the day awaits compaction',
       [...hours(3), file({ hour: DAY + 5 * HOUR_MS, rows: 7, orgId: null })],
       OVER,
       ['compacted: 7'],
     ],
     [
-      'are those that were looked through, and those that were not',
+      'scanned and unscanned files separately',
       [...hours(2, { lookedAt: OVER }), ...hours(2)],
       OVER,
       ['compacted: 1 + 2', 'compacted: 1 + 2'],
     ],
     [
-      'are no more bytes at a time than can be sorted',
+      'as many bytes at a time as can be sorted',
       hours(24, { rows: 10, sizeBytes: 1.9 * MB }),
       OVER,
       [`compacted: ${Array(16).fill(10).join(' + ')}`, `compacted: ${Array(8).fill(10).join(' + ')}`],
     ],
     [
-      'are some days at a time, behind everything else',
+      'a few days at a time, after all other merges',
       [
         ...[1, 2, 3, 4].flatMap((day) => hours(20, { hour: DAY - day * DAY_MS, rows: 20_000 })),
         file({ hour: DAY - DAY_MS / 2 + DAY_MS, rows: 7 }),

@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS } from '../../core/event.ts'
-import { quoteText } from './dialect.ts'
+import { quoteText } from './duckdb-dialect.ts'
 
 /** SQL type of `params` in queries. */
 export const PARAMS = 'MAP(VARCHAR, VARCHAR)'

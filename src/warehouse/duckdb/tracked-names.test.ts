@@ -29,11 +29,11 @@ describe('a slot for a tracked name', () => {
   })
 
   test.each<[string, number, number, boolean]>([
-    ['had few events, and one today', 99, TODAY, false],
-    ['had few events, the last of them yesterday', 99, TODAY - 1, true],
-    ['had a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
-    ['had a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],
-  ])('is freed only if needed and inactive: the name %s', (_, events, lastDay, isFree) => {
+    ['a name with few events, the last of them today', 99, TODAY, false],
+    ['a name with few events, the last of them yesterday', 99, TODAY - 1, true],
+    ['a name with a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
+    ['a name with a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],
+  ])('is freed only if needed and inactive: %s', (_, events, lastDay, isFree) => {
     const { entering, leaving } = admitNames(full(events, lastDay), [nameOf('new')])
     expect([entering.size, leaving.length]).toEqual(isFree ? [1, 1] : [0, 0])
     expect(admitNames(full(events, lastDay), [nameOf('e7')])).toEqual({ entering: new Set(), leaving: [] })

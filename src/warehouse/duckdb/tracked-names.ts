@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../../core/clock.ts'
-import type { VendorSighting } from '../../domains/sightings.ts'
+import type { VendorSighting } from '../../domains/record-sightings.ts'
 import { type Db, prepared } from '../../store/database.ts'
 
 /**

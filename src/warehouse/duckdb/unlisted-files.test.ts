@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { MINUTE_MS } from '../../core/clock.ts'
 import { firstFew } from '../../core/text.ts'
 import { aKey, anEvent, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
-import { compactEvents } from './compact.ts'
-import { columnName, keyOfColumn } from './dialect.ts'
+import { compactEvents } from './compact-events.ts'
+import { compactPages } from './compact-pages.ts'
+import { columnName, keyOfColumn } from './duckdb-dialect.ts'
 import { Manifest } from './manifest.ts'
-import { compactPages } from './pages.ts'
 import { addToListing, type Listing, selectListable } from './rebuild-listing.ts'
 import {
   filesOnDisk,

@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Instant } from '../../core/clock.ts'
 import { spooledSegments } from '../../ingest/segment-reader.ts'
-import { quoteText } from './dialect.ts'
-import { LINEAGE_KEY, type Lineage } from './lineage.ts'
+import { COUNTS } from './counts-rollup.ts'
+import { quoteText } from './duckdb-dialect.ts'
+import { LINEAGE_KEY, type Lineage } from './file-lineage.ts'
 import type { Manifest } from './manifest.ts'
 import { pagesIn } from './pages-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
-import { COUNTS } from './rollup.ts'
 
 /** A Parquet file that is not listed in the manifest. */
 export interface UnlistedFile {

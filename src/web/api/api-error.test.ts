@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { fieldErrorFor } from './api-error.ts'
 
 test.each<[string, string | null, string]>([
-  ['email: is no e-mail address', 'email', 'is no e-mail address'],
-  ['`email`: is no e-mail address', 'email', 'is no e-mail address'],
+  ['email: is not an e-mail address', 'email', 'is not an e-mail address'],
+  ['`email`: is not an e-mail address', 'email', 'is not an e-mail address'],
   ['items[0].name: is too long', 'items[0].name', 'is too long'],
   ['other: is too long', null, 'other: is too long'],
   ['the disk is full', null, 'the disk is full'],

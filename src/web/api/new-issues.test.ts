@@ -38,7 +38,7 @@ test('issues opened since the page loaded are counted once, with the highest sev
 })
 
 test.each([
-  ['was open before', moved(START - 1)],
+  ['was already open', moved(START - 1)],
   ['has an id without a time', { ...moved(START), id: 'iss_0' }],
   ['is muted', moved(START, 'high', 'muted')],
 ])('an issue that %s is not announced', (_name, issue) => {

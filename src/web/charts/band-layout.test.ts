@@ -14,7 +14,7 @@ const point = (
 })
 const lay = (points: BandPoint[], more: object = {}) => {
   const drawing = layOutBand({ points, changes: [], width: 640, height: 240, zone: 'UTC', ...more })
-  if (!drawing) throw new Error('nothing to draw')
+  if (!drawing) throw new Error('the chart is empty')
   return drawing
 }
 const moves = (path: string) => path.split('M').length - 1
@@ -55,16 +55,16 @@ describe('spans outside the expected range', () => {
     ['none', [point(0, 10, range), point(1, 20, range)], []],
     ['below', [point(0, 15, range), point(1, 9, range), point(2, 0, range)], [[1, 3]]],
     [
-      'above, and again',
+      'above, twice',
       [point(0, 21, range), point(1, 15, range), point(2, 21, range)],
       [
         [0, 1],
         [2, 3],
       ],
     ],
-    ['without expectation', [point(0, 0), point(1, 99)], []],
-    ['a limit alone', [point(0, 9, [10, null]), point(1, 11, [null, 10])], [[0, 2]]],
-    ['what is partial or unknown is not judged', [{ ...point(0, 0, range), partial: true }, point(1, null, range)], []],
+    ['without an expected range', [point(0, 0), point(1, 99)], []],
+    ['with a single limit', [point(0, 9, [10, null]), point(1, 11, [null, 10])], [[0, 2]]],
+    ['partial and unknown counts are ignored', [{ ...point(0, 0, range), partial: true }, point(1, null, range)], []],
   ])('%s', (_, points, spans) => {
     expect(badSpans(points).map(({ from, to }) => [from / HOUR, to / HOUR])).toEqual(spans)
   })
@@ -138,17 +138,17 @@ describe('change markers', () => {
   const place = (changes: ReturnType<typeof change>[]) => placeChanges(changes, (at) => at, 0, 600)
 
   test.each<[string, number[], object[]]>([
-    ['one', [100], [{ x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 }]],
+    ['a single marker', [100], [{ x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 }]],
     ['at the right edge', [590], [{ x: 590, label: 'GTM v231', count: 1, side: 'left', row: 0 }]],
     [
-      'two next to each other',
+      'two close together',
       [100, 110],
       [
         { x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 },
         { x: 110, label: 'GTM v231', count: 1, side: 'right', row: 1 },
       ],
     ],
-    ['four within 40 px', [130, 100, 110, 120], [{ x: 100, label: '4', count: 4, side: 'right', row: 0 }]],
+    ['four within 30 px', [130, 100, 110, 120], [{ x: 100, label: '4', count: 4, side: 'right', row: 0 }]],
   ])('%s', (_, times, marks) => {
     expect(place(times.map((at) => change(at)))).toEqual(marks as never)
   })

@@ -25,7 +25,7 @@ describe('time ticks', () => {
     ],
     [
       ...([
-        'a quarter of an hour off UTC',
+        'a time zone with an offset of a quarter of an hour',
         '2026-03-12T00:00:00Z',
         '2026-03-12T12:00:00Z',
         'Asia/Kathmandu',
@@ -34,7 +34,13 @@ describe('time ticks', () => {
       ['06:00', '09:00', '12:00', '15:00'],
     ],
     [
-      ...(['clocks go forward', '2026-03-28T23:00:00Z', '2026-03-29T05:00:00Z', 'Europe/Berlin', 8] as const),
+      ...([
+        'a change to daylight saving time',
+        '2026-03-28T23:00:00Z',
+        '2026-03-29T05:00:00Z',
+        'Europe/Berlin',
+        8,
+      ] as const),
       // 02:00 does not exist on this day.
       ['Sun 29', '01:00', '03:00', '04:00', '05:00', '06:00', '07:00'],
     ],
@@ -43,11 +49,11 @@ describe('time ticks', () => {
       ['Fri 13', 'Sat 14', 'Sun 15', 'Mon 16', 'Tue 17', 'Wed 18', 'Thu 19'],
     ],
     [
-      ...(['days with an hour more', '2026-03-12T00:00:00Z', '2026-03-15T01:00:00Z', 'UTC', 4] as const),
+      ...(['three days and an hour', '2026-03-12T00:00:00Z', '2026-03-15T01:00:00Z', 'UTC', 4] as const),
       ['Thu 12', 'Fri 13', 'Sat 14', 'Sun 15'],
     ],
     [
-      ...(['weeks begin on Mondays', '2026-03-12T09:10:00Z', '2026-04-11T09:10:00Z', 'UTC', 8] as const),
+      ...(['weeks, which begin on Mondays', '2026-03-12T09:10:00Z', '2026-04-11T09:10:00Z', 'UTC', 8] as const),
       ['16 Mar', '23 Mar', '30 Mar', '6 Apr'],
     ],
     [

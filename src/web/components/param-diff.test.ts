@@ -5,18 +5,18 @@ const KEYS = ['hasOwnProperty', 'a', 'b']
 
 describe('the parameter comparison', () => {
   test.each<[string, Record<string, string>, Record<string, string> | null, string[]]>([
-    ['nothing', {}, {}, []],
-    ['equal ones last', { a: '1', b: '2' }, { a: '1', b: '3' }, ['b:2|3!', 'a:1|1']],
+    ['no parameters', {}, {}, []],
+    ['equal parameters last', { a: '1', b: '2' }, { a: '1', b: '3' }, ['b:2|3!', 'a:1|1']],
     [
-      'one that is missing before others that differ',
+      'missing parameters before other differences',
       { a: '1', b: '2' },
       { a: '2', c: '3' },
       ['b:2|null!', 'c:null|3!', 'a:1|2!'],
     ],
-    ['one that is missing differs from a blank one', { a: '' }, {}, ['a:|null!']],
-    ['one that only the other has', {}, { b: '2' }, ['b:null|2!']],
-    ['nothing to compare with', { b: '2', a: '1' }, null, ['a:1|null!', 'b:2|null!']],
-    ['names that objects have anyway', { [KEYS[0] as string]: 'x' }, {}, ['hasOwnProperty:x|null!']],
+    ['a missing parameter differs from a blank one', { a: '' }, {}, ['a:|null!']],
+    ['a parameter of the other event only', {}, { b: '2' }, ['b:null|2!']],
+    ['no other event', { b: '2', a: '1' }, null, ['a:1|null!', 'b:2|null!']],
+    ['names of inherited properties', { [KEYS[0] as string]: 'x' }, {}, ['hasOwnProperty:x|null!']],
   ])('%s', (_what, left, right, expected) => {
     const rows = diffOf(left, right)
     expect(rows.map(({ key, left, right, differs }) => `${key}:${left}|${right}${differs ? '!' : ''}`)).toEqual(

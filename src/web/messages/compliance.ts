@@ -1,12 +1,12 @@
 /** `/compliance`: personal data that tags send, and tags that ignore consent. */
 export const compliance = {
   about: 'Personal data that tags send, and tags that ignore consent. Values are masked.',
-  restrictedAction: 'Deciding on findings',
+  restrictedAction: 'Reviewing findings',
   personal: 'Personal data',
   consent: 'Consent',
   findings: 'Findings',
-  none: (events: string) => `No findings in ${events} events of the last 30 days.`,
-  noneYet: 'No findings. No events have been scanned yet. Events are scanned as they arrive.',
+  none: (events: string) => `No findings in ${events} events from the last 30 days.`,
+  noneYet: 'No findings yet, because no events have been scanned. Events are scanned as they arrive.',
   in: 'in',
   times: (count: number, text: string) => (count === 1 ? 'once' : `${text} times`),
   kinds: {
@@ -19,7 +19,7 @@ export const compliance = {
     no_default: 'No consent default',
     granted_by_default: 'Consent granted by default',
     after_denial: 'Sent after consent was denied',
-    update_rate: 'Fewer visitors answer the banner',
+    update_rate: 'Fewer visitors respond to the banner',
   },
   customPattern: (pattern: string) => `Custom pattern ${pattern}`,
   fields: {

@@ -20,6 +20,6 @@ export const components = {
   blank: 'blank',
   notSent: 'not sent',
   showMore: (count: number, isAlike: boolean) =>
-    `Show ${count} ${isAlike ? 'equal' : 'more'} ${count === 1 ? 'parameter' : 'parameters'}`,
+    `Show ${count} ${isAlike ? 'identical' : 'more'} ${count === 1 ? 'parameter' : 'parameters'}`,
   showLess: 'Show fewer parameters',
 }

@@ -13,7 +13,7 @@ export const deliveries = {
   nextAttempt: 'next attempt',
   issue: 'Issue',
   replay: 'Replay',
-  replayed: 'Queued to be sent again.',
+  replayed: 'Queued for another delivery attempt.',
   channels: {
     email: 'E-mail',
     webhook: 'Webhook',
@@ -37,6 +37,6 @@ export const deliveries = {
     withdrawn: 'Withdrawn',
   },
   inbox: 'Inbox',
-  inboxHint: 'Messages that the demo’s mail server and webhook receiver got.',
+  inboxHint: 'Messages received by the demo’s mail server and webhook receiver.',
   noMessages: 'No messages yet.',
 }

@@ -1,11 +1,11 @@
 /** `/domains` and the pages of one domain. */
 export const domains = {
   add: 'Add a domain',
-  addHint: 'A website or app whose tags you want to watch.',
+  addHint: 'A website or app whose tags you want to monitor.',
   name: 'Name',
-  nameHint: 'The name people know it by, for example shop.example.com.',
+  nameHint: 'Display name, for example shop.example.com.',
   urls: 'URLs',
-  urlsHint: 'URLs of its pages, for example https://shop.example.com/. Events from other hosts are marked for review.',
+  urlsHint: 'URLs of the site, for example https://shop.example.com/. Events from other hosts are marked for review.',
   system: 'Tag management',
   systems: {
     global: 'Tags in the pages',
@@ -56,20 +56,20 @@ export const domains = {
     createAlert: 'Create alert',
     troubleshooting: 'Troubleshooting',
     noScriptRequests:
-      'No requests have reached this server for this domain. An ad blocker, a content security policy or a cached page can stop the script.',
+      'This server has received no requests for this domain. An ad blocker, a content security policy or a cached page may be blocking the script.',
     noRequests:
-      'No requests have reached this server for this domain. Check that a firewall or proxy allows requests to this URL:',
+      'This server has received no requests for this domain. Check that your firewall or proxy allows requests to this URL:',
     policy: 'If the page has a content security policy, it must allow:',
     rejected: 'Some requests arrived but were rejected:',
     silent: {
       title: 'Libraries without events',
       intro:
-        'Your pages loaded these vendors’ libraries in the last 24 hours, but no event of these vendors was captured.',
+        'In the last 24 hours, your pages loaded the libraries of these vendors, but none of their events were captured.',
       vendor: 'Vendor',
       loads: 'Loads',
       lastLoad: 'Most recent load',
       reasons:
-        'Visitors may not have given consent, or the vendor may send from a worker, from a frame, or to an address that Tagwarden does not recognise. In that case add the address to the vendors of this domain through the API (urlPatternMatches).',
+        'Visitors may not have given consent. The vendor may also send from a worker or a frame, or to a URL that Tagwarden does not recognize. For an unrecognized URL, add it to the vendors of this domain through the API (urlPatternMatches).',
     },
   },
   live: {
@@ -107,7 +107,7 @@ export const domains = {
     denied: (host: string) => `${host} denied. New events from this host are dropped.`,
   },
   vendors: {
-    intro: 'Vendors that tags of this domain sent to in the selected time range, up to 7 days.',
+    intro: 'Vendors to which this domain’s tags sent events in the selected time range (up to 7 days).',
     none: 'No vendors seen in this time range.',
     vendor: 'Vendor',
     events: 'Events',
@@ -122,7 +122,7 @@ export const domains = {
     typicalHour: 'Page views in a typical hour',
     quietHour: 'Page views in a quiet hour',
     storedInTypicalHour: 'Stored in a typical hour',
-    notSupported: 'Domains with this tag management have no page views.',
+    notSupported: 'Domains with this type of tag management have no page views.',
     none: 'No page views in the last 7 days.',
     saved: 'Sampling saved. Open pages apply it within a minute.',
     eligible: 'Page view events',
@@ -134,12 +134,12 @@ export const domains = {
     endpoint: 'Endpoint of the script',
     modes: {
       default: 'This server',
-      custom: 'Your own host that points to this server',
-      legacy: 'Address of the API (older installations)',
+      custom: 'Your own host, pointing to this server',
+      legacy: 'API URL (older installations)',
     },
     hostname: 'Your host',
     hostnameHint:
-      'A subdomain of yours with a CNAME record that points to this server. Ad blockers block it less often.',
+      'One of your subdomains, with a CNAME record that points to this server. Ad blockers are less likely to block it.',
     saveEndpoint: 'Save endpoint',
     dns: {
       pending: 'Waiting for the DNS record',
@@ -147,10 +147,10 @@ export const domains = {
       failing: 'No longer points to this server',
     },
     capture: 'Capture',
-    enabled: 'Capture events on the pages',
-    enabledHint: 'When disabled, the script captures nothing and stops on open pages too.',
+    enabled: 'Capture events',
+    enabledHint: 'When disabled, the script captures no events, and it also stops on pages that are already open.',
     sessionRates: { prod: 'Sessions captured in production', dev: 'Sessions captured in development' },
-    deviceRates: { prod: 'Devices that send in production', dev: 'Devices that send in development' },
+    deviceRates: { prod: 'Devices that send events in production', dev: 'Devices that send events in development' },
     saveCapture: 'Save capture settings',
     saveRates: 'Save rates',
     token: 'Property token',
@@ -160,7 +160,7 @@ export const domains = {
     rotated: 'Token rotated. The old token works for 24 hours.',
     remove: 'Delete domain',
     removeHint:
-      'Deletes its alerts, signals and hostnames. Stored events are deleted when their retention time ends. To confirm, type the name of the domain:',
+      'Deletes its alerts, signals and hostnames. Stored events are deleted at the end of their retention period. To confirm, type the name of the domain:',
     removed: (name: string) => `${name} deleted.`,
   },
 }

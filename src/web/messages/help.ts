@@ -3,16 +3,16 @@ export const help = {
   sensitivity: {
     term: 'Sensitivity',
     sentence:
-      'How many times larger than the usual variation a deviation must be to fire. 2 reacts to small changes, 8 only to drastic ones.',
+      'How far volume must deviate to fire, as a multiple of its usual variation. 2 reacts to small changes, 8 only to drastic ones.',
   },
   state: {
     term: 'Status',
     sentence:
-      'Low and high: outside the expected range. Silent: no events for longer than usual. Learning: needs 3 days of traffic, and opens no issues until then.',
+      'Low and high: outside the expected range. Silent: no events for longer than usual. Learning: collecting the first 3 days of traffic, without opening issues.',
   },
   mutedOrOff: {
     term: 'Muted, off',
-    sentence: 'Muted: still monitored, but sends no notifications. Off: not monitored.',
+    sentence: 'Muted: monitored, but without notifications. Off: not monitored.',
   },
   value: {
     term: 'Value',
@@ -21,11 +21,11 @@ export const help = {
   occurrences: {
     term: 'Occurrences',
     sentence:
-      'For rules: events that violated the rule. For volume alerts: checks that fired. For tests and audits: runs with this finding.',
+      'For data rules: events that violated the rule. For volume alerts: checks that fired. For tests and audits: runs with this finding.',
   },
   score: {
     term: 'Score',
-    sentence: '100 means no known problems. The text below it names the three largest causes.',
+    sentence: '100 means no known problems. The three main causes of a lower score are listed below it.',
   },
   comparison: {
     term: 'Violating vs. valid event',

@@ -37,7 +37,7 @@ export const issues = {
   mute: 'Mute',
   clearSelection: 'Clear selection',
   muteDurations: DURATIONS,
-  muteOneAtATime: 'Mute one issue at a time.',
+  muteOneAtATime: 'Only one issue can be muted at a time.',
   done: {
     open: done('reopened'),
     acknowledged: done('acknowledged'),
@@ -45,10 +45,10 @@ export const issues = {
     muted: done('muted'),
   },
   noneTo: {
-    open: 'No issue to reopen.',
-    acknowledged: 'No issue to acknowledge.',
-    resolved: 'No issue to resolve.',
-    muted: 'No issue to mute.',
+    open: 'No issues to reopen.',
+    acknowledged: 'No issues to acknowledge.',
+    resolved: 'No issues to resolve.',
+    muted: 'No issues to mute.',
   },
   undone: (count: number) => `Undone: ${counted(count)} restored.`,
   noIssues: 'Nothing is wrong that Tagwarden knows of.',

@@ -11,7 +11,7 @@ export const overview = {
     `${problems === 1 ? '1 critical problem' : `${problems} critical problems`} on ${bad} of ${domains(all)}`,
   high: (problems: number, bad: number, all: number) =>
     `${problems === 1 ? '1 serious problem' : `${problems} serious problems`} on ${bad} of ${domains(all)}`,
-  silent: (count: number) => (count === 1 ? 'A domain has gone silent' : `${count} domains have gone silent`),
+  silent: (count: number) => (count === 1 ? '1 domain has gone silent' : `${count} domains have gone silent`),
   small: (count: number) =>
     count === 1 ? 'Nothing urgent. 1 minor issue is open.' : `Nothing urgent. ${count} minor issues are open.`,
   learning: 'Signals are still learning. Alerts are active.',
@@ -24,7 +24,7 @@ export const overview = {
       : `All good. ${signals} signals are within their expected ranges.`,
   allGoodNoSignals: 'All good. No known problems.',
   waiting: 'Waiting for the first event',
-  behind: 'Tagwarden is behind in storing events. The numbers below are incomplete.',
+  behind: 'Event processing is delayed, so the numbers below are incomplete.',
   started: 'Started',
   lastEvent: 'Last event',
   moreOpen: (count: number) => (count === 1 ? '1 more issue is open.' : `${count} more issues are open.`),
@@ -34,7 +34,7 @@ export const overview = {
   openDomain: 'Open domain',
   allIssues: (count: number) => (count === 1 ? 'View open issue' : `All ${count} open issues`),
   oneCause: (count: number) => `${count} issues, one likely cause`,
-  noAlerts: 'Signals already monitor volume. Add an alert for what must never happen:',
+  noAlerts: 'Signals already monitor volume. Add an alert for anything that must never happen:',
   noAlertsYet: 'Signals already monitor volume. No alerts yet.',
   templates: {
     stopped: 'A conversion stopped',
@@ -48,9 +48,9 @@ export const overview = {
     hour: 'events per hour',
     day: 'events per day',
   },
-  summary: (domain: string | null, last: string) => `Events of ${domain ?? 'all domains'}. ${last}`,
+  summary: (domain: string | null, last: string) => `Events from ${domain ?? 'all domains'}. ${last}`,
   lastInterval: (observed: string, expected: string) =>
-    `In the last complete interval, ${observed} arrived and ${expected} were expected.`,
+    `In the last complete interval, ${observed} events were received and ${expected} were expected.`,
   noExpectation: 'The expected range is still being learned.',
   domain: 'Domain',
   allDomains: 'All domains',
@@ -59,9 +59,9 @@ export const overview = {
   noChanges: 'No releases or container versions yet.',
   resolved: 'resolved in 30 days',
   open: 'open',
-  noValue: 'No alert has a value yet. Set one to see what problems cost.',
+  noValue: 'No alert has a value yet. Set values to see what problems cost.',
   first: {
-    title: 'Watch your first website',
+    title: 'Monitor your first website',
     text: 'Add a domain, paste one line of code, and see its tags within a minute.',
     add: 'Add a domain',
   },

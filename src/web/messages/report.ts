@@ -8,7 +8,7 @@ export const report = {
   summary: (opened: number, resolved: number, open: number) =>
     `${opened === 1 ? '1 issue opened' : `${opened} issues opened`}, ${resolved} resolved, ${open} still open.`,
   whatBroke: 'What broke',
-  noIssues: 'No issues were opened this week, and none were open at the end of it.',
+  noIssues: 'No issues were opened this week, and none were open at its end.',
   issues: 'Issues',
   opened: 'Opened',
   resolved: 'Resolved',
@@ -25,7 +25,7 @@ export const report = {
   volumeTitle: 'Volume',
   events: 'events',
   inPreviousWeek: 'in the previous week',
-  volumeSummary: 'Events per hour in this week.',
+  volumeSummary: 'Events per hour this week.',
   changes: 'What changed',
   change: 'Change',
   verdict: 'Verdict',

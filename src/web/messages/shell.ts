@@ -32,6 +32,7 @@ export const shell = {
   switchTo: 'Switch to',
   settings: 'Settings',
   shortcuts: 'Keyboard shortcuts',
+  documentation: 'Documentation',
   signOut: 'Sign out',
   signedOut: 'Signed out.',
   newIssues: (count: number, worst: number, severity: string) =>
@@ -48,7 +49,7 @@ export const shell = {
   dismiss: 'Dismiss',
   notLoaded: 'The page could not be loaded',
   unreachable: 'The server can’t be reached.',
-  failed: 'Something went wrong on this page. Earlier changes are saved. Reload to continue.',
+  failed: 'Something went wrong on this page. Changes that you saved earlier are safe. Reload to continue.',
   reload: 'Reload',
   retryIn: (seconds: number) => `Retrying in ${seconds} s.`,
   needsRole: (what: string, role: string) => `Read-only. ${what} requires the ${role} role or higher.`,

@@ -27,8 +27,8 @@ export const signIn = {
   forgotSent: 'If an account with this address exists, a link has been sent. It expires in 1 hour.',
   sessionExpired: 'Your session has expired. Sign in again to continue. Your input is preserved.',
   alreadySetUp: 'This server is already set up, and the set-up link has been used. Sign in instead.',
-  notSetUp: 'This server is not set up yet. Open the link in its log.',
-  linkRequired: 'This page requires the link that was sent to you.',
+  notSetUp: 'This server is not set up yet. Open the set-up link in its log.',
+  linkRequired: 'Open this page with the link that was sent to you.',
   passwordChanged: (revokedKeys: number) =>
     `Password changed. All other sessions were signed out, and ${revokedKeys} API ${revokedKeys === 1 ? 'key was' : 'keys were'} revoked.`,
   backToSignIn: 'Back to sign-in',

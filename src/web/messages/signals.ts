@@ -1,8 +1,9 @@
 /** `/signals`: the volume of each event, compared with its expected range. */
 export const signals = {
   restrictedAction: 'Changing signals',
-  intro: 'Tagwarden learns the normal volume of every event and opens an issue when it leaves the expected range.',
-  none: 'No signals yet. A signal is created once an event has been seen on 3 days.',
+  intro:
+    'Tagwarden learns the normal volume of every event and opens an issue when the volume leaves its expected range.',
+  none: 'No signals yet. A signal is created once an event has occurred on 3 days.',
   addDomain: 'Add a domain',
   status: 'Status',
   signal: 'Signal',

@@ -132,6 +132,9 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
           {messages.shell.settings}
         </Menu.Item>
         <Menu.Item onClick={showShortcuts}>{messages.shell.shortcuts}</Menu.Item>
+        <Menu.Item component="a" href="/docs/index">
+          {messages.shell.documentation}
+        </Menu.Item>
         <Menu.Item onClick={() => void leave()}>{messages.shell.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

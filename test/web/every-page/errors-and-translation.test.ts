@@ -16,7 +16,7 @@ afterAll(async () => {
   await demo?.[Symbol.asyncDispose]()
 })
 
-const SENTENCE = 'the warehouse is busy with 2 other questions'
+const SENTENCE = 'the warehouse is busy with 2 other queries'
 
 /** Pages that show no error because they render without API data. */
 const SILENT = [

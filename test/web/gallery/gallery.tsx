@@ -37,14 +37,19 @@ function Gallery() {
         <Paper>
           <BandChart
             title="Volume against expectation"
-            summary="Below what was expected since 08:00."
+            summary="Below the expected range since 08:00."
             points={SERIES}
             onPick={(start) => pick(`picked ${start}`)}
             {...more}
           />
         </Paper>
         <Paper>
-          <BandChart title="Without expectation" summary="With a gap." points={PARTIAL} unit="events per hour" />
+          <BandChart
+            title="Without an expected range"
+            summary="Counts with a gap."
+            points={PARTIAL}
+            unit="events per hour"
+          />
         </Paper>
         <Paper>
           <BandChart title="Nothing" summary="Nothing." points={[]} unit="events per hour" />
@@ -52,7 +57,7 @@ function Gallery() {
         <Paper>
           <BarChart
             title="Occurrences"
-            summary="Most today."
+            summary="Highest today."
             points={BARS}
             unit="per day"
             badWord="Fired"
@@ -70,7 +75,7 @@ function Gallery() {
           />
         </Paper>
         <Paper>
-          <Sparkline points={SERIES} label="Below what is expected" />
+          <Sparkline points={SERIES} label="Below the expected range" />
           {(['critical', 'high', 'medium', 'low'] as const).map((severity) => (
             <p key={severity}>
               <SeverityMark severity={severity} />

@@ -14,7 +14,7 @@ interface Settings {
 const SettingsSchema = Closed({
   team: Text(1, 100, { title: 'Team', description: 'Team whose pagers ring; `everyone` for all', examples: ['shop'] }),
   ringSeconds: Type.Integer({ minimum: 1, maximum: 60, title: 'Ring for', 'x-unit': 'seconds' }),
-  secret: Text(8, 100, { title: 'Pass phrase', description: 'Asked for by the pagers' }),
+  secret: Text(8, 100, { title: 'Pass phrase', description: 'Requested by the pagers' }),
   urgency: OneOf(['calm', 'loud'] as const, { title: 'Urgency' }),
   isNightly: Type.Optional(Type.Boolean({ title: 'At night too' })),
   words: Type.Optional(Type.Array(Text(1, 40), { maxItems: 5, title: 'Words to say' })),

@@ -4,10 +4,12 @@ import { insight } from '../../../src/insights/insight.ts'
 /** A fictional insight. */
 export const rings = insight({
   id: 'countRings',
-  summary: 'How often pagers rang',
+  summary: 'Count the rings of pagers',
   path: '/rings',
   isQuick: true,
-  input: Closed({ team: Type.Optional(Text(1, 100, { title: 'Team', description: 'Whose' })) }),
-  output: Closed({ rings: Int({ description: 'How often' }) }, { $id: 'Rings', examples: [{ rings: 3 }] }),
+  input: Closed({
+    team: Type.Optional(Text(1, 100, { title: 'Team', description: 'Team of the pagers; default: all' })),
+  }),
+  output: Closed({ rings: Int({ description: 'Number of rings' }) }, { $id: 'Rings', examples: [{ rings: 3 }] }),
   answer: async () => ({ rings: 3 }),
 })

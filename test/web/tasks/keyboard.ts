@@ -82,7 +82,7 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
 function optionDistance(name: string): number {
   const { options, selectedIndex } = document.activeElement as HTMLSelectElement
   const index = [...options].findIndex(({ text }) => text === name)
-  if (index === -1) throw new Error(`there is no ${name} among ${[...options].map(({ text }) => text)}`)
+  if (index === -1) throw new Error(`no option is named ${name}: ${[...options].map(({ text }) => text)}`)
   return index - selectedIndex
 }
 

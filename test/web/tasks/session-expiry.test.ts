@@ -64,7 +64,7 @@ describe('unsaved input after a session has ended', () => {
     await choose('Domain', 'shop.example')
     await type('Recording', '{"title":"Buy","steps":[{"type":"navigate","url":"https://shop.example/"}]}')
     await choose('Device', 'Phone')
-    await press('Run after each change of the domain', 'switch')
+    await press('Run after each change to the domain', 'switch')
     await ask('POST', `${env.url}/v1/auth/logout`, session)
     await keys('Control+Enter')
     await signInAgain(person)

@@ -133,7 +133,7 @@ describe('a sample of a finding', () => {
     ])
     const { alr_one: findings = [] } = await evaluate(history, [alert], domains)
     const query = samplesQuery('org_a', findings)
-    if (!query) throw new Error('there is a violation')
+    if (!query) throw new Error('no violation')
     const [finding] = withSamples(alert, findings, await history.query<StoredEvent>(query))
     expect(finding?.sample).toMatchObject({ id: 'newest', params: { ssn: '***', value: '12' } })
     expect(JSON.stringify(finding)).not.toContain('jane.doe@')
@@ -149,7 +149,7 @@ describe('a sample of a finding', () => {
     ])
     const { alr_one: findings = [] } = await evaluate(history, [alert], domains)
     const query = samplesQuery('org_a', findings)
-    if (!query) throw new Error('there is a violation')
+    if (!query) throw new Error('no violation')
     const [finding] = withSamples(alert, findings, await history.query<StoredEvent>(query))
     const [vendor, event] = ['to j***@a***.co', 'mail j***@a***.co']
     expect(finding).toMatchObject({ vendor, event, sample: { vendor, event } })

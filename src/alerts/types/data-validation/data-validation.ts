@@ -1,5 +1,5 @@
 import { isCostly } from '../../../conditions/condition.ts'
-import { violationSql } from '../../../conditions/sql.ts'
+import { violationSql } from '../../../conditions/condition-sql.ts'
 import { AppError } from '../../../core/error.ts'
 import { eventsText } from '../../../core/text.ts'
 import { type Binder, query, type Statement } from '../../../warehouse/query.ts'
@@ -79,7 +79,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   title: 'Data validation',
   judges: 'single events by `conditions`',
   guide: {
-    fires: 'for events that break a rule, within seconds',
+    fires: 'within seconds of an event that breaks the rule',
     needs: '`conditions` or `conditionGroups`',
   },
   partial: true,

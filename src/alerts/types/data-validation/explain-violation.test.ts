@@ -38,19 +38,19 @@ const say = (values: Partial<Finding>, conditions: object = { logic: 'any', item
 describe('the summary of a finding', () => {
   test.each<[string, string, string]>([
     ['one condition', say({}), '12 of 340 purchase events had no `transaction_id`; expected none'],
-    ['a single event', say({ occurrences: 1 }), '1 of 340 purchase events had no `transaction_id`; expected none'],
+    ['one violating event', say({ occurrences: 1 }), '1 of 340 purchase events had no `transaction_id`; expected none'],
     [
       'the only event',
       say({ occurrences: 1 }, undefined, [{ domainId: 'dom_1', vendor: 'GA4', event: 'purchase', count: 1 }]),
       '1 of 1 purchase event had no `transaction_id`; expected none',
     ],
-    ['no total', say({}, undefined, []), '12 purchase events had no `transaction_id`; expected none'],
+    ['an unknown total', say({}, undefined, []), '12 purchase events had no `transaction_id`; expected none'],
     [
-      'a total that knows fewer',
+      'a total below the number of violations',
       say({ occurrences: 5000 }),
       '5,000 purchase events had no `transaction_id`; expected none',
     ],
-    ['events of several names', say({ event: null }), '12 of 1,340 events had no `transaction_id`; expected none'],
+    ['several event names', say({ event: null }), '12 of 1,340 events had no `transaction_id`; expected none'],
     [
       'several vendors',
       say({ vendor: null, event: null }),

@@ -1,14 +1,14 @@
 import { conditionsOf } from '../../../conditions/condition.ts'
+import { isExact, violationSql } from '../../../conditions/condition-sql.ts'
 import { compileViolation } from '../../../conditions/predicate.ts'
-import { isExact, violationSql } from '../../../conditions/sql.ts'
 import type { Instant } from '../../../core/clock.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../../../core/event.ts'
 import { bucketOf } from '../../../warehouse/dialect.ts'
 import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
+import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../alert-windows.ts'
 import type { Window } from '../../finding.ts'
 import { parsePeriod } from '../../period.ts'
-import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../windows.ts'
 import type { HistoryOptions, HistoryQuery, NewestOptions } from '../history-query.ts'
 
 /** Maximum number of events, newest first, that are checked in code when SQL can't evaluate the rule exactly. */

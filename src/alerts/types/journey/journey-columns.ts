@@ -1,6 +1,6 @@
 import type { Condition } from '../../../conditions/condition.ts'
-import { resolveLabelConditions } from '../../../conditions/label.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
+import { filtersSql } from '../../../conditions/condition-sql.ts'
+import { resolveLabelConditions } from '../../../conditions/label-conditions.ts'
 import type { MembersOf } from '../../../labels/label.ts'
 import { type Dialect, isStorable } from '../../../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../../../warehouse/query.ts'

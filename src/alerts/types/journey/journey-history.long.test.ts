@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
-import { PLAIN_PRIVACY } from '../../../conditions/privacy.ts'
+import { PLAIN_PRIVACY } from '../../../conditions/privacy-settings.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import { type EventFields, WarehouseFixture } from '../../../warehouse/warehouse.fixture.ts'
 import { warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
+import { wholeWindows } from '../../alert-windows.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { judgeHistory } from '../../judge-history.ts'
 import { parsePeriod } from '../../period.ts'
-import { wholeWindows } from '../../windows.ts'
 import {
   arrived,
   aSpec,

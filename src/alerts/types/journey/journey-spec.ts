@@ -4,14 +4,14 @@ import { Closed, OneOf, parser, type Static, Text, Type } from '../../../core/sc
 const vendor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'Vendor, as listed in `docs/api/vendors.md`; omitted or empty: any',
+    description: 'Vendor, as listed in `/docs/api/vendors`. Any vendor if omitted or empty',
     examples: ['Google Analytics 4'],
   }),
 )
 const event = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'Name of the event; omitted or empty: any',
+    description: 'Name of the event. Any event if omitted or empty',
     examples: ['purchase'],
   }),
 )
@@ -28,7 +28,7 @@ const AnchorSchema = Type.Union(
       op: Type.Optional(
         OneOf(['equals', 'contains', 'starts_with'], {
           title: 'Comparison',
-          description: 'How the path is compared; `equals` when omitted',
+          description: 'Operator that compares the path; `equals` if omitted',
           examples: ['starts_with'],
         }),
       ),
@@ -41,7 +41,7 @@ const AnchorSchema = Type.Union(
   ],
   {
     title: 'Begins at',
-    description: 'Where the step begins. A session that never reaches it is not checked against this step',
+    description: 'Start of the step. Sessions that never reach it are not checked against this step',
     examples: [{ kind: 'page', path: '/checkout/thanks' }],
   },
 )
@@ -60,7 +60,8 @@ const ExpectSchema = Closed(
     ordered: Type.Optional(
       Type.Boolean({
         title: 'In this order',
-        description: 'True: the event must follow the preceding ordered events. Omitted: anywhere after the anchor',
+        description:
+          'If true, it must follow the preceding ordered events; otherwise, it can be anywhere after the anchor',
         examples: [true],
       }),
     ),
@@ -69,7 +70,7 @@ const ExpectSchema = Closed(
         title: 'Conditions',
         maxItems: 20,
         description:
-          'Conditions that the event must all match. Unlike in `conditions`, they describe the correct event; `contains_phone` is not supported',
+          "Conditions that the event must match. Unlike the alert's `conditions`, they describe the correct event; `contains_phone` is not supported",
         examples: [[{ parameter: 'epn.value', op: 'gt', values: ['0'] }]],
       }),
     ),
@@ -99,7 +100,7 @@ const StepSchema = Closed(
 )
 
 const SteppedSchema = Closed({
-  version: Type.Literal(2, { description: 'Selects this form', examples: [2] }),
+  version: Type.Literal(2, { description: 'Version of this form', examples: [2] }),
   steps: Type.Array(StepSchema, {
     minItems: 1,
     maxItems: 10,

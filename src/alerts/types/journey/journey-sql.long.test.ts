@@ -38,20 +38,20 @@ describe('sessions', () => {
   }
 
   test.each<[string, Instant, number]>([
-    ['just before', HOUR_BEFORE_NOON.from - HOUR_MS / 2 - 1, 0],
+    ['just before the window begins', HOUR_BEFORE_NOON.from - HOUR_MS / 2 - 1, 0],
     ['as the window begins', HOUR_BEFORE_NOON.from - HOUR_MS / 2, 1],
     ['just before the window ends', NOON - HOUR_MS / 2 - 1, 1],
     ['as the window ends', NOON - HOUR_MS / 2, 0],
-    ['not yet', NOON - 1, 0],
+    ['not ended yet', NOON - 1, 0],
   ])('that ended in relation to the window: %s', async (_, lastAt, count) => {
     expect(await occurrencesIn([sessionOf(`ga4.x@/ ${bad}`, {}, lastAt)])).toBe(count)
   })
 
   test.each<[string, string, number]>([
-    ['a gap of 29 minutes is one session', `${bad} +28 meta.Purchase`, 0],
-    ['a gap of 30 minutes makes two', `${bad} +29 meta.Purchase`, 1],
-    ['each is judged separately', `${bad} +29 ${bad} +29 ga4.x`, 2],
-    ['a chain of events without a gap is one, however long', `${bad} ${'+28 ga4.x '.repeat(40)} meta.Purchase`, 0],
+    ['a gap of 29 minutes joins events into one session', `${bad} +28 meta.Purchase`, 0],
+    ['a gap of 30 minutes separates two sessions', `${bad} +29 meta.Purchase`, 1],
+    ['each session is evaluated separately', `${bad} +29 ${bad} +29 ga4.x`, 2],
+    ['a long chain of events without a gap is one session', `${bad} ${'+28 ga4.x '.repeat(40)} meta.Purchase`, 0],
   ])('are split and counted correctly: %s', async (_, text, count) => {
     const day = { from: NOON - DAY_MS, to: NOON, complete: true }
     expect(await occurrencesIn([sessionOf(text)], {}, day)).toBe(count)
@@ -100,12 +100,12 @@ describe('sessions', () => {
 
   test.each<[string, Partial<AlertInput>, number]>([
     ['no filter', {}, 3],
-    ['a filter that one event passes', { filters: [equal('plan', 'pro')] }, 2],
-    ['filters that one event passes together', { filters: [equal('plan', 'pro'), equal('$event', 'login')] }, 1],
-    ['filters that different events pass', { filters: [equal('plan', 'pro'), equal('$event', 'page_view')] }, 0],
+    ['a filter that one event matches', { filters: [equal('plan', 'pro')] }, 2],
+    ['filters that one event matches', { filters: [equal('plan', 'pro'), equal('$event', 'login')] }, 1],
+    ['filters that different events match', { filters: [equal('plan', 'pro'), equal('$event', 'page_view')] }, 0],
     ['a filter on any parameter', { filters: [equal('*', 'pro')] }, 2],
-    ['a filter that holds for what is missing', { filters: [{ parameter: 'plan', op: 'is_blank' }] }, 3],
-    ['a filter that nothing passes', { filters: [equal('plan', 'none')] }, 0],
+    ['a filter that matches a missing parameter', { filters: [{ parameter: 'plan', op: 'is_blank' }] }, 3],
+    ['a filter that no event matches', { filters: [equal('plan', 'none')] }, 0],
     ['vendors, which restrict nothing', { vendors: ['meta'] }, 3],
   ])('are counted correctly with %s', async (_, values, count) => {
     const sessions = visits([bad, `ga4.login{plan=pro} ${bad}`, `ga4.page_view@/ ga4.x{plan=pro} ${bad}`, good])

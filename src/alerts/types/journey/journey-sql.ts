@@ -2,7 +2,7 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
 import type { MembersOf } from '../../../labels/label.ts'
 import type { Dialect } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
-import { spanOf } from '../../windows.ts'
+import { spanOf } from '../../alert-windows.ts'
 import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-columns.ts'
 
 /** A session ends after this time without an event. Later events with the same id belong to another session. */

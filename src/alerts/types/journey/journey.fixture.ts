@@ -3,7 +3,7 @@ import type { Condition } from '../../../conditions/condition.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import type { StoredEvent } from '../../../core/event.ts'
 import type { MembersOf } from '../../../labels/label.ts'
-import type { DuckdbWarehouse } from '../../../warehouse/duckdb/warehouse.ts'
+import type { DuckdbWarehouse } from '../../../warehouse/duckdb/duckdb-warehouse.ts'
 import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
@@ -35,7 +35,7 @@ export const LABELS: Record<string, { vendor: string; event: string }[]> = {
 export const membersOf: MembersOf = (label) => LABELS[label] ?? []
 
 export const journeyInput = (spec: JourneySpec, values: Partial<AlertInput> = {}): AlertInput => ({
-  name: 'Purchases are told',
+  name: 'Purchases are reported',
   alertType: 'journey',
   journey: spec,
   period: '1h',

@@ -60,7 +60,7 @@ describe('an invalid journey', () => {
     ],
     [
       // Each of these alone is far below the cost limit.
-      'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, and a rule may cost 20000',
+      'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, but a rule can cost at most 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
@@ -144,7 +144,7 @@ describe('a finding of a journey alert', () => {
   test.each<[string, JourneySpec, string[], string, string | null, string | null]>([
     ['one', thanks, [bad], '1 of 1 session missed meta Purchase after page /thanks', 'meta', 'Purchase'],
     [
-      'a part of a path',
+      'part of a path',
       stepped([page('/t', 'contains'), wants('m.P')]),
       [bad],
       '… missed m P after a page containing /t',
@@ -176,7 +176,7 @@ describe('a finding of a journey alert', () => {
         { vendor: 'm', label: 'pixel', data: [equal('value', '1'), equal('id', '2'), equal('value', '3')] },
       ]),
       [bad],
-      '… missed m of label pixel with the expected value, id',
+      '… missed m with label pixel and the expected value, id',
       'm',
       null,
     ],
@@ -184,7 +184,7 @@ describe('a finding of a journey alert', () => {
     ['an order', stepped([start, inOrder('a.b'), inOrder('c.d')]), ['c.d a.b'], '… showed c d out of order', 'c', 'd'],
     ['the legacy form', { steps: [{ vendor: 'a' }, { event: 'b' }] }, ['c.b'], '… missed a before b', 'a', null],
     [
-      'an order and a lack',
+      'a wrong order and a missing event',
       stepped([start, inOrder('a.b'), inOrder('c.d')]),
       ['c.d a.b', 'a.b'],
       '2 of 2 sessions missed c d',
@@ -192,15 +192,15 @@ describe('a finding of a journey alert', () => {
       'd',
     ],
     [
-      'different faults of one vendor',
+      'different failures of one vendor',
       stepped([page('/a'), wants('m.A')], [page('/b'), wants('m.B')]),
       ['x.x@/a m.A x.x@/b', 'x.x@/a m.A x.x@/b', 'x.x@/a', 'x.x@/a m.A', 'x.x@/c'],
-      '3 of 4 sessions did not follow the journey, 2 of them missed m B after page /b',
+      '3 of 4 sessions did not follow the journey; 2 of them missed m B after page /b',
       'm',
       null,
     ],
     [
-      'a fault of a later step: only sessions that came so far',
+      'a failure in a later step counts only sessions that reached it',
       stepped([page('/a')], [page('/b'), wants('m.B')]),
       ['x.x@/a', 'x.x@/a x.x@/b'],
       '1 of 1 session missed m B after page /b',
@@ -265,7 +265,7 @@ describe('a finding of a journey alert', () => {
     const alert = journeyAlert(spec)
     const { alr_1: findings = [] } = await walkAll(history, [alert])
     const query = samplesQuery('org_a', findings)
-    if (!query) throw new Error('there is a violation')
+    if (!query) throw new Error('no violation')
     const [finding] = withSamples(alert, findings, await history.query<StoredEvent>(query))
     expect(finding).toMatchObject({
       vendor: 'meta',

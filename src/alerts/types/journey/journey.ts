@@ -1,6 +1,6 @@
 import { checkConditions, type RuleCheck, targetOf } from '../../../conditions/condition.ts'
-import { resolveLabelConditions } from '../../../conditions/label.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
+import { filtersSql } from '../../../conditions/condition-sql.ts'
+import { resolveLabelConditions } from '../../../conditions/label-conditions.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { countText } from '../../../core/text.ts'
 import { type MembersOf, noMembers } from '../../../labels/label.ts'
@@ -79,8 +79,8 @@ export const journey = {
   judges: 'sessions, by `journey`',
   guide: { fires: 'for sessions that do not follow the expected steps', needs: '`journey`' },
   notes: {
-    vendors: 'Ignored by journeys',
-    filters: 'For a journey: selects sessions with at least one matching event',
+    vendors: 'Ignored by `journey`',
+    filters: 'For `journey`: selects sessions with at least one matching event',
   },
   configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,
@@ -119,7 +119,7 @@ export const journey = {
   check(input: AlertInput, rule: RuleCheck): void {
     rejectConditions(
       input,
-      'not allowed in a journey alert; use `data` for conditions of an expected event, and filters to select sessions',
+      'not allowed in a journey alert; use `data` for conditions on an expected event, and `filters` to select sessions',
     )
     rejectInexactConditions(input.filters ?? [], 'filters')
     checkSpec(readSpec(input.journey), rule)
@@ -287,7 +287,7 @@ function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: 
   const what = fault + anchorText(plan, most.unmet)
   return others.length === 0
     ? `${share} ${what}`
-    : `${share} did not follow the journey, ${countText(most.sessions)} of them ${what}`
+    : `${share} did not follow the journey; ${countText(most.sessions)} of them ${what}`
 }
 
 function anchorText(plan: Plan, { anchor }: Unmet): string {
@@ -300,8 +300,9 @@ function matcherText({ page, label, vendor, event, data }: Matcher): string {
     return (
       { equals: 'page ', contains: 'a page containing ', starts_with: 'a page starting with ' }[page.op] + page.path
     )
-  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
-  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${parameterNames(data)}`] : [])]
+  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'with ' : ''}label ${label}`])]
+  const joint = label !== null && (vendor || event) ? 'and' : 'with'
+  const parts = [...name.filter(Boolean), ...(data.length > 0 ? [`${joint} the expected ${parameterNames(data)}`] : [])]
   return parts.length > 0 ? parts.join(' ') : 'any event'
 }
 

@@ -17,16 +17,20 @@ const scopesOf = (input: AlertInput) => volumeAnomaly.series?.(alertOf(input), d
 describe('the monitored series', () => {
   test.each<[string, AlertInput, Partial<SeriesScope>]>([
     ['all events of a vendor', anomaly(), { vendor: 'ga4', event: null, stepMs: HOUR_MS, sensitivity: 4 }],
-    ['one of them', anomaly({ volume: { vendor: 'ga4', event: 'purchase' } }), { vendor: 'ga4', event: 'purchase' }],
-    ['an empty event is all', anomaly({ volume: { vendor: 'ga4', event: '' } }), { event: null }],
-    ['every signal', every, { vendor: '*', event: null, stepMs: HOUR_MS }],
-    ['by the quarter of an hour', anomaly({ period: '15m' }), { stepMs: 15 * MINUTE_MS }],
-    ['every signal of a day, by the hour', { ...every, period: '1d' }, { stepMs: HOUR_MS, offsetMs: 0 }],
-    ['at a sensitivity', anomaly({ volume: { vendor: 'ga4', sensitivity: 2.5 } }), { sensitivity: 2.5 }],
-    ['in days of a zone', anomaly({ period: '1d', timezone: 'Asia/Kolkata' }), { offsetMs: 30 * MINUTE_MS }],
-    ['in hours, which are the same in every zone', anomaly({ timezone: 'Asia/Kolkata' }), { offsetMs: 0 }],
     [
-      'in days of a zone of quarters',
+      'one event of a vendor',
+      anomaly({ volume: { vendor: 'ga4', event: 'purchase' } }),
+      { vendor: 'ga4', event: 'purchase' },
+    ],
+    ['an empty event means all events', anomaly({ volume: { vendor: 'ga4', event: '' } }), { event: null }],
+    ['every signal', every, { vendor: '*', event: null, stepMs: HOUR_MS }],
+    ['by quarter of an hour', anomaly({ period: '15m' }), { stepMs: 15 * MINUTE_MS }],
+    ['every signal by day, in hours', { ...every, period: '1d' }, { stepMs: HOUR_MS, offsetMs: 0 }],
+    ['with a sensitivity', anomaly({ volume: { vendor: 'ga4', sensitivity: 2.5 } }), { sensitivity: 2.5 }],
+    ['days in a time zone', anomaly({ period: '1d', timezone: 'Asia/Kolkata' }), { offsetMs: 30 * MINUTE_MS }],
+    ['hours in a time zone', anomaly({ timezone: 'Asia/Kolkata' }), { offsetMs: 0 }],
+    [
+      'days in a time zone with a quarter-hour offset',
       anomaly({ period: '1w', timezone: 'Asia/Kathmandu' }),
       { offsetMs: 15 * MINUTE_MS },
     ],
@@ -67,7 +71,7 @@ function rowOf(values: Partial<VerdictRow> = {}): VerdictRow {
 }
 
 const missing = (): never => {
-  throw new Error('nothing is followed')
+  throw new Error('no series is monitored')
 }
 
 const judge = (input: AlertInput, rows: VerdictRow[]) =>
@@ -104,12 +108,12 @@ describe('a finding of a volume anomaly alert', () => {
       '1,400 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
     ],
     [
-      'of one event',
+      'one event',
       { ...low, observed: 1, expected: 6.26 },
       '1 event from 2026-04-01 11:00 UTC to 12:00, about 6.3 expected',
     ],
     [
-      'low over some hours',
+      'low over several hours',
       { ...low, observed: 70 },
       '70 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; too few over recent hours',
     ],
@@ -119,7 +123,7 @@ describe('a finding of a volume anomaly alert', () => {
       '90 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; still ongoing',
     ],
     [
-      'while nothing is known',
+      'no expected count',
       { state: 'high', alarm: true, observed: 900, expected: null, low: null, high: 300 },
       '900 events from 2026-04-01 11:00 UTC to 12:00, expected count unknown',
     ],
@@ -136,18 +140,18 @@ describe('an anomaly alert for all signals', () => {
   test.each<[string, VerdictRow[], ReturnType<typeof summariesOf>]>([
     ['nothing is open', [rowOf(whole), rowOf()], []],
     [
-      'one is',
+      'one signal is open',
       [rowOf(whole), rowOf(low), rowOf({ ...low, event: 'view', alarm: false })],
       [
         ['ga4 purchase', false, null],
         ['ga4 view', true, null],
       ],
     ],
-    ['a muted one is', [rowOf(whole), rowOf({ ...low, muted: true })], []],
-    ['the whole domain fell, and not with its signals', [rowOf({ ...low, ...whole })], []],
+    ['a muted signal is open', [rowOf(whole), rowOf({ ...low, muted: true })], []],
+    ['the domain dropped without its signals', [rowOf({ ...low, ...whole })], []],
     ['the whole domain is high', [rowOf({ ...whole, state: 'high', open: true, alarm: true })], []],
     [
-      'the whole domain fell',
+      'the domain dropped',
       [rowOf({ ...low, ...whole, explains: true }), rowOf({ ...low, alarm: false, explained: true })],
       [
         ['', false, null],
@@ -155,7 +159,7 @@ describe('an anomaly alert for all signals', () => {
       ],
     ],
     [
-      'the whole of one domain fell, and a signal of another',
+      'one domain dropped, and a signal of another',
       [rowOf({ ...low, ...whole, explains: true, alarm: false }), rowOf({ ...low, domainId: 'dom_b' })],
       [
         ['', true, null],

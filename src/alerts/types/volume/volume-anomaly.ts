@@ -28,7 +28,7 @@ const AnomalySchema = Closed(
     vendor: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Vendor whose events are monitored. `*`: each event of each vendor, separately',
+      description: 'Vendor whose events are monitored. `*`: each event of each vendor separately',
       examples: ['Google Analytics 4', '*'],
     }),
     event: CountedEventSchema,
@@ -78,7 +78,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   title: 'Volume anomaly',
   judges: JUDGES_COUNTS,
   guide: {
-    fires: 'when a count leaves the range expected from its own history, or stops',
+    fires: 'when a count leaves the range expected from its own history, or events stop',
     needs: '`volume`: `{"vendor": "Meta Pixel"}`',
   },
   notes: { vendors: 'Not used by `volume_anomaly`' },
@@ -88,10 +88,10 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   explainsDrops: true,
   unit: windowUnit,
   text: volumeText,
-  evidence: volumeEvidence('the rows in which anomalies are detected', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
+  evidence: volumeEvidence('events in scope, per evaluated interval', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
 
   example: {
-    name: 'Page views are not as usual',
+    name: 'Unusual number of page views',
     domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
     alertType: 'volume_anomaly',
     severity: 'critical',
@@ -107,7 +107,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
     if (vendor !== ALL_SIGNALS) return
     if (event) throw new AppError('invalid', 'volume.event: not allowed with vendor *, which covers every event')
     if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
-      throw new AppError('invalid', 'period: Expected whole hours, days or weeks, because vendor * is evaluated hourly')
+      throw new AppError('invalid', 'period: must be whole hours, days or weeks, because vendor * is evaluated hourly')
     }
   },
 

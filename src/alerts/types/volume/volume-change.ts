@@ -59,7 +59,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   title: 'Volume change',
   judges: JUDGES_COUNTS,
   guide: {
-    fires: "when a period's count fell or rose compared with the previous period",
+    fires: "when a period's count falls or rises compared with the previous period",
     needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
   },
   configuration: volumeConfiguration(PercentageChangeSchema),
@@ -73,7 +73,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   }),
 
   example: {
-    name: 'Meta Pixel sends half as much again',
+    name: 'Meta Pixel sends 50% more events',
     domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
     alertType: 'tag_volume_change',
     severity: 'medium',
@@ -113,7 +113,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
       const volume = volumeIn(alert, rows, domain.id)
       if (!isFiring(change, volume)) return []
       const { count, before } = volume
-      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} of the previous window`
+      const summary = `${eventsText(count)}, ${changeText(volume)} than the ${countText(before)} in the previous window`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: before })]
     })
   },

@@ -1,5 +1,5 @@
 import { targetOf } from '../../../conditions/condition.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
+import { filtersSql } from '../../../conditions/condition-sql.ts'
 import { parser, type TSchema, Type } from '../../../core/schema.ts'
 import { roundEvents } from '../../../signals/chart-point.ts'
 import { bucketOf } from '../../../warehouse/dialect.ts'
@@ -282,14 +282,14 @@ export function volumeFinding(
 export const CountedEventSchema = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'Event to count; omitted or empty: all events in scope',
+    description: 'Event to count. All events in scope if omitted or empty',
     examples: ['purchase'],
   }),
 )
 
 /** Returns the configuration with one shape of `volume`. */
 export function volumeConfiguration(schema: TSchema): Configuration {
-  return { field: 'volume', about: 'Which counts fire', schema, read: parser(schema) }
+  return { field: 'volume', about: 'Firing condition', schema, read: parser(schema) }
 }
 
 /** Throws `AppError('invalid')`, naming the field, for fields that counting alerts do not use. */
@@ -305,6 +305,6 @@ export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'wind
  */
 export const volumeText: AlertText = {
   title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
-  summary: ({ subject, summary }) => `${summary ?? 'the volume is wrong'}${subject ? ` (${subject})` : ''}`,
+  summary: ({ subject, summary }) => `${summary ?? 'unexpected volume'}${subject ? ` (${subject})` : ''}`,
   expected: null,
 }

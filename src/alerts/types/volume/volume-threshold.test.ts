@@ -136,7 +136,7 @@ test('many alerts share one scan, each with its own scope', async () => {
     ['none', { vendors: ['other'] }, 0],
   ]
   const [first, ...others] = scopes.map(([id, values]) => volume({ volume: gte, ...values }, `alr_${id}`))
-  if (!first) throw new Error('there are alerts')
+  if (!first) throw new Error('no alerts')
   const findings = await evaluate(history, [first, ...others], shop)
   expect(Object.values(findings).map(([finding]) => finding?.observed)).toEqual(scopes.map(([, , count]) => count))
 })
@@ -169,7 +169,7 @@ describe('alerts without filters', () => {
     const [first, ...others] = Array.from({ length: 501 }, (_, n) =>
       volume({ vendors: [`v${n}`], volume: { op: 'gte', count: 1, event: n % 2 ? 'purchase' : `e${n}` } }, `alr_${n}`),
     )
-    if (!first) throw new Error('there are alerts')
+    if (!first) throw new Error('no alerts')
     const findings = await evaluate(history, [first, ...others, volume({}, 'alr_all')], shop)
     const fired = Object.entries(findings).filter(([, { length }]) => length > 0)
     expect(fired.map(([id]) => id)).toEqual(['alr_7'])

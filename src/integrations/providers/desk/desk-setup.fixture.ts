@@ -1,5 +1,5 @@
 import { type Cast, client } from '../../../../test/fixtures.ts'
-import { performer } from '../../../http/perform.ts'
+import { performer } from '../../../http/perform-call.ts'
 import { router } from '../../../http/router.ts'
 import { authenticator } from '../../../org/authenticate.ts'
 import type { Db } from '../../../store/database.ts'
@@ -49,7 +49,7 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
         const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
     providers,

@@ -80,12 +80,12 @@ const show = (context: Desk, key: string, status: IssueStatus) =>
 export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>({
   type: 'issue_tracker',
   title: 'Desk',
-  help: 'Makes tickets.',
+  help: 'Creates tickets.',
   operator: [
     {
       name: 'DESK_REGION',
       default: 'north',
-      meaning: 'Where the desk is',
+      meaning: 'Region of the desk',
       fault: (text) => (text === '' ? 'must not be empty' : null),
     },
   ],
@@ -117,7 +117,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
       }),
   },
   checkDetail(detail) {
-    if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project has capital letters')
+    if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project consists of capital letters')
   },
   origin: ({ url }) => new URL(url).origin,
   async deliver(context, message) {
@@ -144,13 +144,13 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
   },
   receiver: {
     path: 'webhook',
-    summary: 'Receive a change of a ticket',
+    summary: 'Receive a ticket change',
     answer: Closed({ processed: Type.Boolean() }),
     async receive(context, { headers, raw, body }) {
       const expected = createHmac('sha256', context.settings.signingSecret).update(raw).digest()
       const given = Buffer.from(headers.get('x-desk-signature') ?? '', 'hex')
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        throw new AppError('unauthorized', 'the signature does not hold')
+        throw new AppError('unauthorized', 'the signature is invalid')
       }
       const id = headers.get('x-desk-id') ?? ''
       const linked = context.issueByTicket(String(body.ticket))
@@ -179,7 +179,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
       path: '/v1/integrations/issue_tracker/{id}/book',
       access: 'read',
       tag: 'Integrations',
-      summary: 'Read a long answer',
+      summary: 'Read a long response',
       refusals: ['upstream'],
       params: Closed({ id: Text(1, 100) }),
       query: Closed({ maxBytes: Text(1, 20) }),

@@ -67,12 +67,12 @@ describe('the provider sign-in', () => {
   const refused: [string, (back: string, cookie: string, fixture: Fixture) => [string, string], string][] = [
     ['another browser', (back) => [back, ''], 'started in another browser'],
     [
-      "somebody else's state",
+      "another user's state",
       (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
       'the sign-in was started',
     ],
     [
-      'more than ten minutes',
+      'a delay of more than ten minutes',
       (back, cookie, { clock }) => {
         clock.advance(11 * MINUTE_MS)
         return [back, cookie]
@@ -82,12 +82,12 @@ describe('the provider sign-in', () => {
     ['a forged code', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
     ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
     [
-      'somebody who may not any more',
+      'a user who is no longer an admin',
       (back, cookie, { db, ada }) => {
         db.prepare(`UPDATE member SET role = 'viewer' WHERE userId = ?`).run(ada.userId)
         return [back, cookie]
       },
-      'may no longer configure integrations',
+      'no longer has permission to configure integrations',
     ],
   ]
   test.each(refused)('fails in case of %s', async (_name, change, message) => {
@@ -179,8 +179,8 @@ test('a ticket is created in several steps that use every HTTP method', async ()
 })
 
 test.each([
-  ['looked for', 'GET'],
-  ['made', 'POST'],
+  ['searched for', 'GET'],
+  ['created', 'POST'],
   ['watched', 'PUT'],
   ['tidied', 'DELETE'],
   ['shown', 'PATCH'],
@@ -293,15 +293,15 @@ describe('a webhook call', () => {
 
   test.each<[string, (fixture: Fixture, url: string) => ReturnType<typeof callWebhook>, number]>([
     [
-      'another body than was signed',
+      'a body that does not match the signature',
       (fixture, url) => callWebhook(fixture, url, resolved, { 'x-desk-signature': '00' }),
       401,
     ],
-    ['a token of nobody', (fixture, url) => callWebhook(fixture, url.replace(/t=.*/, 't=guessed'), resolved), 401],
+    ['an unknown token', (fixture, url) => callWebhook(fixture, url.replace(/t=.*/, 't=guessed'), resolved), 401],
     ['no token', (fixture, url) => callWebhook(fixture, url.replace(/\?.*/, ''), resolved), 400],
-    ['no JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
+    ['invalid JSON', (fixture, url) => callWebhook(fixture, url, '{'), 400],
     ['a list', (fixture, url) => callWebhook(fixture, url, '[]'), 400],
-    ['too much', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
+    ['an oversized body', (fixture, url) => callWebhook(fixture, url, `{"a": "${BOOK}"}`), 413],
   ])('with %s is rejected and changes nothing', async (_name, send, status) => {
     await using server = deskServer()
     const { fixture, webhookUrl, issueRow } = await linked(server)
@@ -485,7 +485,7 @@ describe('the provider configuration', () => {
     const moved = await put({ url: 'https://elsewhere.example', clientId })
     expect([moved.status, moved.body.error]).toEqual([
       400,
-      'config.clientSecret: enter it again, because it would be sent to another address',
+      'config.clientSecret: must be entered again because the URL now points to another server',
     ])
     const given = { clientSecret: 'an0ther', signingSecret: 'an0ther-one' }
     const anew = await put({ url: 'https://elsewhere.example', clientId, ...given })

@@ -3,7 +3,7 @@ import type { MailOutbound, Outbound, Reply } from '../../../transport/transport
 import { emailDigest } from './email-digest.ts'
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
-const REFUSED: Reply = { kind: 'error', message: 'the mail server refused: 550', permanent: true }
+const REFUSED: Reply = { kind: 'error', message: 'the mail server rejected the message: 550', permanent: true }
 const DOWN: Reply = { kind: 'error', message: 'the mail server cannot be reached', permanent: false }
 
 /** Sends a test digest to these e-mail addresses. The mail server returns the given replies in order. */
@@ -26,10 +26,10 @@ test('a test digest does not show recipients to each other', async () => {
 
 test('rejected addresses are counted, and the test fails if all are rejected', async () => {
   const to = ['ann@example.com', 'bob@example.org']
-  expect((await tried(to, [REFUSED])).outcome).toEqual({ verdict: 'delivered', note: '1 of 2 addresses refused' })
+  expect((await tried(to, [REFUSED])).outcome).toEqual({ verdict: 'delivered', note: '1 of 2 addresses rejected' })
   expect((await tried(to, [REFUSED, REFUSED])).outcome).toEqual({
     verdict: 'broken',
-    reason: 'the mail server refused: 550',
+    reason: 'the mail server rejected the message: 550',
   })
 })
 

@@ -40,7 +40,7 @@ const EmailDigestConfigSchema = Closed(
       Type.String({
         maxLength: MAX_CONTEXT,
         title: 'Readers',
-        description: 'Readers of the digest, and topics to mention first',
+        description: 'Intended readers of the digest, and topics to mention first',
         examples: ['the checkout team; purchases first'],
       }),
     ),
@@ -69,7 +69,8 @@ function addressAt(address: string, at: number): string {
 
 export const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-const TEST = 'This is a test of the digest. It will be sent to this address once a day if something happened.'
+const TEST =
+  'This is a test of the digest. The digest will be sent to this address once a day if there is something to report.'
 
 /**
  * A daily digest for e-mail addresses, which need not belong to members. It is not a notification channel: the `digest`
@@ -78,7 +79,7 @@ const TEST = 'This is a test of the digest. It will be sent to this address once
 export const emailDigest = provider<EmailDigestConfig>({
   type: 'email_digest',
   title: 'E-mail digest',
-  help: 'Sends a summary once a day if something happened. Recipients need not be members.',
+  help: 'Sends a daily summary if there is something to report. Recipients need not be members.',
   connect: { by: 'none' },
   configured: { schema: EmailDigestConfigSchema, prepare },
   origin: () => '',
@@ -100,13 +101,13 @@ async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promis
   const [first] = refusals
   if (to.length === 0) return { verdict: 'broken', reason: 'there are no recipients: all have unsubscribed' }
   if (first && refusals.length === to.length) return first
-  return { verdict: 'delivered', note: first ? `${refusals.length} of ${to.length} addresses refused` : null }
+  return { verdict: 'delivered', note: first ? `${refusals.length} of ${to.length} addresses rejected` : null }
 }
 
 const testMail = (address: string): MailOutbound => ({
   kind: 'mail',
   to: [address],
-  subject: 'Tagwarden: test of the digest',
+  subject: 'Tagwarden: test digest',
   text: `${TEST}\n`,
   html: `<p>${TEST}</p>`,
   messageId: randomUUID(),

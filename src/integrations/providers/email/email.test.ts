@@ -19,7 +19,7 @@ async function outcomeAt(smtpPort: number | undefined): Promise<Became> {
   open('iss_1', [mail])
   await deliver()
   const [row] = deliveries()
-  if (!row) throw new Error('nothing was to be sent')
+  if (!row) throw new Error('expected a delivery')
   const waitMs = row.status === 'pending' ? row.dueAt - clock.now() : null
   return { status: row.status, waitMs, reason: row.lastError }
 }
@@ -50,7 +50,7 @@ const codes: [number, typeof later][] = [
 
 describe('an e-mail rejected by the server', () => {
   for (const [what, refusing] of commands) {
-    test.each(codes)(`${what} with %i`, async (code, expected) => {
+    test.each(codes)(`because of ${what} with code %i`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
       expect(await outcomeAt(box.port)).toEqual(expected(`${code}`))
       expect(box.mails).toEqual([])
@@ -64,7 +64,7 @@ describe('an e-mail rejected by the server', () => {
     const { open, deliver, deliveries } = groupFixture({ smtpPort: box.port })
     open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }])
     await deliver()
-    expect(deliveries()).toMatchObject([{ status: 'delivered', lastError: '1 of 2 addresses refused' }])
+    expect(deliveries()).toMatchObject([{ status: 'delivered', lastError: '1 of 2 addresses rejected' }])
   })
 })
 

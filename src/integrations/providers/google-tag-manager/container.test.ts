@@ -63,16 +63,16 @@ describe('the list of tags', () => {
 describe('the Tag Manager configuration', () => {
   const { private_key: _, ...keyless } = KEY_FILE
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config.serviceAccount: is missing; set it, or clientId'],
-    ['a key file without its key', { serviceAccount: keyless }, 'config.serviceAccount.private_key: is missing'],
+    ['nothing', {}, 'config.serviceAccount: is required unless clientId'],
+    ['a key file without a key', { serviceAccount: keyless }, 'config.serviceAccount.private_key: is missing'],
     [
-      'what is no key',
+      'an invalid key',
       { serviceAccount: { ...KEY_FILE, private_key: 'Z29vZA==' } },
       'config.serviceAccount.private_key: is not an RSA key in PEM',
     ],
-    ['a client alone', { clientId: 'c' }, 'config.clientSecret: is missing'],
-    ['both ways', { serviceAccount: KEY_FILE, ...OAUTH }, "config.serviceAccount: can't be combined"],
-    ['a strange field', { ...OAUTH, url: 'https://x.example' }, 'config.url: there is no such field'],
+    ['a client id alone', { clientId: 'c' }, 'config.clientSecret: is missing'],
+    ['both kinds of credentials', { serviceAccount: KEY_FILE, ...OAUTH }, "config.serviceAccount: can't be combined"],
+    ['an unknown field', { ...OAUTH, url: 'https://x.example' }, 'config.url: there is no such field'],
   ])('is rejected with 400 and the name of the field (%s)', async (_what, config, begins) => {
     await using env = tagManagerFixture()
     const { status, body } = await env.start().connect(config)

@@ -21,10 +21,18 @@ export const DeployInputSchema = Closed(
     }),
     tagName: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: 'Monitoring Tag' })),
     customerIdVariable: Type.Optional(
-      Type.String({ maxLength: 200, default: '', description: 'Name of a variable with the customer id' }),
+      Type.String({
+        maxLength: 200,
+        default: '',
+        description: 'Name of the variable that contains the customer id; empty: none',
+      }),
     ),
     sessionIdVariable: Type.Optional(
-      Type.String({ maxLength: 200, default: '', description: 'Name of a variable with the session id' }),
+      Type.String({
+        maxLength: 200,
+        default: '',
+        description: 'Name of the variable that contains the session id; empty: none',
+      }),
     ),
     whitelistedDomains: Type.Optional(
       Type.Array(Type.String({ maxLength: 255 }), {
@@ -36,7 +44,7 @@ export const DeployInputSchema = Closed(
     selectedTags: Type.Optional(
       Type.Record(Type.String(), Type.Array(Text(1, 200), { maxItems: 50 }), {
         description:
-          'Tags to report: each tag id with the names of variables to include in its reports. Empty: all tags without variables',
+          'Tags to report: maps each tag id to the names of variables to include in its reports. Empty: all tags, without variables',
       }),
     ),
   },
@@ -60,7 +68,7 @@ export const DeployedSchema = Closed(
     deployed: Type.Boolean(),
     workspacePath: Type.String(),
     workspaceName: Type.String({
-      description: '`Tagwarden`, or the default workspace if the container has reached its limit of workspaces',
+      description: '`Tagwarden`, or the default workspace if the container has reached its workspace limit',
     }),
     workspaceCreated: Type.Boolean(),
     template: OneOf(['new', 'existing', 'updated']),
@@ -88,9 +96,9 @@ const DEPLOY_STATUSES = ['running', 'done', 'failed', 'none'] as const
 
 export const DeployStatusSchema = Closed(
   {
-    status: OneOf(DEPLOY_STATUSES, { description: '`none`: no deployment into this container' }),
+    status: OneOf(DEPLOY_STATUSES, { description: '`none`: no deployment into this container has been started' }),
     callsDone: Int(),
-    callsTotal: Int({ description: 'Current estimate' }),
+    callsTotal: Int({ description: 'Estimated total number of calls' }),
     waitsUntil: Nullable(InstantSchema),
     error: Nullable(Type.String()),
   },
@@ -109,9 +117,9 @@ export const TagListSchema = Closed(
         tagId: Type.String(),
         name: Type.String(),
         type: Type.String(),
-        displayType: Type.String({ description: 'Readable name of the type' }),
+        displayType: Type.String({ description: 'Display name of the tag type' }),
         paused: Type.Boolean(),
-        isService: Type.Boolean({ description: 'True for the tag of Tagwarden' }),
+        isService: Type.Boolean({ description: "True for Tagwarden's own tag" }),
         parameters: Type.Array(Closed({ value: Type.String(), type: Type.String() })),
       }),
     ),

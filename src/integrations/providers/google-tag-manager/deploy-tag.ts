@@ -127,14 +127,14 @@ function checkInput(input: DeployInput, { templates, tags, variables }: Content,
   }
   const own = ownTag(input, templates, tags)
   const taken = tags.find(({ name, tagId }) => name === tagNameOf(input) && tagId !== own?.tagId)
-  if (taken) throw invalid('tagName', `another tag ${location} has this name`)
+  if (taken) throw invalid('tagName', `another tag ${location} already has this name`)
   for (const [tagId, names] of Object.entries(input.selectedTags ?? {})) {
     const field = `selectedTags.${tagId}`
     if (!tags.some((tag) => tag.tagId === tagId)) throw invalid(field, `there is no such tag ${location}`)
-    if (tagId === own?.tagId) throw invalid(field, 'is the Tagwarden tag, which can not report itself')
+    if (tagId === own?.tagId) throw invalid(field, 'is the Tagwarden tag, which cannot report itself')
     const reserved = names.find((name) => RESERVED_REPORT_KEYS.includes(name))
     if (reserved)
-      throw invalid(field, `${reserved} is a reserved field of reports, so a variable of this name can not be reported`)
+      throw invalid(field, `a variable named ${reserved} cannot be reported, because reports reserve this name`)
   }
 }
 

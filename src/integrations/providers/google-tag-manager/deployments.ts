@@ -44,14 +44,14 @@ export class Deployments {
     const current = this.running.get(keyOf(context, containerPath))
     if (current && current.request !== request) {
       const wait = retryAfterS(current.stage, context)
-      throw new AppError('conflict', 'another deployment into this container is running', wait)
+      throw new AppError('conflict', 'another deployment into this container is in progress', wait)
     }
     const unreported = current ? null : unreportedResult(context, containerPath, request)
     if (unreported) return markReported(context, containerPath, unreported)
     const { done, stage } = current ?? this.start(context, input, request)
     const late = () => {
       const progress = `${stage.callsDone} of ${stage.callsTotal} calls done`
-      const text = `the deployment continues (${progress}): repeat the same request to wait for it`
+      const text = `the deployment is still running (${progress}); repeat the same request to wait for it`
       return new AppError('unavailable', text, retryAfterS(stage, context))
     }
     return markReported(

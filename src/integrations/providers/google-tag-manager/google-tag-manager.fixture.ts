@@ -68,7 +68,7 @@ function integrationsFixture(
     transport: transport({
       http: async (outbound, signal) =>
         network.instead(outbound) ?? network.afterCall(outbound, await http(outbound, signal)),
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
   }
@@ -98,7 +98,7 @@ function integrationsFixture(
       const answer = await deploy(more)
       // A server that is shutting down always returns 503.
       if (answer.status !== 503 || stopping.signal.aborted) return answer
-      if (!answer.headers.get('retry-after')) throw new Error('when to ask again is not said')
+      if (!answer.headers.get('retry-after')) throw new Error('the response has no Retry-After header')
     }
   }
 

@@ -39,7 +39,7 @@ async function listContainers(context: IntegrationContext<Settings, AccessTokens
   }
   return {
     verdict: 'broken',
-    reason: 'no container is accessible: in Tag Manager, add the account of the integration as a user of the container',
+    reason: "no container is accessible: in Tag Manager, add the integration's account as a user of the container",
   }
 }
 

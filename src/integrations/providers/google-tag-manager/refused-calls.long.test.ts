@@ -16,12 +16,12 @@ const googleError = (code: number, reason: string, message = 'No.') =>
 
 describe('an error from Google', () => {
   const table: [what: string, code: number, reason: string, said: string][] = [
-    ['the scopes', 403, 'insufficientPermissions', 'insufficientPermissions: No.'],
-    ['the day’s calls', 403, 'quotaExceeded', 'quotaExceeded: No.'],
-    ['the day’s calls, in other words', 403, 'dailyLimitExceeded', 'dailyLimitExceeded: No.'],
-    ['a container', 404, 'notFound', 'notFound: No.'],
-    ['a body', 400, 'badRequest', 'badRequest: No.'],
-    ['something new', 418, 'teapot', 'teapot: No.'],
+    ['missing scopes', 403, 'insufficientPermissions', 'insufficientPermissions: No.'],
+    ['the daily quota', 403, 'quotaExceeded', 'quotaExceeded: No.'],
+    ['the daily limit', 403, 'dailyLimitExceeded', 'dailyLimitExceeded: No.'],
+    ['a missing container', 404, 'notFound', 'notFound: No.'],
+    ['an invalid body', 400, 'badRequest', 'badRequest: No.'],
+    ['an unknown reason', 418, 'teapot', 'teapot: No.'],
   ]
   test.each(table)('about %s is returned as a 502 with its reason', async (_what, code, reason, said) => {
     await using fixture = withoutQuota()
@@ -85,9 +85,9 @@ const CUT: Reply = { kind: 'status', status: 200, headers: {}, body: '{"path": "
 
 describe('lost responses', () => {
   test.each([
-    ['no answer', LOST],
+    ['no response', LOST],
     ['502', BAD_GATEWAY],
-    ['half an answer', CUT],
+    ['a truncated response', CUT],
   ])('create no duplicates when the calls took effect (%s)', async (_what, afterCall) => {
     await using fixture = withoutQuota()
     await fixture.connect()
@@ -237,19 +237,23 @@ describe('the deployment workspace', () => {
 describe('an invalid request', () => {
   test.each<[string, (known: string) => object, string]>([
     [
-      'a variable of the customer',
+      'an unknown customer variable',
       () => ({ customerIdVariable: 'Nobody' }),
       'customerIdVariable: there is no variable Nobody',
     ],
     [
-      'a variable of the session',
+      'an unknown session variable',
       () => ({ sessionIdVariable: 'Nobody' }),
       'sessionIdVariable: there is no variable Nobody',
     ],
-    ['a tag', () => ({ selectedTags: { '4711': [] } }), 'selectedTags.4711: there is no such tag'],
-    ['a name of the report', (tag) => ({ selectedTags: { [tag]: ['status'] } }), 'selectedTags.'],
+    ['an unknown tag', () => ({ selectedTags: { '4711': [] } }), 'selectedTags.4711: there is no such tag'],
+    ['a reserved name', (tag) => ({ selectedTags: { [tag]: ['status'] } }), 'selectedTags.'],
     ['the name of another tag', () => ({ tagName: 'Purchase' }), 'tagName: another tag'],
-    ['a domain', () => ({ whitelistedDomains: ['shop.example', 'a,b'] }), 'whitelistedDomains[1]: must be a host'],
+    [
+      'an invalid hostname',
+      () => ({ whitelistedDomains: ['shop.example', 'a,b'] }),
+      'whitelistedDomains[1]: must be a host',
+    ],
   ])('returns 400 with the name of the field and writes nothing (%s)', async (_what, input, begins) => {
     await using fixture = withoutQuota()
     await fixture.connect()

@@ -83,7 +83,7 @@ export class TagManagerApi {
       if (typeof next !== 'string' || next === '' || next === token) return all
       token = next
     }
-    throw new AppError('upstream', `Tag Manager: more than ${MAX_PAGES} pages of ${path}`)
+    throw new AppError('upstream', `Tag Manager: ${path} has more than ${MAX_PAGES} pages`)
   }
 
   /**

@@ -29,7 +29,7 @@ export const ConfigSchema = Closed({
   serviceAccount: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       title: 'Service account',
-      description: 'Contents of the key file of a service account; alternative to the three fields below',
+      description: 'Contents of the key file of a service account; alternative to the three OAuth fields',
     }),
   ),
   clientId: Type.Optional(Text(1, 500, { title: 'Client id', description: 'Id of an OAuth client' })),
@@ -74,7 +74,7 @@ export function prepareTagManager(config: object, given: object): Settings {
   if (!namesClient && !all.refreshToken) {
     throw new AppError(
       'invalid',
-      'config.serviceAccount: is missing; set it, or clientId, clientSecret and refreshToken',
+      'config.serviceAccount: is required unless clientId, clientSecret and refreshToken are set',
     )
   }
   const { serviceAccount: _, ...client } = all
@@ -107,7 +107,7 @@ function rsaBits(pem: string): number | null {
   }
 }
 
-const URL_FAULT = 'must be an http or https URL'
+const URL_FAULT = 'must be an http or https URL without a query or fragment'
 
 const urlFault = (value: string) => {
   const url = URL.parse(value)
@@ -126,14 +126,13 @@ export const OPERATOR: readonly OperatorSetting[] = [
   {
     name: 'TAG_MANAGER_TOKEN_URL',
     default: 'https://oauth2.googleapis.com/token',
-    meaning: "Token URL of the Google Tag Manager API, also the audience of service accounts' assertions",
+    meaning: 'OAuth token URL for the Google Tag Manager API, also the audience of service account assertions',
     fault: urlFault,
   },
   {
     name: 'TAG_MANAGER_CALLS_PER_MINUTE',
     default: '15',
-    meaning:
-      'Maximum number of Google Tag Manager calls per minute for all organizations together, applied to any 100 s',
+    meaning: 'Maximum number of Google Tag Manager calls per minute across all organizations, averaged over any 100 s',
     fault: (value) =>
       /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= MAX_CALLS_PER_MINUTE
         ? null

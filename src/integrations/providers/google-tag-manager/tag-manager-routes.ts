@@ -50,7 +50,7 @@ export function tagManagerRoutes(tools: Tools): Route[] {
       access: 'read',
       tag,
       summary: 'List the tags and variables of a Google Tag Manager container',
-      description: 'Reads the workspace `Tagwarden`, or the default workspace if there is none.',
+      description: 'Reads the workspace `Tagwarden`, or the default workspace if `Tagwarden` does not exist.',
       refusals: ['conflict', 'upstream', 'unavailable'],
       tool: true,
       query: ByContainer,
@@ -70,8 +70,8 @@ function deployRoute(tools: Tools, deployments: Deployments): Route {
     tag,
     summary: 'Deploy the Tagwarden template, trigger and tag into a Google Tag Manager container, without publishing',
     description:
-      'Returns within 50 s. A deployment that takes longer, because Google allows 15 calls a minute, returns 503 with ' +
-      '`Retry-After` and continues: repeat the same request to wait for it.',
+      'Responds within 50 s. Google allows 15 calls per minute, so a deployment can take longer. In this case, the response ' +
+      'is 503 with `Retry-After`, and the deployment continues. Repeat the same request to wait for it.',
     refusals: ['notFound', 'conflict', 'upstream', 'unavailable'],
     asynchronous: true,
     maxBodyBytes: DEPLOY_BODY_BYTES,
@@ -126,7 +126,12 @@ class TagLists {
   async read(context: Context, containerPath: string): Promise<TagList> {
     const key = `${context.integrationId} ${containerPath}`
     const { done, stage } = this.running.get(key) ?? this.start(context, containerPath, key)
-    const late = () => new AppError('unavailable', 'waiting for the Tag Manager quota', retryAfterS(stage, context))
+    const late = () =>
+      new AppError(
+        'unavailable',
+        'still waiting for the Tag Manager quota; try again later',
+        retryAfterS(stage, context),
+      )
     return withWaitLimit(done, { clock: context, left: context.signal, late })
   }
 

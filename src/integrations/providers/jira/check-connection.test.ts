@@ -25,7 +25,7 @@ describe('a connection test', () => {
     [
       'project',
       ({ behaviour }) => (behaviour.projects = ['WEB']),
-      "project OPS does not exist, or this account can't see it (permission Browse Projects)",
+      'project OPS does not exist, or this account lacks the Browse Projects permission',
     ],
     [
       'rights',
@@ -40,12 +40,12 @@ describe('a connection test', () => {
     [
       'labels',
       ({ behaviour }) => (behaviour.screen = behaviour.screen.filter((one) => one !== 'labels')),
-      'the create screen of Task in OPS lacks labels; add what is missing',
+      'the create screen of Task in OPS lacks these fields: labels',
     ],
     [
       'fields',
       ({ behaviour }) => (behaviour.fields = { customfield_1: { name: 'Team', required: true } }),
-      'Task in OPS requires Team (customfield_1); set config.fields',
+      'config.fields: Task in OPS requires Team (customfield_1)',
     ],
   ]
   test.each(

@@ -33,8 +33,7 @@ export async function checkJira(context: JiraContext): Promise<Outcome> {
   await fetchOwnAccount(context)
   const { project } = context.settings
   const known = await callIfFound<{ issueTypes?: NamedType[] }>(context, `/project/${encodeURIComponent(project)}`)
-  if (!known)
-    throw refused(`project ${project} does not exist, or this account can't see it (permission Browse Projects)`)
+  if (!known) throw refused(`project ${project} does not exist, or this account lacks the Browse Projects permission`)
   await checkPermissions(context)
   const fields = await fieldsOfType(context)
   if (fields) checkFields(context, fields)
@@ -74,9 +73,7 @@ async function checkPermissions(context: JiraContext): Promise<void> {
 function checkFields({ settings: { issueType, project, fields = {} } }: JiraContext, known: Fields): void {
   const missingFields = ['labels', 'description'].filter((name) => !known.has(name))
   if (missingFields.length > 0) {
-    throw refused(
-      `the create screen of ${issueType} in ${project} lacks ${missingFields.join(' and ')}; add what is missing`,
-    )
+    throw refused(`the create screen of ${issueType} in ${project} lacks these fields: ${missingFields.join(', ')}`)
   }
   const unknown = Object.keys(fields).filter((name) => !known.has(name))
   if (unknown.length > 0)
@@ -87,7 +84,7 @@ function checkFields({ settings: { issueType, project, fields = {} } }: JiraCont
   )
   if (missing.length === 0) return
   const names = missing.map(([id, { name }]) => `${oneLine(name, 60)} (${oneLine(id, 60)})`)
-  throw refused(`${issueType} in ${project} requires ${firstFew(names)}; set config.fields`)
+  throw refused(`config.fields: ${issueType} in ${project} requires ${firstFew(names)}`)
 }
 
 interface NamedType {

@@ -125,7 +125,7 @@ describe('the creation of a ticket', () => {
   const problem = (status: number, messages: string[], errors: object = {}, headers: Record<string, string> = {}) =>
     Response.json({ errorMessages: messages, errors }, { status, headers })
   const rows: [string, () => Response, 'delivered' | 'pending' | 'failed', number | null, string | null][] = [
-    ['nothing wrong', () => Response.json({ id: '1', key: 'OPS-77' }, { status: 201 }), 'delivered', null, null],
+    ['no error', () => Response.json({ id: '1', key: 'OPS-77' }, { status: 201 }), 'delivered', null, null],
     [
       'a required field',
       () => problem(400, [], { customfield_10010: 'Team is required.' }),
@@ -134,7 +134,7 @@ describe('the creation of a ticket', () => {
       'HTTP 400: Team is required. (customfield_10010)',
     ],
     [
-      'a strange type',
+      'an invalid type',
       () => problem(400, [], { issuetype: 'Specify a valid issue type' }),
       'failed',
       null,
@@ -148,7 +148,7 @@ describe('the creation of a ticket', () => {
       'HTTP 401: Jira rejected the token: it has expired, was revoked, or belongs to another account',
     ],
     [
-      'a captcha',
+      'a CAPTCHA',
       () =>
         new Response('', {
           status: 403,
@@ -159,27 +159,27 @@ describe('the creation of a ticket', () => {
       'HTTP 403: Jira requires a CAPTCHA: sign in to Jira with this account in a browser, then test the integration',
     ],
     [
-      'no right',
+      'a missing permission',
       () => problem(403, ['You do not have permission to create issues in this project.']),
       'failed',
       null,
       'HTTP 403: You do not have permission to create issues in this project.',
     ],
     [
-      'no project',
+      'an unknown project',
       () => problem(404, ["No project could be found with key 'OPS'."]),
       'failed',
       null,
       "HTTP 404: No project could be found with key 'OPS'.",
     ],
     [
-      'a removed route',
+      'a removed endpoint',
       () => problem(410, ['The requested API has been removed.']),
       'failed',
       null,
       'HTTP 410: The requested API has been removed.',
     ],
-    ['too much', () => problem(413, []), 'failed', null, 'HTTP 413'],
+    ['an oversized request', () => problem(413, []), 'failed', null, 'HTTP 413'],
     [
       'a redirect',
       () => new Response('', { status: 302, headers: { location: '/login.jsp' } }),
@@ -195,27 +195,27 @@ describe('the creation of a ticket', () => {
       'HTTP 429: Rate limit exceeded.',
     ],
     [
-      'a rate limit until',
+      'a rate limit with a reset time',
       () => problem(429, [], {}, { 'x-ratelimit-reset': '2026-01-05T12:01Z' }),
       'pending',
       60,
       'HTTP 429',
     ],
-    ['a rate limit without an end', () => problem(429, []), 'pending', 5, 'HTTP 429'],
-    ['a slow request', () => problem(408, []), 'pending', 5, 'HTTP 408'],
-    ['an error', () => problem(500, ['Internal server error']), 'pending', 5, 'HTTP 500: Internal server error'],
+    ['a rate limit without a duration', () => problem(429, []), 'pending', 5, 'HTTP 429'],
+    ['a request timeout', () => problem(408, []), 'pending', 5, 'HTTP 408'],
+    ['a server error', () => problem(500, ['Internal server error']), 'pending', 5, 'HTTP 500: Internal server error'],
     ['a bad gateway', () => new Response('<html>', { status: 502 }), 'pending', 5, 'HTTP 502'],
     ['a pause', () => new Response('', { status: 503, headers: { 'retry-after': '120' } }), 'pending', 120, 'HTTP 503'],
-    ['a slow gateway', () => new Response('', { status: 504 }), 'pending', 5, 'HTTP 504'],
+    ['a gateway timeout', () => new Response('', { status: 504 }), 'pending', 5, 'HTTP 504'],
     [
-      'a page in between',
+      'an intermediate page',
       () => new Response('<html>Sign in</html>'),
       'pending',
       5,
       'HTTP 200: this is not a response from Jira; check config.url',
     ],
     [
-      'an answer for a stranger',
+      'a response to an anonymous user',
       () => Response.json({}, { headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' } }),
       'failed',
       null,
@@ -251,8 +251,8 @@ describe('the creation of a ticket', () => {
   })
 
   const silent: [string, RegExp][] = [
-    ['looked for', /POST .*\/search\/jql$/],
-    ['made', /POST .*\/issue$/],
+    ['searched for', /POST .*\/search\/jql$/],
+    ['created', /POST .*\/issue$/],
     ['commented on', /POST .*\/comment$/],
   ]
   test.each(silent)('is retried if the connection hangs while the ticket is being %s', async (_name, hangs) => {

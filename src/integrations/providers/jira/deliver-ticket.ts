@@ -22,7 +22,7 @@ const MAX_REQUEST_MS = 30 * SECOND_MS
 const SEARCH_LAG_MS = 30 * SECOND_MS
 const SEARCH_RETRY_MS = 5 * SECOND_MS
 
-const FROM_TICKET: Outcome = { verdict: 'delivered', note: 'the change came from the ticket' }
+const FROM_TICKET: Outcome = { verdict: 'delivered', note: 'the change was made in the ticket' }
 const DELETED: Outcome = { verdict: 'delivered', note: 'the ticket was deleted in Jira' }
 
 /** Updates part of the ticket's memory and preserves concurrent changes to the other parts. */
@@ -59,7 +59,7 @@ function isFromTicket(kind: MessageKind, { given }: Ticket): boolean {
  */
 async function createTicket(context: JiraIssue, message: Message): Promise<Outcome> {
   const { issue } = message
-  if (!issue) return { verdict: 'broken', reason: 'a ticket needs an issue' }
+  if (!issue) return { verdict: 'broken', reason: 'a ticket requires an issue' }
   const project = context.detail ?? context.settings.project
   const label = `tagwarden-${issue.id}`
   const found = await findTicket(context, project, label)

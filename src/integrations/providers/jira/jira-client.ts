@@ -1,5 +1,5 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
 import type { HttpMethod } from '../../../transport/transport.ts'
 import { CallFailed } from '../../outcome.ts'

@@ -7,24 +7,24 @@ import { prepareJira } from './jira-config.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
 test.each<[string, object, string]>([
-  ['no address', { url: 'ops' }, 'config.url'],
+  ['an invalid URL', { url: 'ops' }, 'config.url'],
   ['a query', { url: 'http://127.0.0.1:9999/?a=b' }, 'config.url'],
-  ['a cloud’s metadata', { url: 'http://169.254.169.254/' }, 'config.url'],
-  ['an address inside', { url: 'https://10.0.0.1/jira' }, 'config.url'],
-  ['an address inside in other clothes', { url: 'https://[::ffff:a00:1]/' }, 'config.url'],
-  ['an address as a number', { url: 'https://167772161/' }, 'config.url'],
-  ['this machine', { url: 'https://LOCALHOST.:8443/' }, 'config.url'],
-  ['no TLS', { url: 'http://jira.example.com/' }, 'config.url'],
-  ['somebody in the address', { url: 'https://me:secret@jira.example.com/' }, 'config.url'],
-  ['a file', { url: 'file:///etc/passwd' }, 'config.url'],
-  ['no project', { project: 'OPS-1' }, 'config.project'],
-  ['an e-mail without a place', { email: 'tags' }, 'config.email'],
-  ['a token of two words', { apiToken: 'to ken' }, 'config.apiToken'],
+  ['a cloud metadata address', { url: 'http://169.254.169.254/' }, 'config.url'],
+  ['a private address', { url: 'https://10.0.0.1/jira' }, 'config.url'],
+  ['a private address mapped to IPv6', { url: 'https://[::ffff:a00:1]/' }, 'config.url'],
+  ['a private address as a number', { url: 'https://167772161/' }, 'config.url'],
+  ['a local host name', { url: 'https://LOCALHOST.:8443/' }, 'config.url'],
+  ['an http URL', { url: 'http://jira.example.com/' }, 'config.url'],
+  ['credentials in the URL', { url: 'https://me:secret@jira.example.com/' }, 'config.url'],
+  ['a file URL', { url: 'file:///etc/passwd' }, 'config.url'],
+  ['an invalid project key', { project: 'OPS-1' }, 'config.project'],
+  ['an invalid e-mail address', { email: 'tags' }, 'config.email'],
+  ['a token with a space', { apiToken: 'to ken' }, 'config.apiToken'],
   ['a field that Tagwarden sets', { fields: { summary: 'mine' } }, 'config.fields.summary'],
   ['labels with spaces', { fields: { labels: ['a b'] } }, 'config.fields.labels'],
-  ['too many polls', { pollSeconds: 29 }, 'config.pollSeconds'],
-  ['too few polls', { pollSeconds: 3601 }, 'config.pollSeconds'],
-  ['something else', { site: 'x' }, 'config.site'],
+  ['a short polling interval', { pollSeconds: 29 }, 'config.pollSeconds'],
+  ['a long polling interval', { pollSeconds: 3601 }, 'config.pollSeconds'],
+  ['an unknown field', { site: 'x' }, 'config.site'],
 ])('rejects a configuration with %s', async (_name, more, field) => {
   const fixture = jiraFixture()
   await using server = jiraServer(fixture.clock)
@@ -57,7 +57,7 @@ test('the token is never returned, and must be entered again when the URL change
   const moved = await put({ ...rest, url: 'https://elsewhere.example' })
   expect([moved.status, moved.body.error]).toEqual([
     400,
-    'config.apiToken: enter it again, because it would be sent to another address',
+    'config.apiToken: must be entered again because the URL now points to another server',
   ])
 })
 

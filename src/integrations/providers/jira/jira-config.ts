@@ -28,7 +28,7 @@ export const JiraConfigSchema = Closed(
   {
     url: Text(1, 2000, {
       title: 'Jira URL',
-      description: 'Base URL of Jira: `https://<site>.atlassian.net`, or the URL of a Data Center',
+      description: 'Base URL of Jira: `https://<site>.atlassian.net`, or the URL of a Data Center instance',
     }),
     email: Type.Optional(
       Text(3, 254, { title: 'E-mail address', description: 'Account that owns the API token; omit for Data Center' }),
@@ -47,14 +47,14 @@ export const JiraConfigSchema = Closed(
     ),
     fields: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        title: 'Further fields',
-        description: "Further fields of new tickets in the format of Jira's REST API",
+        title: 'Additional fields',
+        description: "Additional fields of new tickets, in the format of Jira's REST API",
       }),
     ),
     pollSeconds: Type.Optional(
       Nullable(Int({ minimum: 30, maximum: 3600, default: DEFAULT_POLL_SECONDS }), {
         title: 'Polling interval',
-        description: 'How often ticket statuses are polled, in seconds; null: never',
+        description: 'Interval at which ticket statuses are polled, in seconds; null: no polling',
       }),
     ),
   },
@@ -79,17 +79,17 @@ export function prepareJira(input: object, guard: AddressGuard): JiraSettings {
 function checkAddress(text: string, guard: AddressGuard): void {
   atField('config.url', () => guard.checkUrl(text))
   const { search, hash } = new URL(text)
-  if (search || hash) throw invalid('url', 'must be the base URL of Jira, without ? and #')
+  if (search || hash) throw invalid('url', 'must be the base URL of Jira, without a query or fragment')
 }
 
 function checkFields(fields: Record<string, unknown>): void {
   const reserved = RESERVED_FIELDS.find((name) => name in fields)
-  if (reserved !== undefined) throw invalid(`fields.${reserved}`, 'is filled by Tagwarden')
+  if (reserved !== undefined) throw invalid(`fields.${reserved}`, 'is set by Tagwarden')
   const { labels = [] } = fields
   const areLabels = Array.isArray(labels) && labels.every((label) => typeof label === 'string' && /^\S+$/.test(label))
   if (!areLabels) throw invalid('fields.labels', 'must be a list of strings without spaces')
   if (JSON.stringify(fields).length > MAX_FIELDS_LENGTH)
-    throw invalid('fields', `must be below ${MAX_FIELDS_LENGTH} characters`)
+    throw invalid('fields', `must have at most ${MAX_FIELDS_LENGTH} characters as JSON`)
 }
 
 const KEY_RULE = 'must be a project key of letters, digits and _, such as OPS'

@@ -28,19 +28,19 @@ const refused = (status: number, ...errorMessages: string[]) => Response.json({ 
 
 const rows: Row[] = [
   {
-    what: 'a field that the project demands',
+    what: 'a required field',
     answer: () => Response.json({ errorMessages: [], errors: { customfield_1: 'Team is required.' } }, { status: 400 }),
     verdict: 'broken',
     reason: 'Team is required.',
   },
   {
-    what: 'a project that may not be seen',
+    what: 'an inaccessible project',
     answer: () => refused(404, 'No project could be found with key OPS.'),
     verdict: 'broken',
     reason: 'No project could be found',
   },
   {
-    what: 'an account that may not create',
+    what: 'an account without the Create Issues permission',
     answer: () => refused(403, 'You do not have permission to create issues in this project.'),
     verdict: 'broken',
     reason: 'You do not have permission',

@@ -17,7 +17,7 @@ import { syncTicket } from './sync-ticket-status.ts'
 export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraState>({
   type: 'issue_tracker',
   title: 'Jira',
-  help: 'Creates a ticket for each issue, adds comments when it repeats or is resolved, and synchronizes the status both ways.',
+  help: 'Creates a ticket for each issue, adds a comment when the issue repeats or is resolved, and synchronizes the status in both directions.',
   connect: { by: 'secret', fields: ['apiToken'] },
   configured: { schema: JiraConfigSchema, prepare: prepareJira },
   derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
@@ -27,7 +27,7 @@ export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraSta
   test: checkJira,
   receiver: {
     path: 'webhook',
-    summary: 'Receive a change of a Jira ticket',
+    summary: 'Receive a ticket change from Jira',
     answer: Closed(
       {
         processed: Type.Boolean({

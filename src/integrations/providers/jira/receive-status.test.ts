@@ -156,18 +156,21 @@ describe('a webhook call from Jira', () => {
   const NO_TEXT = { toString: 1, valueOf: null }
   const strange: [string, object][] = [
     [
-      'a ticket that is not ours',
+      'an unknown ticket',
       { issue: { id: '77', key: 'OPS-77', fields: { status: { statusCategory: { key: 'done' } } } } },
     ],
     ['nothing', {}],
     ['no ticket', { webhookEvent: 'jira:version_released', version: {} }],
     ['a ticket without fields', { issue: { key: 'OPS-1' } }],
     ['a ticket in a list', { issue: [1, 2] }],
-    ['a category of nobody', { issue: { key: 'OPS-1', fields: { status: { statusCategory: { key: 'undefined' } } } } }],
-    ['texts for everything', { issue: { key: 7, id: {}, fields: 'x' }, user: 'me', timestamp: 'now' }],
-    ['things that no text can be made of', { issue: { key: NO_TEXT, id: NO_TEXT, fields: { labels: [NO_TEXT] } } }],
+    ['an unknown category', { issue: { key: 'OPS-1', fields: { status: { statusCategory: { key: 'undefined' } } } } }],
+    ['values of the wrong types', { issue: { key: 7, id: {}, fields: 'x' }, user: 'me', timestamp: 'now' }],
     [
-      'a status that no text can be made of',
+      'values that cannot be converted to strings',
+      { issue: { key: NO_TEXT, id: NO_TEXT, fields: { labels: [NO_TEXT] } } },
+    ],
+    [
+      'a status that cannot be converted to a string',
       { issue: { key: 'OPS-1', fields: { status: { id: NO_TEXT, name: NO_TEXT, statusCategory: NO_TEXT } } } },
     ],
   ]

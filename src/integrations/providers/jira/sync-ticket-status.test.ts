@@ -41,7 +41,7 @@ describe('a status set in Tagwarden', () => {
       ],
     ],
     [
-      'no direct way',
+      'a workflow without a direct transition',
       { statuses: LONG, ways: ways('new>chosen chosen>doing doing>review review>test test>done done>new') },
       'cloud',
       [
@@ -52,18 +52,23 @@ describe('a status set in Tagwarden', () => {
       ],
     ],
     [
-      'a way into nothing',
+      'a workflow with a dead end',
       { statuses: LONG, ways: ways('new>chosen chosen>new new>doing doing>done') },
       'cloud',
       [['resolved', 'done']],
     ],
     [
-      'a way through done that is shorter',
+      'a workflow with a shorter path through a done status',
       { statuses: LONG, ways: ways('new>done done>doing new>chosen chosen>doing') },
       'cloud',
       [['acknowledged', 'doing']],
     ],
-    ['a loop', { statuses: LONG, ways: ways('new>new new>chosen chosen>done') }, 'cloud', [['resolved', 'done']]],
+    [
+      'a workflow with a loop',
+      { statuses: LONG, ways: ways('new>new new>chosen chosen>done') },
+      'cloud',
+      [['resolved', 'done']],
+    ],
   ]
   test.each(rows)('is applied to the ticket through %s', async (_name, workflow, edition, steps) => {
     const fixture = jiraFixture()

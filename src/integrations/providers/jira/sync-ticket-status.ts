@@ -33,7 +33,7 @@ async function move(context: JiraIssue, key: string, goal: Goal): Promise<string
   // Required to recognise webhook calls about the changes made here.
   await fetchOwnAccount(context)
   const known = new Map<string, Transition[]>()
-  let failure = `it can't be reached within ${MAX_STEPS} transitions`
+  let failure = `no such status can be reached within ${MAX_STEPS} transitions`
   let status = await statusOf(context, key)
   for (let left = MAX_STEPS; left > 0 && !goal.isReached(status.category); left--) {
     if (!known.has(status.id)) known.set(status.id, await transitionsOf(context, key, status))

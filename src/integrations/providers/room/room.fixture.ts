@@ -23,7 +23,7 @@ async function ask(context: IntegrationContext<Settings>, method: CallRequest['m
 export const room = provider<Settings, Posted>({
   type: 'team_chat',
   title: 'Room',
-  help: 'Posts into a room.',
+  help: 'Posts to a room.',
   connect: { by: 'none' },
   addresses: {
     target: Text(1, 2000, { title: 'Address' }),

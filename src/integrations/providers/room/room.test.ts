@@ -9,13 +9,13 @@ testOutcomes('a chat', {
   expected: (status) => ([204, 205].includes(status) ? { verdict: 'broken', reason: 'could not be rendered' } : null),
   rows: [
     {
-      what: 'a success that can not be read',
+      what: 'a success that cannot be parsed',
       answer: () => new Response('<html>'),
       verdict: 'broken',
       reason: 'could not be rendered',
     },
     {
-      what: 'an error in words',
+      what: 'an error in plain text',
       answer: () => new Response('no_service', { status: 404 }),
       verdict: 'broken',
       reason: 'HTTP 404',

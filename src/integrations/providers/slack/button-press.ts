@@ -75,7 +75,7 @@ async function applyPress(inbound: SlackInbound, presser: Presser, { status, iss
 }
 
 const NOT_A_MEMBER =
-  'No change: only members of the Tagwarden organization can do this, and their Tagwarden e-mail address must be the one they use in Slack.'
+  'No change: only members of the Tagwarden organization can do this. Your e-mail address must be the same in Slack and Tagwarden.'
 
 /** Ids of the issues in a message. */
 const issuesOf = (inbound: SlackInbound, { channel, ts }: Presser) =>

@@ -21,7 +21,7 @@ export function channelRoute(tools: Tools): Route {
     access: 'configure',
     tag: 'Integrations',
     summary: 'Choose the channel that a Slack bot posts to',
-    description: 'Posts a test message to the channel. If Slack refuses it, nothing changes.',
+    description: 'Posts a test message to the channel first. If Slack rejects the message, nothing changes.',
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,
@@ -51,7 +51,7 @@ async function postTest(context: SlackContext, channel: string, message: Message
     )
   } catch (error) {
     if (error instanceof Refused) {
-      throw new AppError('upstream', `the test post was refused: ${error.message}`, retryAfterS(error.retryAfterMs))
+      throw new AppError('upstream', `the test post failed: ${error.message}`, retryAfterS(error.retryAfterMs))
     }
     if (error instanceof CallFailed) {
       throw new AppError('upstream', `the test post failed: ${error.message}`, error.retryAfterS(context.now()))

@@ -59,7 +59,7 @@ async function postToWebhook(context: SlackContext, url: string, members: readon
 /** Renders the message. An opening shows the status of its issue, and buttons if the app can receive button presses. */
 function render(context: SlackContext, members: readonly Member[], isOpening: boolean): Rendered {
   const [first] = members
-  if (!first) throw new Error('a message needs at least one member')
+  if (!first) throw new Error('a message must have at least one member')
   if (members.length > 1) {
     const named = members.map((member) => ({
       status: 'open' as const,

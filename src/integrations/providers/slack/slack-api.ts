@@ -1,4 +1,4 @@
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { CallFailed, retryAfterMs } from '../../outcome.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { apiUrl, type SlackSettings, type SlackState } from './slack-config.ts'

@@ -75,7 +75,7 @@ export function prepareSlack(input: object, guard: AddressGuard, given: object):
     throw new AppError('invalid', "config.webhookUrl: can't be combined with botToken or appToken")
   }
   checkToken('botToken', botToken, /^xapp-/, 'is an app-level token; bot tokens start with xoxb-')
-  checkToken('appToken', appToken, /^xox/, 'is not an app-level token; those start with xapp-')
+  checkToken('appToken', appToken, /^xox/, 'is not an app-level token; app-level tokens start with xapp-')
   if (webhookUrl !== undefined) atField('config.webhookUrl', () => guard.checkUrl(webhookUrl))
   return settings
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../core/clock.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
 import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.ts'
 import type { CallAnswer } from '../provider-context.ts'
@@ -131,7 +131,7 @@ const HINTS = new Map([
   ['token_revoked', 'the token was revoked'],
   ['account_inactive', 'the app was removed from the workspace'],
   ['no_service', 'the webhook was removed or disabled'],
-  ['action_prohibited', 'an administrator has restricted it'],
+  ['action_prohibited', 'an administrator has restricted this action'],
 ])
 
 /** An error response from Slack. */
@@ -142,7 +142,7 @@ export class Refused extends Error {
     readonly retryAfterMs: number | null,
   ) {
     const hint = HINTS.get(code)
-    super(`Slack refused: ${code}${hint ? ` (${hint})` : ''}`)
+    super(`Slack rejected the call: ${code}${hint ? ` (${hint})` : ''}`)
   }
 }
 

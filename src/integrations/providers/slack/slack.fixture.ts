@@ -40,7 +40,7 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
         const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
       openSocket: (url, signal) => webSockets({ guard, quietMs: network.quietMs })(url, signal),
     }),
     report: (error: unknown) => void reported.push(error),

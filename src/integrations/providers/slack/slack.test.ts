@@ -21,10 +21,10 @@ describe('a bot', () => {
   })
 
   test.each<[string, (fixture: ReturnType<typeof slackFixture>) => void, string]>([
-    ['no such channel', ({ slack }) => void slack.channels.delete(CHANNEL), 'channel_not_found'],
+    ['an unknown channel', ({ slack }) => void slack.channels.delete(CHANNEL), 'channel_not_found'],
     ['an archived channel', ({ slack }) => void slack.channels.set(CHANNEL, { isArchived: true }), 'is_archived'],
     [
-      'a channel that it is not in',
+      'a channel without the app',
       ({ slack }) => {
         slack.channels.set(CHANNEL, { isMember: false })
         slack.behaviour.scopes = ['chat:write']
@@ -32,7 +32,7 @@ describe('a bot', () => {
       'not_in_channel',
     ],
     [
-      'too few scopes',
+      'missing scopes',
       ({ slack }) => {
         slack.behaviour.scopes = []
       },
@@ -229,7 +229,7 @@ describe('a lost response', () => {
     losing(fixture, 'chat.postMessage')
     await fixture.deliverTransition(id, 'opened')
     const [ours] = slack.messages
-    if (!ours) throw new Error('nothing was posted')
+    if (!ours) throw new Error('expected a message')
     const others = Array.from({ length: 450 }, (_, n) => ({
       ...ours,
       ts: `${Number(ours.ts) + n + 1}`,
@@ -284,7 +284,7 @@ describe('the configuration', () => {
       "config.webhookUrl: can't be combined",
     ],
     ['an app token alone', { appToken: APP_TOKEN }, 'config: webhookUrl or botToken is required'],
-    ['the tokens swapped', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
+    ['swapped tokens', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
     ['a token with a line break', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
     ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
   ])('is rejected: %s', async (_name, config, error) => {

@@ -116,11 +116,11 @@ describe('a Slack button', () => {
 
   test.each([
     ['a viewer', 'U0VERA', {}],
-    ['nobody known here', 'U0NOBODY', {}],
+    ['an unknown user', 'U0NOBODY', {}],
     ['a member of another organization', 'U0MALLORY', {}],
-    ['somebody whose address another workspace names', 'U0BOB', { team_id: 'T0OTHER' }],
-    ['somebody whose address is not confirmed', 'U0BOB', { is_email_confirmed: false }],
-    ['somebody who left', 'U0BOB', { deleted: true }],
+    ['a user from another workspace with the same e-mail address', 'U0BOB', { team_id: 'T0OTHER' }],
+    ['a user with an unconfirmed e-mail address', 'U0BOB', { is_email_confirmed: false }],
+    ['a deactivated user', 'U0BOB', { deleted: true }],
   ])('does nothing for %s, who receives a private reply', async (_name, user, facts) => {
     await using fixture = slackFixture()
     await listening(fixture)
@@ -185,14 +185,14 @@ describe('a Slack button', () => {
 
   test.each<[string, (button: Button, id: string) => object]>([
     ['an unknown button', (button) => ({ ...button, action_id: 'somebody-else' })],
-    ['no integration of this app', (button) => ({ ...button, value: 'int_other:iss_1' })],
-    ['no issue of the organization', (button, id) => ({ ...button, value: `${id}:iss_9` })],
-    ['nonsense', () => ({ action_id: 7, value: { a: 1 } })],
+    ['another integration', (button) => ({ ...button, value: 'int_other:iss_1' })],
+    ['an unknown issue', (button, id) => ({ ...button, value: `${id}:iss_9` })],
+    ['invalid values', () => ({ action_id: 7, value: { a: 1 } })],
   ])('with %s changes nothing', async (_name, change) => {
     await using fixture = slackFixture()
     const id = await listening(fixture)
     const [button] = buttonsOf(fixture.slack.messages[0])
-    if (!button) throw new Error('there is no button')
+    if (!button) throw new Error('expected a button')
     await acknowledged(fixture, pressed(fixture, '', { more: { actions: [change(button, id)] } }))
     await acknowledged(fixture, pressed(fixture, '', { more: { actions: null, user: null } }))
     pressed(fixture, 'Acknowledge')
@@ -278,12 +278,12 @@ describe('the Socket Mode connection', () => {
   })
 
   test.each([
-    ['an app token that is not taken', { ok: false, error: 'invalid_auth' }, {}],
-    ['too many calls', { ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } }],
+    ['a rejected app token', { ok: false, error: 'invalid_auth' }, {}],
+    ['a rate limit', { ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } }],
     ['a private address', { ok: true, url: 'ws://10.0.0.1/link' }, {}],
     ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
     ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
-    ['a page', 'busy', { status: 503 }],
+    ['a non-JSON response', 'busy', { status: 503 }],
   ])('is not opened on %s, although messages are still sent', async (_name, answer, init) => {
     await using fixture = slackFixture()
     const { slack, listeners, clock, statusOf } = fixture

@@ -120,7 +120,7 @@ describe('an adaptive card', () => {
         '! params.value',
         expect.stringContaining('valid: 89.90'),
         expect.stringMatching(/^[▁-█]+$/),
-        'Open the issue',
+        'View issue',
       ]),
     )
   })

@@ -153,7 +153,7 @@ export function cardOf(message: Message, cut: SizeLimits, by: string | null = nu
     ...chartBlocks(message, cut),
     ...sampleBlocks(message, cut),
   ]
-  return envelope(subject, body, { title: issue ? 'Open the issue' : 'Open Tagwarden', url })
+  return envelope(subject, body, { title: issue ? 'View issue' : 'Open Tagwarden', url })
 }
 
 /** A card about issues that opened together. Each listed issue has a line with its current status. */
@@ -169,11 +169,11 @@ export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cu
   const body = [textBlock(escapeCardText(title), TITLE), textBlock(sentence), ...lines]
   if (rest !== null) body.push(textBlock(rest, { isSubtle: true }))
   const [first] = named
-  return envelope(title, body, first ? { title: 'Open the issues', url: first.url.replace(/\/[^/]*$/, '') } : null)
+  return envelope(title, body, first ? { title: 'View issues', url: first.url.replace(/\/[^/]*$/, '') } : null)
 }
 
 /** A short card with a title and a text. */
 export function noteCard(title: string, text: string, url: string | null): CardMessage {
-  const link = url === null ? null : { title: 'Open the issue', url }
+  const link = url === null ? null : { title: 'View issue', url }
   return envelope(title, [textBlock(escapeCardText(title), TITLE), textBlock(escapeCardText(text))], link)
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
 import { CallFailed, Unusable } from '../../outcome.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../provider-context.ts'
@@ -59,7 +59,7 @@ export async function callService(
   { method, serviceUrl, known = stateOf(context.settings, context.state), path, body }: BotCall,
 ): Promise<CallAnswer> {
   if (!isKnownService(known, serviceUrl)) {
-    throw new AppError('invalid', 'the service URL was not received with a verified token')
+    throw new AppError('invalid', 'no verified call from Teams has contained this service URL')
   }
   const call = (token: string) =>
     context.call({
@@ -110,7 +110,7 @@ const BROKEN_CODES = new Map([
   ['BotNotInConversationRoster', 'the bot was removed from this team; add it again'],
   ['BotDisabledByAdmin', 'a Teams administrator has blocked the app'],
   ['ConversationBlockedByUser', 'the channel has blocked the bot'],
-  ['NotEnoughPermissions', 'the bot may not post to this channel'],
+  ['NotEnoughPermissions', 'the bot does not have permission to post to this channel'],
 ])
 
 /** Returns a successful response. Fails for any other response. */

@@ -20,7 +20,7 @@ export const routes = (tools: Tools): Route[] => [
     access: 'configure',
     tag: 'Integrations',
     summary: 'Choose the channel that a Teams bot posts to',
-    description: 'Posts a test message to the channel. If Teams refuses it, nothing changes.',
+    description: 'Posts a test message to the channel first. If Teams rejects the message, nothing changes.',
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,

@@ -26,16 +26,17 @@ const forbidden = (why: string) => new AppError('forbidden', `the connector toke
 export function readToken({ headers }: Pick<InboundCall, 'headers'>): ReadToken {
   const given = headers.get('authorization') ?? ''
   const token = given.length > MAX_TOKEN_LENGTH ? undefined : /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(given)?.[1]
-  if (token === undefined) throw unauthorized('is missing: Authorization must be "Bearer" and a signed JWT')
+  if (token === undefined)
+    throw unauthorized('is missing: the Authorization header must be "Bearer" followed by a signed JWT')
   const [first = '', second = ''] = token.split('.')
   const header = objectIn(first)
   const claims = objectIn(second)
   const { alg, kid } = header
   if (typeof alg !== 'string' || !ALGORITHMS.includes(alg))
     throw unauthorized('is not signed with RS256, RS384 or RS512')
-  if (typeof kid !== 'string' || kid === '') throw unauthorized('names no key')
+  if (typeof kid !== 'string' || kid === '') throw unauthorized('has no key id')
   const refused = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name))
-  if (refused) throw unauthorized(`must not have the header ${refused}`)
+  if (refused) throw unauthorized(`must not contain the header ${refused}`)
   return { token, alg, kid, claims }
 }
 
@@ -50,7 +51,7 @@ function objectIn(part: string): Json {
   } catch {
     // The result is rejected below.
   }
-  throw unauthorized('can not be read')
+  throw unauthorized('cannot be parsed')
 }
 
 /**
@@ -98,7 +99,7 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
   checkTimes(claims, now)
   checkService(claims, activity)
   if (activity.channelId !== 'msteams' || !key.endorsements.includes('msteams')) {
-    throw forbidden('is not endorsed for the channel of the activity')
+    throw forbidden("is not endorsed for the activity's channel")
   }
 }
 
@@ -122,5 +123,5 @@ function checkTimes({ exp, nbf, iat }: Json, now: Instant): void {
 function checkService({ serviceurl, serviceUrl = serviceurl }: Json, activity: Json): void {
   const claimed = serviceurl ?? serviceUrl
   const isSame = typeof claimed === 'string' && claimed !== '' && serviceUrl === claimed
-  if (!isSame || activity.serviceUrl !== claimed) throw forbidden('is for another service URL than the activity')
+  if (!isSame || activity.serviceUrl !== claimed) throw forbidden('is for a different service URL than the activity')
 }

@@ -192,7 +192,7 @@ function statusCard(change: StatusChange, { isGroup }: WorkflowMemory, cut: Size
   const cared = isGroup && status !== 'open' ? change.groupedIssues.filter((one) => isHandled(one.status)) : []
   if (cared.length > 1) {
     const subject = `${cared.length} issues acknowledged or muted`
-    const sentence = `${cared.length} of the ${change.groupedIssues.length} issues that opened together.`
+    const sentence = `${cared.length} of the ${change.groupedIssues.length} issues that opened together have been acknowledged or muted.`
     return groupCardOf({ ...summarizeGroup(cared), subject, sentence }, cut)
   }
   const word = status === 'open' ? 'Reopened' : capitalized(status)

@@ -49,7 +49,7 @@ test('a caller that disconnects during the fetch does not fail the others', asyn
   const left = () =>
     new Promise<never>((_, reject) =>
       leaving.signal.addEventListener('abort', () =>
-        reject(new AppError('upstream', 'stopped before a response arrived')),
+        reject(new AppError('upstream', 'stopped before a response was received')),
       ),
     )
   const leaver = signingKey({ ...context, callOk: left, signal: leaving.signal }, 'old').catch((error) => error)

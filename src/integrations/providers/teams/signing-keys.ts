@@ -1,7 +1,7 @@
 import type { JWK } from 'jose'
 import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import { jsonObject } from '../../../core/json.ts'
+import { jsonObject } from '../../../core/parse-json-object.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { operatorUrl } from './teams-config.ts'
 
@@ -79,7 +79,7 @@ class SigningKeys {
   }
 }
 
-const UNREADABLE = 'the signing keys of Teams could not be read'
+const UNREADABLE = 'the Teams signing keys could not be read'
 
 async function json(context: Context, url: string): Promise<Record<string, unknown>> {
   const { body } = await context.callOk({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })

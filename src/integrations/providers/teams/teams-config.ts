@@ -73,7 +73,7 @@ export function prepareTeams(input: object, guard: AddressGuard, given = input):
     return { webhookUrl }
   }
   if (appId === undefined)
-    throw new AppError('invalid', 'config.webhookUrl: is missing; set it, or appId and appPassword')
+    throw new AppError('invalid', 'config.webhookUrl: is required unless appId and appPassword are set')
   if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is missing')
   return { appId: normal(appId), appPassword, ...(tenantId ? { tenantId: normal(tenantId) } : {}) }
 }
@@ -95,7 +95,9 @@ export function botOf({ appId, appPassword, tenantId }: TeamsSettings): Bot | nu
 function addressFault(text: string): string | null {
   const url = URL.parse(text)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.hash === ''
-  return isPlain && /^https?:$/.test(url.protocol) ? null : 'must be an https URL'
+  return isPlain && /^https?:$/.test(url.protocol)
+    ? null
+    : 'must be an http or https URL without credentials or a fragment'
 }
 
 /** Settings for URLs that differ between Microsoft's clouds. */
@@ -103,13 +105,13 @@ export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
   {
     name: 'OFFICE_CHAT_LOGIN_URL',
     default: 'https://login.microsoftonline.com',
-    meaning: 'Login URL for the access tokens of Teams bots; change it for sovereign clouds',
+    meaning: 'Login URL for obtaining access tokens for Teams bots; change it for sovereign clouds',
     fault: addressFault,
   },
   {
     name: 'OFFICE_CHAT_OPENID_URL',
     default: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
-    meaning: 'OpenID configuration that lists the keys with which Teams signs its calls',
+    meaning: 'URL of the OpenID configuration that lists the keys with which Teams signs its calls',
     fault: addressFault,
   },
   {

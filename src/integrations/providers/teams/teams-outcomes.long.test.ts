@@ -42,39 +42,39 @@ testOutcomes('a Teams bot', {
       reason: 'HTTP 403 BotNotInConversationRoster: the bot was removed from this team',
     },
     {
-      what: 'an app that an administrator blocked',
+      what: 'an app blocked by an administrator',
       answer: said(403, 'BotDisabledByAdmin', 'The tenant admin disabled this bot'),
       verdict: 'broken',
       reason: 'a Teams administrator has blocked the app',
     },
     {
-      what: 'a channel that is moderated',
+      what: 'a moderated channel',
       answer: said(403, 'ConversationBlockedByUser', 'User blocked the conversation with the bot.'),
       verdict: 'broken',
       reason: 'the channel has blocked the bot',
     },
     {
-      what: 'a bot that is not registered',
+      what: 'an unregistered bot',
       answer: said(401, 'BotNotRegistered', 'No registration found for this bot.'),
       verdict: 'broken',
       reason: 'HTTP 401 BotNotRegistered',
       status: 'reauth_required',
     },
     {
-      what: 'a channel that was deleted',
+      what: 'a deleted channel',
       answer: said(404, 'ConversationNotFound', 'Conversation not found.'),
       verdict: 'broken',
       reason: 'choose another one',
       status: 'incomplete',
     },
     {
-      what: 'two at a time in one conversation',
+      what: 'concurrent posts to one conversation',
       answer: said(412, 'PreconditionFailed', 'Precondition failed, please try again.'),
       verdict: 'retry',
       reason: 'HTTP 412 PreconditionFailed',
     },
     {
-      what: 'a message that is too long',
+      what: 'an oversized message',
       answer: said(413, 'MessageSizeTooBig', 'Message size too large.'),
       verdict: 'broken',
       reason: 'HTTP 413',
@@ -86,12 +86,12 @@ testOutcomes('a Teams bot', {
       waitMs: 17_000,
     },
     {
-      what: 'a body that it does not take',
+      what: 'a body that Teams rejects',
       answer: said(400, 'BadSyntax', 'Bad format of conversation ID'),
       verdict: 'broken',
       reason: 'HTTP 400',
     },
-    { what: 'a success that can not be read', answer: () => new Response('<html>'), verdict: 'delivered' },
+    { what: 'a success that cannot be parsed', answer: () => new Response('<html>'), verdict: 'delivered' },
   ],
 })
 
@@ -110,14 +110,14 @@ testOutcomes('a Teams bot requesting its token', {
     status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, unexpected response` } : null,
   rows: [
     {
-      what: 'another secret',
+      what: 'a wrong secret',
       answer: refusedLogin('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401),
       verdict: 'broken',
       reason: 'invalid_client',
       status: 'reauth_required',
     },
     {
-      what: 'a secret that has expired',
+      what: 'an expired secret',
       answer: refusedLogin('invalid_client', 'AADSTS7000222: The provided client secret keys are expired.', 401),
       verdict: 'broken',
       reason: 'invalid_client',
@@ -131,13 +131,13 @@ testOutcomes('a Teams bot requesting its token', {
       status: 'reauth_required',
     },
     {
-      what: 'a tenant that is not there',
+      what: 'an unknown tenant',
       answer: refusedLogin('invalid_request', 'AADSTS90002: Tenant not found.'),
       verdict: 'broken',
       reason: 'HTTP 400',
     },
     {
-      what: 'a login that is busy',
+      what: 'an overloaded login service',
       answer: refusedLogin('temporarily_unavailable', 'AADSTS90033', 503),
       verdict: 'retry',
     },
@@ -150,7 +150,7 @@ testOutcomes('a Teams workflow', {
   success: () => new Response(null, { status: 202 }),
   rows: [
     {
-      what: 'a signature that does not hold',
+      what: 'an invalid signature',
       answer: said(
         401,
         'DirectApiAuthorizationRequired',
@@ -160,13 +160,13 @@ testOutcomes('a Teams workflow', {
       reason: 'HTTP 401',
     },
     {
-      what: 'a workflow that was deleted',
+      what: 'a deleted workflow',
       answer: said(404, 'WorkflowNotFound', 'The workflow could not be found.'),
       verdict: 'broken',
       reason: 'HTTP 404',
     },
     {
-      what: 'a body that its trigger does not take',
+      what: 'a body that the trigger rejects',
       answer: said(400, 'TriggerInputSchemaMismatch', 'The input body does not match its schema.'),
       verdict: 'broken',
       reason: 'HTTP 400',
@@ -178,7 +178,7 @@ testOutcomes('a Teams workflow', {
       waitMs: 60_000,
     },
     {
-      what: 'a workflow that does not answer',
+      what: 'a workflow that does not respond',
       answer: said(502, 'NoResponse', 'The server did not receive a response.'),
       verdict: 'retry',
     },

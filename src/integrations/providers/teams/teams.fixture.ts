@@ -42,7 +42,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
         const isLost = network.losesResponse(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
     operator: server.operator,
@@ -72,7 +72,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
     const { body } = await make(config)
     await sendActivity(teams, teams.added())
     const { status } = await choose(body.id)
-    if (status !== 200) throw new Error(`the channel was refused with ${status}`)
+    if (status !== 200) throw new Error(`choosing the channel failed with status ${status}`)
     return body.id
   }
 

@@ -41,12 +41,12 @@ describe('the channel', () => {
   const only = (status: number, where: string) => (request: Received) =>
     request.path.includes(where) ? new Response('', { status }) : null
   test.each<[string, (cloud: Server['cloud']) => object, string]>([
-    ['a channel that is not there', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
-    ['a bot that was removed', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
-    ['another password', () => ({ secret: 'changed' }), 'invalid_client'],
-    ['a server that is ill', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
-    ['a login that is ill', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
-    ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
+    ['a missing channel', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
+    ['a removed bot', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
+    ['a changed client secret', () => ({ secret: 'changed' }), 'invalid_client'],
+    ['a server error', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
+    ['a login error', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
+    ['a rejected token', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
   ])('is not changed on %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
@@ -106,7 +106,7 @@ describe('the channel', () => {
     const id = await fixture.connected(server)
     const as = fixture.people.mallory.key
     const body = { provider: 'office_chat', config: BOT }
-    const refusal = { status: 409, body: { error: 'config.appId: already registered by another organization' } }
+    const refusal = { status: 409, body: { error: 'config.appId: is already registered by another organization' } }
     expect(await fixture.call('POST', '/v1/integrations', { as, body })).toMatchObject(refusal)
     const other = { provider: 'office_chat', config: { ...BOT, appId: 'another-bot' } }
     const made = await fixture.call('POST', '/v1/integrations', { as, body: other })
@@ -396,7 +396,9 @@ describe('the token', () => {
     fixture.clock.advance(2 * HOUR_MS)
     await fixture.tell(id)
     expect(await fixture.statusOf(id)).toBe('reauth_required')
-    expect(fixture.deliveries()[0]?.lastError).toBe('the other service no longer accepts the sign-in (invalid_client)')
+    expect(fixture.deliveries()[0]?.lastError).toBe(
+      'the other service no longer accepts the credentials (invalid_client)',
+    )
   })
 
   test('is sent only to a service URL received with a verified token', async () => {

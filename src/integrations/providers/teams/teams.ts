@@ -46,7 +46,7 @@ async function checkCall(context: Context, call: InboundCall, appId: string): Pr
 /** The bot's messaging endpoint. Its calls report the teams in which the bot is installed and their service URLs. */
 const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
   path: 'messages',
-  summary: 'Messaging endpoint of the Teams bot',
+  summary: 'Receive an activity for a Teams bot',
   answer: Closed(
     { handled: Type.Boolean({ description: "False for activities that don't concern an installation of the bot" }) },
     { $id: 'ActivityHandled', examples: [{ handled: true }] },

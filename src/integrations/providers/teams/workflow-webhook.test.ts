@@ -47,7 +47,7 @@ describe('the URL of a workflow', () => {
 
   test.each([
     ['http://prod-12.westeurope.logic.azure.com/workflows/a', 'must be an https URL'],
-    ['https://user:password@prod-12.westeurope.logic.azure.com/workflows/a', 'must not carry a user name'],
+    ['https://user:password@prod-12.westeurope.logic.azure.com/workflows/a', 'must not contain a user name'],
     ['https://127.0.0.1/workflows/a', 'a loopback address'],
     ['https://2130706433/workflows/a', 'a loopback address'],
     ['https://0x7f.1/workflows/a', 'a loopback address'],
@@ -85,14 +85,14 @@ describe('the settings', () => {
   const guard = addressGuard([])
   const webhookUrl = 'https://prod-12.westeurope.logic.azure.com:443/workflows/a?sig=x'
   test.each<[object, string]>([
-    [{}, 'config.webhookUrl: is missing'],
+    [{}, 'config.webhookUrl: is required'],
     [{ appId: 'a' }, 'config.appPassword: is missing'],
     [{ appId: 'a', appPassword: null }, 'config.appPassword: is missing'],
-    [{ appPassword: 'x' }, 'config.webhookUrl: is missing'],
+    [{ appPassword: 'x' }, 'config.webhookUrl: is required'],
     [{ webhookUrl, ...BOT }, "config.webhookUrl: can't be combined with appId"],
     [{ webhookUrl, appPassword: 'x' }, "config.webhookUrl: can't be combined"],
-    [{ appId: '../..', appPassword: 'x' }, 'config.appId: must be like 00001111-'],
-    [{ ...BOT, tenantId: 'common/../x' }, 'config.tenantId: must be like 00001111-'],
+    [{ appId: '../..', appPassword: 'x' }, 'config.appId: must have a format such as 00001111-'],
+    [{ ...BOT, tenantId: 'common/../x' }, 'config.tenantId: must have a format such as 00001111-'],
     [{ ...BOT, tenantId: 'a?b' }, 'config.tenantId: '],
     [{ ...BOT, botToken: 'x' }, 'config.botToken: '],
     [{ appId: 5, appPassword: 'x' }, 'config.appId: '],

@@ -26,7 +26,7 @@ async function fixture(url: string, config: object = {}) {
     mailConfigured: false,
     transport: transport({
       http: httpTransport({ guard }),
-      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+      mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => {
       throw error
@@ -83,7 +83,7 @@ describe('a secret rotation', () => {
     clock.advance(1)
     await tellAnother()
     const [first, last, after] = server.requests
-    if (!first || !last || !after) throw new Error('there were not three requests')
+    if (!first || !last || !after) throw new Error('expected three requests')
     for (const request of [first, last]) {
       expect(signaturesOf(request)).toEqual([signedBy(fresh, request), signedBy(secret, request)])
     }
@@ -101,7 +101,7 @@ describe('a secret rotation', () => {
     clock.advance(4 * HOUR_MS)
     await tellAnother()
     const [both, one] = server.requests
-    if (!both || !one) throw new Error('there were not two requests')
+    if (!both || !one) throw new Error('expected two requests')
     expect(signaturesOf(both)).toEqual([third, second, secret].map((key) => signedBy(key, both)))
     expect(signaturesOf(one)).toEqual([third, second].map((key) => signedBy(key, one)))
   })
@@ -116,7 +116,7 @@ describe('a secret rotation', () => {
     await ada('PUT', path, input({ secret: own }))
     await tellAnother()
     const [during, after] = server.requests
-    if (!during || !after) throw new Error('there were not two requests')
+    if (!during || !after) throw new Error('expected two requests')
     expect(signaturesOf(during)).toContain(signedBy(secret, during))
     expect(signaturesOf(after)).toEqual([signedBy(own, after)])
   })
@@ -269,7 +269,7 @@ describe('the `notify` setting', () => {
   )
 
   test.each([
-    [[], 'config.notify: name at least one'],
+    [[], 'config.notify: must have at least one item'],
     [['opened', 'opened'], 'config.notify'],
     [['closed'], 'config.notify[0]: must be one of opened, reopened, repeated, resolved'],
     ['opened', 'config.notify: must be a list'],

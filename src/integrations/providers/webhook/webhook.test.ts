@@ -37,7 +37,7 @@ test('a request has an id, the time of the attempt and a valid signature', async
     webhookRequest(message, { url: 'https://hooks.example.com/x', secret }, { deliveryId: 'dlv_1', at: time }),
   )
   const [first, second] = sent
-  if (!first || !second) throw new Error('there were not two requests')
+  if (!first || !second) throw new Error('expected two requests')
   expect(first).toMatchObject({ method: 'POST', url: 'https://hooks.example.com/x' })
   expect(first.headers).toMatchObject({
     'content-type': 'application/json',
@@ -102,8 +102,8 @@ describe('the configuration', () => {
     [`whsk_${bytes(32)}`, 'another prefix'],
     [`whsec_${bytes(23)}`, 'too short'],
     [`whsec_${bytes(65)}`, 'too long'],
-    [`whsec_${'!'.repeat(44)}`, 'no base64'],
-    [`whsec_${bytes(30)} x`, 'more than base64'],
+    [`whsec_${'!'.repeat(44)}`, 'not base64'],
+    [`whsec_${bytes(30)} x`, 'base64 followed by other characters'],
   ])('rejects the secret %j: %s', (bad) => {
     const refusal = () => prepareWebhook({ url, secret: bad }, guard)
     expect(refusal).toThrow('config.secret: must be whsec_ followed by 24 to 64 bytes in base64')

@@ -103,6 +103,6 @@ function eventsOf({ filters = [], volume }: Alert): string {
 }
 
 function Channels({ alert: { channels } }: { alert: Alert }) {
-  if (channels.length === 0) return messages.alerts.nobody
+  if (channels.length === 0) return messages.alerts.noChannels
   return [...new Set(channels.map(({ type }) => messages.deliveries.channels[type] ?? type))].join(', ')
 }

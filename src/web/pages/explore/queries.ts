@@ -15,7 +15,7 @@ import { choice, optional, text, timestamp } from '../../url-state/param-types.t
 import type { Range } from '../../url-state/search-params.ts'
 import { RANGES } from '../../url-state/search-params.ts'
 import { RANGE_HOURS } from '../../url-state/use-search-params.ts'
-import { changedKeys } from './dictionary/dictionary.ts'
+import { changedKeys } from './dictionary/events-by-vendor.ts'
 
 /** Search parameters of every Explore page. */
 export const EXPLORE = { domainId: text }

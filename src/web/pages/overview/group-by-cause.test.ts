@@ -8,10 +8,10 @@ const cause = (title: string, ids: string, kind = 'release') =>
 
 test.each<[string, string, CauseList['causes'], string[]]>([
   ['no causes', 'abc', [], [': a', ': b', ': c']],
-  ['a cause of two issues', 'abc', [cause('release', 'ac')], ['release: ac', ': b']],
+  ['a cause shared by two issues', 'abc', [cause('release', 'ac')], ['release: ac', ': b']],
   ['a cause of a single issue is ignored', 'ab', [cause('tag', 'a')], [': a', ': b']],
   ['the cause "tag" is ignored', 'ab', [cause('Meta on Shop', 'ab', 'tag')], [': a', ': b']],
-  ['issues that are not shown still count', 'ab', [cause('release', 'az')], ['release: a', ': b']],
+  ['issues outside the list also count', 'ab', [cause('release', 'az')], ['release: a', ': b']],
   [
     'an issue with two causes belongs to the more severe one',
     'ab',

@@ -20,33 +20,37 @@ const WAITING: Situation['domains'] = [{ id: 'dom_3', name: 'new', status: 'wait
 const counts = (part: Partial<Situation['openCounts']>) => ({ ...CALM.openCounts, ...part })
 
 test.each<[string, Partial<Situation>, object]>([
-  ['all is well', {}, { is: 'well', signals: 3, lastEventAt: 5 }],
+  ['everything is normal', {}, { is: 'well', signals: 3, lastEventAt: 5 }],
   [
-    'what is not stored comes before all else',
+    'delayed events take precedence over everything else',
     { gapSince: 9, issues: [issue('critical')], openCounts: counts({ critical: 1 }) },
     { is: 'behind', since: 9 },
   ],
   [
-    'the worst counts, and the others are named',
+    'the most severe issue determines the verdict, and the others are counted',
     { issues: [issue('critical')], openCounts: counts({ critical: 2, high: 1, low: 3 }) },
     { is: 'critical', problems: 2, worst: issue('critical'), more: 5 },
   ],
-  ['high', { issues: [issue('high')], openCounts: counts({ high: 1 }) }, { is: 'high', problems: 1, more: 0 }],
   [
-    'a silent domain comes before small issues',
+    'an issue of high severity',
+    { issues: [issue('high')], openCounts: counts({ high: 1 }) },
+    { is: 'high', problems: 1, more: 0 },
+  ],
+  [
+    'a silent domain takes precedence over minor issues',
     { issues: [issue('low')], openCounts: counts({ low: 1 }), domains: [...CALM.domains, ...SILENT] },
     { is: 'silent', domains: SILENT },
   ],
-  ['small', { issues: [issue('low')], openCounts: counts({ low: 2, medium: 1 }) }, { is: 'small', problems: 3 }],
-  ['only waiting', { domains: WAITING }, { is: 'waiting', domain: WAITING[0] }],
-  ['one domain is waiting, another is active', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
+  ['minor issues', { issues: [issue('low')], openCounts: counts({ low: 2, medium: 1 }) }, { is: 'small', problems: 3 }],
+  ['only a waiting domain', { domains: WAITING }, { is: 'waiting', domain: WAITING[0] }],
+  ['a waiting and an active domain', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
   ['no domains', { domains: [] }, { is: 'empty' }],
   [
-    'all signals are learning until',
+    'all signals are learning, until a known time',
     { signals: { watched: 2, learning: 2, learnedAt: 7 } },
     { is: 'learning', until: 7 },
   ],
-  ['all signals are learning', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
+  ['all signals are learning, until an unknown time', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
   ['no signals', { signals: { watched: 0, learning: 0 } }, { is: 'well', signals: 0 }],
   ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],
 ])('%s', (_name, part, verdict) => {

@@ -15,8 +15,8 @@ import { useTimeZone } from '../../components/use-time-zone.ts'
 import { messages } from '../../messages.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import classes from './report.module.css'
-import { ChangeTable, ScoreTable, WorstTable } from './tables.tsx'
-import { REPORT, weekOf } from './week.ts'
+import { ChangeTable, ScoreTable, WorstTable } from './report-tables.tsx'
+import { REPORT, weekOf } from './week-param.ts'
 
 const BandChart = lazy(async () => ({ default: (await import('../../charts/band-chart.tsx')).BandChart }))
 

@@ -22,7 +22,7 @@ export function AlertPage() {
             <>
               {saved.lateShare !== undefined && (
                 <Alert color="yellow" mb="md">
-                  {messages.alert.judgedLate(saved.lateShare)}
+                  {messages.alert.evaluatedSeparately(saved.lateShare)}
                 </Alert>
               )}
               <Editor key={saved.id} forms={forms} initial={draftOf(saved)} saved={saved} />

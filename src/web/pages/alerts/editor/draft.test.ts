@@ -137,12 +137,12 @@ describe('an alert draft', () => {
     ['nothing', rule, plain, null],
     [
       ...([
-        'values of a group',
+        'the values in a group',
         { ...rule, conditionGroups: [{ op: 'any', items: [{ parameter: 'v', op: 'gt' }] }] },
       ] as const),
       ...([plain, { part: 'values', n: 1, group: 1 }] as const),
     ],
-    ['a field of the type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
+    ['a field of the alert type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
     ['a vendor', withType(EMPTY, forms, 'volume_anomaly'), anomaly, { title: 'Vendor' }],
   ])('reports %s as missing', (_, draft, form, missing) => {
     expect(missingOf(draft, form)).toEqual(missing)

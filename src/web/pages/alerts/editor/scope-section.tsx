@@ -33,7 +33,7 @@ export function ScopeSection({ draft, change, form, forms, errorOf }: Omit<Secti
   const t = messages.alert
   const titles: Readonly<Record<string, string>> = messages.displayNames.alertTypes
   return (
-    <Card title={t.whatToWatch}>
+    <Card title={t.nameAndScope}>
       <Stack gap="md">
         <TextInput
           label={t.name}

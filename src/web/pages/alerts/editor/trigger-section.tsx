@@ -25,7 +25,7 @@ import type { RuleSectionProps, SectionProps } from './section-props.ts'
 import { useNames } from './use-names.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
-/** Fields that are shown under "What to watch" instead. */
+/** Fields that are shown under "Name and scope" instead. */
 const IN_SCOPE = ['vendor', 'event']
 
 /** The conditions that make an alert fire, or the fields of its type. */
@@ -35,7 +35,7 @@ export function TriggerSection({ draft, change, form, errorOf, paths }: SectionP
   const names = useNames(domainId, vendorOf(draft, form), eventOf(draft, form))
   const part: RuleSectionProps = { draft, change, form, names, errorOf, paths }
   return (
-    <Card title={t.whenToFire}>
+    <Card title={t.trigger}>
       <Stack gap="md">
         {hasConditions(form) ? (
           <RuleConditions {...part} />

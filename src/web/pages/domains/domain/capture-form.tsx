@@ -11,7 +11,7 @@ import { LabelledSwitch } from '../../../components/labelled-switch.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
 import { notices } from '../../../shell/notices.ts'
-import { isApp } from './platform.ts'
+import { isApp } from './domain-platform.ts'
 
 type Rate = CaptureSettings['sampleRate']['prod']
 const RATES: readonly Rate[] = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0]

@@ -21,7 +21,7 @@ import { messages } from '../../../messages.ts'
 import { notices } from '../../../shell/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainLayout } from './domain-layout.tsx'
-import { isApp, isWeb } from './platform.ts'
+import { isApp, isWeb } from './domain-platform.ts'
 
 /** Polling interval until the first event arrives. */
 const POLL_INTERVAL_MS = 1000

@@ -9,8 +9,8 @@ import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
 import { DICTIONARY, DICTIONARY_HOURS, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
-import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
 import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
+import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './events-by-vendor.ts'
 
 /** `/explore/dictionary`: every vendor, event and key, with the share of events that have the key. */
 export function DictionaryPage() {

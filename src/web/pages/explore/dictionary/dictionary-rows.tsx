@@ -12,7 +12,7 @@ import { messages } from '../../../messages.ts'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
 import type { ExploreParams } from '../queries.ts'
-import { type FlatRow, type Key, parameterOf } from './dictionary.ts'
+import { type FlatRow, type Key, parameterOf } from './events-by-vendor.ts'
 
 export const COLUMNS = 7
 /** Maximum number of example values per key. */

@@ -7,11 +7,11 @@ const outline = (series: { day: string; count: number }[]) =>
   daysOf(series, NOW).map(({ start, value }) => `${new Date(start).toISOString().slice(5, 10)} ${value}`)
 
 test.each<[string, [day: string, count: number][], number, string, string]>([
-  ['nothing', [], 7, '03-04 0', '03-10 0'],
+  ['no occurrences', [], 7, '03-04 0', '03-10 0'],
   ['today', [['2026-03-10', 3]], 7, '03-04 0', '03-10 3'],
-  ['a week ago', [['2026-03-01', 5]], 10, '03-01 5', '03-10 0'],
+  ['more than a week ago', [['2026-03-01', 5]], 10, '03-01 5', '03-10 0'],
   [
-    'long ago and now',
+    'long ago and recently',
     [
       ['2025-01-01', 5],
       ['2026-03-09', 2],

@@ -1,0 +1,220 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findChromium, howToGetChromium } from '../../browser/chromium.ts'
+import type { RecordedHit } from '../../browser/har-requests.ts'
+import type { Config } from '../../config.ts'
+import { systemClock } from '../../core/clock.ts'
+import { importEvents } from '../../data-folder/import-events.ts'
+import { openAllStores } from '../../data-folder/open-folder.ts'
+import { DEMO_INBOX_PATH } from '../../http/web-pages.ts'
+import { type Invocation, UsageError } from '../command.ts'
+import { configOf } from '../command-line-settings.ts'
+import { logTo } from '../json-log.ts'
+import { parseHar } from '../read-har.ts'
+import { type Running, startServer, untilStopped } from '../start-server.ts'
+import { batchesOf, importLine } from './encode-events.ts'
+import { exampleRequests } from './example-requests.ts'
+import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
+import { FAULTY_AFTER_MS, faulty, isRecordedAt, type Replayed, recordedVisit } from './recorded-traffic.ts'
+import { recordings } from './recordings/index.ts'
+import { type MadeTests, walkAll } from './run-flow-tests.ts'
+import { makeSample, type Sample } from './sample-organization.ts'
+import { HOSTS, type Plot, plotOf, Sites } from './sample-sites.ts'
+import { openStorefront, type Storefront } from './shop-website.ts'
+import { liveFirstWeeks, liveLastDays, noticedOf } from './simulate-history.ts'
+import { callOf, Days, PastClock } from './simulated-program.ts'
+import type { SiteEvent } from './simulated-site.ts'
+
+const TRAFFIC_EVERY_MS = 1000
+
+/** Runs the demo until it is stopped. Returns the exit code. */
+export async function runDemo(invocation: Invocation): Promise<number> {
+  const plot = plotOf(systemClock.now())
+  const clock = new PastClock(plot.joinedAt)
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
+  const messages = announcer()
+  const inbox = await openInbox(clock, messages.announce)
+  const storefront = openStorefront()
+  try {
+    const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
+    const config = configOf(invocation, settings)
+    if (!config.listen) throw new UsageError('demo: --listen is empty')
+    const sample = await makeSample(folder, clock)
+    const sites = new Sites(plot)
+    const tests = await livePast(config, { sample, sites, plot, clock, inbox, storefront })
+    const showInbox = (request: Request) =>
+      new URL(request.url).pathname === DEMO_INBOX_PATH
+        ? Promise.resolve(Response.json({ messages: inbox.messages() }))
+        : null
+    const running = await startServer(config, logTo(config.logLevel), showInbox)
+    try {
+      const stopTraffic = sendTraffic(running, sample, sites)
+      greet(running.url, sample, config, folder)
+      messages.begin()
+      const walks = walkInBackground(running, sample, config, { storefront, tests })
+      await untilStopped()
+      stopTraffic()
+      await walks.stop()
+    } finally {
+      await running.stop()
+    }
+    return 0
+  } finally {
+    await inbox.close()
+    await storefront.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Past {
+  sample: Sample
+  sites: Sites
+  plot: Plot
+  clock: PastClock
+  inbox: Inbox
+  storefront: Storefront
+}
+
+/**
+ * Generates the organization's history the way real data arrives. Most events are imported. Events that violate rules
+ * and those of the last days go through the collector, with the program's own jobs and routes. Returns the flow tests,
+ * which have not run yet.
+ */
+async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<MadeTests> {
+  const { events, orders } = sites.until(plot.collectedAt)
+  const { noticed, others } = noticedOf(events, plot)
+  const live = async <T>(part: (days: Days) => Promise<T>) => {
+    const days = await Days.open(config, clock, logTo(config.logLevel))
+    try {
+      return await part(days)
+    } finally {
+      await days.close()
+    }
+  }
+  const made = await live((days) => liveFirstWeeks(days, sample, plot, { noticed, webhookUrl: inbox.webhookUrl }))
+  await importPast(config.data, clock, { sample, plot, events: others })
+  const { origin } = storefront
+  return live(async (days) => {
+    const tests = await liveLastDays(days, sample, plot, { sites, sold: orders, made, origin })
+    days.reachPresent()
+    return tests
+  })
+}
+
+async function importPast(
+  folder: string,
+  clock: PastClock,
+  { sample, plot, events }: { sample: Sample; plot: Plot; events: readonly SiteEvent[] },
+): Promise<void> {
+  const file = join(folder, 'past.ndjson')
+  const lines = events.map((event) => `${importLine(event, sample.domainIds[event.host] ?? '')}\n`)
+  await Bun.write(file, lines.join(''))
+  const report = (error: unknown) => console.error(error)
+  const log = { info() {}, warn: report }
+  const stores = await openAllStores(folder, clock, { report, log, notifyOperator: ({ subject }) => report(subject) })
+  try {
+    const order = { files: [file], domainId: null, from: plot.from, now: clock.now(), progress() {} }
+    const { refused, errors } = await importEvents(stores, order)
+    if (refused > 0) throw new Error(`importing past events failed: ${errors[0]?.error}`)
+  } finally {
+    await stores.spool.close()
+    stores.close()
+    rmSync(file)
+  }
+}
+
+/** Sends continuous visitor traffic, part of it from recorded requests. Returns a function that stops it. */
+function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
+  const [google = [], ...others] = recordings.map((har, index) => parseHar(har, `recording ${index}`).map(withoutTime))
+  const startedAt = systemClock.now()
+  const headers = { authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' }
+  const post = async (to: string, body: unknown) => {
+    const sent = fetch(to, { method: 'POST', headers, body: JSON.stringify(body) })
+    await sent.catch((error: unknown) => console.error(`traffic: ${error}`))
+  }
+  let second = 0
+  const timer = setInterval(async () => {
+    const now = systemClock.now()
+    const { events, orders } = sites.until(now)
+    const told = now - startedAt < FAULTY_AFTER_MS ? events : events.map(faulty)
+    const batches = [
+      ...batchesOf(told, now),
+      ...(isRecordedAt(second) ? [recordedVisit({ google, others }, second, now)] : []),
+    ]
+    second++
+    for (const { host, batch } of batches) await post(`${collectUrl}/api/v1/events?token=${tokens[host]}`, batch)
+    const sold = orders.map(({ host, ...order }) => order)
+    if (sold.length > 0) await post(`${url}/v1/orders`, { domainId: domainIds[HOSTS.shop], orders: sold })
+  }, TRAFFIC_EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
+  return hit
+}
+
+/** Runs flow tests and an audit in the background after startup. Does nothing without a browser. */
+function walkInBackground(
+  { app }: Running,
+  { owner, domainIds }: Sample,
+  { chromium }: Config,
+  parts: { storefront: Storefront; tests: MadeTests },
+): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const walks = async () => {
+    if (findChromium(chromium) === null) return
+    await walkAll(callOf(app, owner.key), { ...parts, domainId: domainIds[HOSTS.shop] ?? '' }, stopping.signal)
+  }
+  const ended = walks().catch((error: unknown) => console.error(`flow tests: ${error}`))
+  return {
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}
+
+function greet(
+  url: string,
+  { owner: { email, password, key }, domainIds }: Sample,
+  { chromium }: Config,
+  folder: string,
+): void {
+  const walked =
+    findChromium(chromium) === null
+      ? `not started: ${howToGetChromium(chromium)}`
+      : 'two flow tests and an audit of the shop are running; this takes about a minute'
+  const examples = exampleRequests(domainIds[HOSTS.shop] ?? '')
+  const width = Math.max(...examples.map(([path]) => path.length))
+  console.log(
+    [
+      '',
+      'Tagwarden demo: a sample shop whose tags break while you watch.',
+      '',
+      `  open      ${url}/#key=${key}&demo`,
+      `  sign in   ${email}   ${password}`,
+      `  API key   ${key}   (organization Sample Shop, role owner)`,
+      `  try       curl -H "Authorization: Bearer ${key}" ${url}PATH`,
+      ...examples.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
+      `  tests     ${walked}`,
+      `  data      ${folder}   (deleted on exit)`,
+      '',
+      'Messages from the built-in inbox appear below. Press Ctrl-C to stop.',
+      '',
+    ].join('\n'),
+  )
+}
+
+/** Announces messages received after the greeting. Earlier messages are only stored in the inbox. */
+function announcer() {
+  let hasBegun = false
+  return {
+    begin() {
+      hasBegun = true
+    },
+    announce({ at, via, title }: InboxMessage) {
+      if (hasBegun) console.log(`${new Date(at).toISOString().slice(11, 19)}  ${via.padEnd(8)} ${title}`)
+    },
+  }
+}

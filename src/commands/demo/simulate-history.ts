@@ -1,0 +1,259 @@
+import type { AlertInput } from '../../alerts/alert.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { batchesOf } from './encode-events.ts'
+import { type MadeTests, makeTests } from './run-flow-tests.ts'
+import { CART_WITHOUT_CURRENCY, firstAlerts, LEAKING_FORM, sampleAlerts, UNTITLED_VIDEO } from './sample-alerts.ts'
+import type { Sample } from './sample-organization.ts'
+import { HOSTS, type Plot, type Sites, VERSIONS } from './sample-sites.ts'
+import { LEAK_DAYS } from './shop.ts'
+import type { Call, Days } from './simulated-program.ts'
+import type { Order, SiteEvent } from './simulated-site.ts'
+
+/** An action in the simulated past, with its time. */
+interface Act {
+  at: Instant
+  do(): Promise<unknown>
+  /** The jobs to run afterwards; absent: none. */
+  jobs?: readonly string[]
+}
+
+/** A rule that was violated in the first weeks, and how people responded. */
+interface Trouble {
+  alert: string
+  /** Events that violate the rule between `from` and `to` are validated on arrival. */
+  from: Instant
+  to: Instant
+  isBrokenBy(event: SiteEvent): boolean
+  answers: { by: 'mara' | 'jonas'; at(first: Instant): Instant; status: string; notes: string }[]
+}
+
+/** Maximum number of orders per request. */
+const ORDERS_AT_ONCE = 1000
+const STEP_MS = 2 * MINUTE_MS
+/** Delay before a pipeline reports a release; by then, the first visitors have seen it. */
+const TOLD_MS = 6 * MINUTE_MS
+/** Delay before the outage of the outlet is noticed. */
+const FOUND_AFTER_MS = 4 * HOUR_MS
+
+function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
+  const healedAt = leakedAt + LEAK_DAYS * DAY_MS
+  return [
+    {
+      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + DAY_MS },
+      isBrokenBy: ({ event, params }) => event === 'video_start' && !('ep.video_title' in params),
+      answers: [
+        {
+          ...{ by: 'mara', at: (first) => first + 3 * HOUR_MS, status: 'muted' },
+          notes: 'The video player on this page is from a third party and sends no titles. Known issue.',
+        },
+      ],
+    },
+    {
+      ...{ alert: LEAKING_FORM, from: leakedAt, to: healedAt },
+      isBrokenBy: ({ params }) => 'ep.form_field' in params,
+      answers: [
+        {
+          ...{ by: 'mara', at: (first) => first + 48 * MINUTE_MS, status: 'acknowledged' },
+          notes: 'The newsletter form copies the e-mail address into a parameter. Jonas is removing it.',
+        },
+        {
+          ...{ by: 'jonas', at: () => healedAt + HOUR_MS, status: 'resolved' },
+          notes: 'The fix is live. No more violations since then.',
+        },
+      ],
+    },
+    {
+      ...{ alert: CART_WITHOUT_CURRENCY, from: harmfulAt, to: harmfulAt + 8 * HOUR_MS },
+      isBrokenBy: ({ host, event, params }) =>
+        host === HOSTS.shop && event === 'add_to_cart' && !('ep.currency' in params),
+      answers: [],
+    },
+  ]
+}
+
+/**
+ * Separates the events that violate a rule in the first weeks from the others. The others can be imported, because
+ * imported events open no issues.
+ */
+export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: SiteEvent[]; others: SiteEvent[] } {
+  const troubles = troublesOf(plot)
+  const isNoticed = (event: SiteEvent) =>
+    troubles.some(({ from, to, isBrokenBy }) => event.at >= from && event.at < to && isBrokenBy(event))
+  const { noticed = [], others = [] } = Object.groupBy(events, (one) => (isNoticed(one) ? 'noticed' : 'others'))
+  return { noticed, others }
+}
+
+/** Simulates the time from the day the organization joined until the last days. `noticed`: see `noticedOf`. */
+export async function liveFirstWeeks(
+  days: Days,
+  sample: Sample,
+  plot: Plot,
+  { noticed, webhookUrl }: { noticed: readonly SiteEvent[]; webhookUrl: string },
+): Promise<SetUp> {
+  const made = await setUp(days.as(sample.owner.key), sample, webhookUrl)
+  const troubles = troublesOf(plot)
+  const arrivals = noticed.map((event) => ({
+    at: event.at,
+    do: () => days.collect(batchesOf([event], event.at), sample.tokens),
+    ...(troubles.some(({ isBrokenBy }) => noticed.find(isBrokenBy) === event) ? { jobs: ['evaluate', 'deliver'] } : {}),
+  }))
+  const acts: Act[] = [...arrivals, ...actsOf(days, sample, plot, { noticed, alertIds: made.alertIds })]
+  for (const { at, do: act, jobs } of acts.sort((a, b) => a.at - b.at)) {
+    days.until(at)
+    await act()
+    if (!jobs) continue
+    // Events received in this millisecond are evaluated in the next one.
+    days.until(at + SECOND_MS)
+    await days.run(...jobs)
+  }
+  days.until(plot.collectedAt)
+  await days.run('evaluate', 'deliver')
+  return made
+}
+
+/** Objects that the organization created on its first day. */
+export interface SetUp {
+  /** Alert ids by name. */
+  alertIds: ReadonlyMap<string, string>
+  /** Id of the integration that notifies the person on call. */
+  onCall: string
+}
+
+async function setUp(
+  owner: Call,
+  { domainIds: { [HOSTS.shop]: shop = '', [HOSTS.outlet]: outlet = '', [HOSTS.magazine]: magazine = '' } }: Sample,
+  webhookUrl: string,
+): Promise<SetUp> {
+  await owner('PATCH', '/v1/org', { currency: 'EUR' })
+  await owner('POST', '/v1/projects', { name: 'Shops', domainIds: [shop, outlet] })
+  await owner('POST', '/v1/projects', { name: 'Content', domainIds: [magazine] })
+  for (const [label, members] of Object.entries(LABELS)) {
+    await owner('POST', '/v1/insights/labels/assign', {
+      ...{ label, kind: 'step' },
+      members: members.map(([vendor, event]) => ({ vendor, event })),
+    })
+  }
+  const hook = { provider: 'webhook', label: 'On call', config: { url: webhookUrl } }
+  const { id: onCall } = (await owner('POST', '/v1/integrations', hook)) as { id: string }
+  return { onCall, alertIds: await makeAlerts(owner, firstAlerts({ shop, magazine }, onCall)) }
+}
+
+const LABELS: Record<string, [vendor: string, event: string][]> = {
+  Product: [
+    ['Google Analytics 4', 'view_item'],
+    ['Meta Pixel', 'ViewContent'],
+  ],
+  Cart: [
+    ['Google Analytics 4', 'add_to_cart'],
+    ['Meta Pixel', 'AddToCart'],
+  ],
+  Checkout: [['Google Analytics 4', 'begin_checkout']],
+  Purchase: [
+    ['Google Analytics 4', 'purchase'],
+    ['Meta Pixel', 'Purchase'],
+    ['Google Ads', 'conversion'],
+    ['TikTok Pixel', 'CompletePayment'],
+  ],
+}
+
+async function makeAlerts(owner: Call, alerts: readonly AlertInput[]): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (const alert of alerts) {
+    const { id } = (await owner('POST', '/v1/alerts', alert)) as { id: string }
+    ids.set(alert.name, id)
+  }
+  return ids
+}
+
+/** Returns the actions of the members and their deployment pipelines. */
+function actsOf(
+  days: Days,
+  { keys, domainIds }: Sample,
+  plot: Plot,
+  { noticed, alertIds }: { noticed: readonly SiteEvent[]; alertIds: ReadonlyMap<string, string> },
+): Act[] {
+  const calls = { mara: days.as(keys.mara), jonas: days.as(keys.jonas) }
+  const release = (at: Instant, version: number, title: string): Act => ({
+    at,
+    do: () =>
+      calls.jonas('POST', '/v1/changes', {
+        ...{ domainId: domainIds[HOSTS.shop], source: 'pipeline', ref: `release-${version}` },
+        ...{ title: `Release ${version}: ${title}`, windowMinutes: DAY_MS / MINUTE_MS },
+      }),
+  })
+  const answers = troublesOf(plot).flatMap(({ alert, isBrokenBy, answers }) => {
+    const first = noticed.find(isBrokenBy)
+    if (!first) return []
+    return answers.map(({ by, at, ...patch }) => ({
+      at: at(first.at),
+      do: () => changeIssue(calls[by], alertIds.get(alert) ?? '', patch),
+      jobs: ['deliver'],
+    }))
+  })
+  return [
+    release(plot.harmlessAt + TOLD_MS, VERSIONS.harmless, 'new photos'),
+    release(plot.harmfulAt + TOLD_MS, VERSIONS.harmful, 'a new cart'),
+    ...answers,
+  ]
+}
+
+async function changeIssue(call: Call, alertId: string, patch: { status: string; notes: string }): Promise<void> {
+  const { issues } = (await call('GET', `/v1/issues?alertId=${alertId}`)) as { issues: { id: string }[] }
+  for (const { id } of issues) await call('PATCH', `/v1/issues/${id}`, patch)
+}
+
+interface LastDays {
+  sites: Sites
+  /** Orders placed before the last days. */
+  sold: readonly Order[]
+  made: SetUp
+  /** Origin of the storefront. */
+  origin: string
+}
+
+/**
+ * Simulates the last days through the collector. At the end, the organization creates its remaining alerts and its flow
+ * tests, which are returned.
+ */
+export async function liveLastDays(
+  days: Days,
+  sample: Sample,
+  plot: Plot,
+  { sites, sold, made, origin }: LastDays,
+): Promise<MadeTests> {
+  await days.run('automatic alerts')
+  const { events, orders } = sites.until(plot.now)
+  const foundAt = plot.silentAt + FOUND_AFTER_MS
+  let isFound = false
+  // Time advances in short steps because silences are measured in minutes.
+  for (const [step, own] of Map.groupBy(events, ({ at }) => Math.ceil(at / STEP_MS))) {
+    const at = Math.min(step * STEP_MS, plot.now)
+    if (at >= foundAt && !isFound) {
+      isFound = true
+      days.until(foundAt)
+      await days.run('flush', 'evaluate', 'evaluate series', 'deliver')
+      await changeIssue(days.as(sample.keys.jonas), made.alertIds.get(CART_WITHOUT_CURRENCY) ?? '', {
+        status: 'acknowledged',
+        notes: 'The new cart omits the currency. The fix is in review.',
+      })
+    }
+    days.until(at)
+    await days.collect(batchesOf(own, at), sample.tokens)
+  }
+  days.until(plot.now)
+  await tellSold(days, sample, [...sold, ...orders])
+  const shop = sample.domainIds[HOSTS.shop] ?? ''
+  const owner = days.as(sample.owner.key)
+  await makeAlerts(owner, sampleAlerts(shop, made.onCall))
+  return makeTests(owner, origin, shop)
+}
+
+async function tellSold(days: Days, { owner, domainIds }: Sample, orders: readonly Order[]): Promise<void> {
+  for (const [of, own] of Map.groupBy(orders, ({ host }) => host)) {
+    const sold = own.map(({ host, ...order }) => order)
+    for (let from = 0; from < sold.length; from += ORDERS_AT_ONCE) {
+      const body = { domainId: domainIds[of], orders: sold.slice(from, from + ORDERS_AT_ONCE) }
+      await days.as(owner.key)('POST', '/v1/orders', body)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import { statSync } from 'node:fs'
+import type { App, Log } from '../app.ts'
+import type { Config } from '../config.ts'
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
+import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
+import { type ArrivalLimits, endsConnection, isArriving, limitArrivals } from '../http/read-body.ts'
+import { noteAddress } from '../http/request-origin.ts'
+import { abortRequest } from '../http/request-signal.ts'
+import { EVENTS_PATH } from '../ingest/collector.ts'
+
+/** Timeouts and intervals of a server. */
+export interface ServerTimeouts {
+  /** Time limit for a response. Slower requests are answered with 503. */
+  answerMs: number
+  /** Maximum time that running requests have to finish during shutdown before their connections are closed. */
+  stopMs: number
+  /** Interval at which connections are counted. */
+  countMs: number
+  bodies: ArrivalLimits
+}
+
+/** Answers a request to `path`. */
+type Answer = (request: Request, path: string) => Promise<Response> | Response
+
+export interface Listening {
+  at: { hostname: string; port: number }
+  /** Handles batches at `EVENTS_PATH` directly; null when this listener does not receive batches. */
+  collector: App['collector'] | null
+  answer: Answer
+}
+
+export type Server = Bun.Server<undefined>
+
+/**
+ * Longer than the idle timeout of many proxies, 60 s. Otherwise a proxy could send a request on a connection that is
+ * being closed. Bun requires 16 KiB/s of a body over this time and allows 10 s for the first request header of a
+ * connection.
+ */
+const IDLE_TIMEOUT_S = 65
+const RETRY_AFTER_S = 1
+const PAUSE_MS = 10
+const NO_HOST = new AppError('invalid', 'host: is not a valid hostname')
+const TWO_HOSTS = new AppError('invalid', 'host: must be sent only once')
+const BUSY = new AppError('unavailable', 'the server is processing too many requests', RETRY_AFTER_S)
+
+/**
+ * Starts listening and answers requests within the limits of the settings and `timeouts`. Throws when the port is in
+ * use.
+ */
+export function serve(
+  { at, collector, answer }: Listening,
+  config: Config,
+  log: Log,
+  timeouts: ServerTimeouts,
+): Server {
+  limitArrivals(timeouts.bodies)
+  const callerOf = callerAddress(config.trustedProxies)
+  const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
+  const web = async (request: Request, path: string, server: Server) => {
+    // If `/healthz` did not respond, a monitor would restart a process that is only busy.
+    if (isBusy(server) && path !== '/healthz') return errorResponse(BUSY)
+    try {
+      return await inTime(request, answer(request, path), timeouts.answerMs)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal) return errorResponse(refusal)
+      log.error(error, `${request.method} ${path.split('?', 1)[0]}`)
+      return bugResponse()
+    }
+  }
+  const isSecure = config.publicUrl.startsWith('https:')
+  return Bun.serve({
+    ...at,
+    development: false,
+    // With `true`, two servers could share a port unnoticed, and the kernel would distribute requests between them.
+    reusePort: false,
+    idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(timeouts.answerMs / SECOND_MS) + 15),
+    // Body size is checked while reading, because Bun's own error response is not JSON.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // A separate route, because it receives thousands of requests per second.
+    ...(collector ? { routes: { [EVENTS_PATH]: eventsRoute(collector, isBusy, isSecure) } } : {}),
+    async fetch(original, server) {
+      const request = withPlainUrl(original)
+      const refusal = hasTwoHosts(original) ? TWO_HOSTS : request ? null : NO_HOST
+      if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
+      noteCaller(request, server.requestIP(original), callerOf)
+      const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
+      // Without this, an event stream would be closed like an idle connection.
+      if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
+      return response
+    },
+  })
+}
+
+function eventsRoute(collector: App['collector'], isBusy: (server: Server) => boolean, isSecure: boolean) {
+  const take = (request: Request, server: Server) => {
+    const refusal = isBusy(server) ? BUSY : hasTwoHosts(request) ? TWO_HOSTS : null
+    return refusal ? collector.refuse(request, refusal) : collector.events(request)
+  }
+  if (!isSecure) return take
+  return async (request: Request, server: Server) => withHsts(await take(request, server))
+}
+
+/**
+ * True when there are two `Host` headers, which Bun joins with a comma. Such a request is rejected with 400, because a
+ * proxy may have used the other header: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+ */
+function hasTwoHosts({ headers }: Request): boolean {
+  return headers.get('host')?.includes(',') ?? false
+}
+
+/**
+ * Returns the request with a complete URL, so that Elysia finds the path. For a request without `Host`, as in HTTP/1.0,
+ * Bun's URL contains only the path. Elysia 1.4 searches for the path from the eleventh character, which fails for a
+ * host of three characters. Null when no valid URL can be built.
+ */
+function withPlainUrl(request: Request): Request | null {
+  const { url } = request
+  if (url.startsWith('/')) return request.headers.get('host') ? null : new Request(`http://localhost${url}`, request)
+  if (!url.startsWith('http://') || !URL.canParse(url)) return null
+  return url.indexOf('/', 'http://'.length) > 'http://abc'.length
+    ? request
+    : new Request(`http://localhost${pathOf(url)}`, request)
+}
+
+function noteCaller(request: Request, peer: { address: string } | null, callerOf: CallerAddress): void {
+  const address = callerOf(peer?.address ?? null, request.headers.get('x-forwarded-for'))
+  if (address !== null) noteAddress(request, address)
+}
+
+/**
+ * Returns the response, or 503 after the time limit. While the request body is still being received, the limits on
+ * reading it apply instead.
+ */
+async function inTime(request: Request, answer: Promise<Response> | Response, limitMs: number): Promise<Response> {
+  if (!(answer instanceof Promise)) return answer
+  const late = Promise.withResolvers<Response>()
+  const giveUp = () => {
+    if (isArriving(request)) timer = setTimeout(giveUp, limitMs)
+    else {
+      late.resolve(errorResponse(tooLate(request, limitMs)))
+      // Aborts the work, because its response is no longer needed.
+      abortRequest(request)
+    }
+  }
+  let timer = setTimeout(giveUp, limitMs)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function tooLate({ method, url }: Request, limitMs: number): AppError {
+  const what = `${method} ${pathOf(url).split('?', 1)[0]}`
+  return new AppError('unavailable', `${what}: took longer than ${limitMs / SECOND_MS} s`, RETRY_AFTER_S)
+}
+
+function finished(request: Request, response: Response, isSecure: boolean): Response {
+  response.headers.set('x-content-type-options', 'nosniff')
+  if (response.status >= 400 && endsConnection(request)) response.headers.set('connection', 'close')
+  return isSecure ? withHsts(response) : response
+}
+
+function withHsts(response: Response): Response {
+  response.headers.set('strict-transport-security', 'max-age=31536000')
+  return response
+}
+
+/** Returns the path without parsing the whole URL; `/` when it has none. */
+function pathOf(url: string): string {
+  const at = url.indexOf('/', 'http://'.length)
+  return at < 0 ? '/' : url.slice(at)
+}
+
+/**
+ * Closes idle connections while there are more than `config.maxConnections`. The number is estimated from the open
+ * files, which Linux reports since 6.2; on other systems nothing is closed. Returns a function that stops the checks.
+ */
+export function limitConnections(servers: readonly Server[], config: Config, log: Log, everyMs: number): () => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  const timer = setInterval(() => {
+    if (openFiles() <= config.maxConnections) return
+    const closed = servers.reduce((sum, server) => sum + server.closeIdleConnections(), 0)
+    if (closed === 0 || performance.now() - toldAt < MINUTE_MS) return
+    toldAt = performance.now()
+    log.warn(`more than ${config.maxConnections} connections: closed ${closed} idle connections`)
+  }, everyMs)
+  return () => clearInterval(timer)
+}
+
+/** https://docs.kernel.org/filesystems/proc.html, `/proc/<pid>/fd`. */
+function openFiles(): number {
+  return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0
+}
+
+/**
+ * Waits for running requests and closes connections. After `withinMs`, closes the remaining ones. Does not wait for
+ * connections without a complete request.
+ */
+export async function stopServer(server: Server, withinMs: number): Promise<void> {
+  const end = performance.now() + withinMs
+  const stopped = server.stop().then(() => true)
+  while (server.pendingRequests > 0 && performance.now() < end) {
+    if (await Promise.race([stopped, Bun.sleep(PAUSE_MS)])) return
+  }
+  await server.stop(true)
+}

@@ -1,0 +1,134 @@
+import { type App, type Log, openApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { SECOND_MS, systemClock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { errorResponse } from '../http/error-responses.ts'
+import { ARRIVAL_LIMITS } from '../http/read-body.ts'
+import { runJobs } from '../jobs/job.ts'
+import {
+  type Listening,
+  limitConnections,
+  type Server,
+  type ServerTimeouts,
+  serve,
+  stopServer,
+} from './http-listener.ts'
+
+/** A running server. */
+export interface Running {
+  app: App
+  /** Its URL: `http://127.0.0.1:8787`. */
+  url: string
+  collectUrl: string
+  stop(): Promise<void>
+}
+
+/** Answers additional requests in the demo; returns null for requests that the program handles. */
+export type Extra = (request: Request) => Promise<Response> | null
+
+/**
+ * Time limit for running requests. The whole shutdown must take less than 10 s, after which Docker kills a container:
+ * https://docs.docker.com/reference/cli/docker/container/stop/
+ */
+const STOP_MS = 1.5 * SECOND_MS
+/** Interval at which queries are aborted, because jobs may start another one before they notice the shutdown. */
+const ABORT_MS = 50
+
+/** Opens the data folder, listens and starts jobs. If it can't listen, it closes the folder and rejects. */
+export async function startServer(
+  config: Config,
+  log: Log,
+  extra: Extra = () => null,
+  timeouts: ServerTimeouts = timeoutsOf(config),
+): Promise<Running> {
+  const app = await openApp({ config, clock: systemClock, log })
+  try {
+    const { server, collectServer } = listen(app, config, extra, (listening) =>
+      opened(listening, () => serve(listening, config, log, timeouts)),
+    )
+    const servers = collectServer ? [server, collectServer] : [server]
+    const stopCounting = limitConnections(servers, config, log, timeouts.countMs)
+    const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
+    return {
+      app,
+      url: urlOf(server),
+      collectUrl: urlOf(collectServer ?? server),
+      async stop() {
+        stopCounting()
+        app.endStreams()
+        const ended = jobs.stop()
+        await Promise.all(servers.map((one) => stopServer(one, timeouts.stopMs)))
+        app.abort()
+        const timer = setInterval(app.abort, ABORT_MS)
+        await ended
+        clearInterval(timer)
+        await app.close()
+      },
+    }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
+  return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: ARRIVAL_LIMITS }
+}
+
+function listen(app: App, config: Config, extra: Extra, open: (listening: Listening) => Server) {
+  const { collector } = app
+  const web = (request: Request) => extra(request) ?? app.fetch(request)
+  const own = config.collectListen
+  const collectServer =
+    own &&
+    open({
+      at: own,
+      collector,
+      answer: (request, path) => (collector.owns(path) ? collector.fetch(request) : notHere()),
+    })
+  try {
+    const server = open({
+      at: config.listen ?? { hostname: '127.0.0.1', port: 0 },
+      collector: own ? null : collector,
+      answer: (request, path) => (collector.owns(path) ? (own ? notHere() : collector.fetch(request)) : web(request)),
+    })
+    return { server, collectServer }
+  } catch (error) {
+    void collectServer?.stop()
+    throw error
+  }
+}
+
+/** Descriptions of the system's error codes for `listen`. */
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: 'another program uses this port; stop it, or choose another port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user does not have permission to use the port; ports below 1024 require additional privileges',
+}
+
+/** Returns the result of `open`. When it can't listen, throws an error that names the address and the reason. */
+function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const fault = LISTEN_FAULTS[String((error as { code?: unknown } | null)?.code ?? '')]
+    if (fault === undefined) throw error
+    throw new Error(`cannot listen on ${urlOf({ hostname, port })}: ${fault}`, { cause: error })
+  }
+}
+
+function notHere(): Response {
+  return errorResponse(new AppError('notFound', 'no such route'))
+}
+
+function urlOf(server: { hostname: string | undefined; port: number | undefined }): string {
+  const host = server.hostname?.includes(':') ? `[${server.hostname}]` : server.hostname
+  return `http://${host}:${server.port}`
+}
+
+/** Resolves on SIGINT, SIGTERM, or when the terminal is closed (SIGHUP). */
+export function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+  })
+}

@@ -1,0 +1,89 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import type { Clock, Instant } from '../core/clock.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { recordSightings } from '../domains/record-sightings.ts'
+import { recoverDomain } from '../domains/store.ts'
+import { raiseUsage } from '../ingest/record-segment.ts'
+import { recoverOrg } from '../org/store.ts'
+import { type Db, openDatabase } from '../store/database.ts'
+import { inspectDatabase } from '../store/inspect-database.ts'
+import { type Owner, type RebuiltFileList, rebuildFileList } from '../warehouse/inspect-folder.ts'
+import type { FolderPaths } from './folder-paths.ts'
+import { readList } from './open-folder.ts'
+import { openBox } from './sealed-secrets.ts'
+
+/** Result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
+export interface Rebuilt {
+  /** New path of the damaged database or its log; null if there was no damage. */
+  setAside: string | null
+  /** Files added to the list. */
+  listed: string[]
+  /** Unreadable files, which stay in place and are not listed. */
+  unreadable: string[]
+  /** Missing files that were removed from the list. */
+  gone: string[]
+  /** Organizations and domains that were recreated. */
+  orgs: string[]
+  domains: string[]
+}
+
+/**
+ * Lists event files that are not listed in the database, and recreates organizations and domains that occur only in
+ * these files. Deletes no files. The caller must hold the lock on the folder. `progress` is called after each file with
+ * the number of processed files. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
+ */
+export async function rebuild(
+  paths: FolderPaths,
+  clock: Clock,
+  progress: (done: number, of: number) => void = () => {},
+): Promise<Rebuilt> {
+  for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const setAside = setDamagedAside(paths, clock.now())
+  const db = openDatabase(paths.database)
+  try {
+    const box = openBox(paths, db)
+    const parts = { db, folder: paths.events, spoolFolder: paths.spool }
+    let made: Made = { orgs: [], domains: [] }
+    const account = ({ owners, content, usage }: RebuiltFileList) => {
+      made = recoverOwners(db, box, owners)
+      recordSightings(db, content)
+      raiseUsage(db, usage)
+    }
+    const relisted = await readList(paths, () => rebuildFileList(parts, clock, { account, progress }))
+    const { listed, unreadable, gone } = relisted
+    return { setAside, listed, unreadable, gone, ...made }
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Renames a damaged database and its log, and returns the new path. If only the log is damaged, the log is copied
+ * instead, and its readable part remains in use.
+ */
+function setDamagedAside({ database }: FolderPaths, now: Instant): string | null {
+  const { kind } = inspectDatabase(database)
+  const aside = `${database}.damaged-${now}`
+  const [log, index] = [`${database}-wal`, `${database}-shm`]
+  if (kind === 'damaged') {
+    for (const [from, to] of [[database, aside] as const, [log, `${aside}-wal`] as const]) {
+      if (existsSync(from)) renameSync(from, to)
+    }
+    rmSync(index, { force: true })
+    return aside
+  }
+  if (kind !== 'cut' || !existsSync(log)) return null
+  copyFileSync(log, `${aside}-wal`)
+  return `${aside}-wal`
+}
+
+type Made = Pick<Rebuilt, 'orgs' | 'domains'>
+
+function recoverOwners(db: Db, box: SecretBox, owners: readonly Owner[]): Made {
+  const [orgs, domains]: [string[], string[]] = [[], []]
+  for (const { orgId, domainId, firstAt, host } of owners) {
+    if (recoverOrg(db, box, { id: orgId, createdAt: firstAt })) orgs.push(orgId)
+    if (recoverDomain(db, { id: domainId, orgId, name: host, createdAt: firstAt })) domains.push(domainId)
+  }
+  return { orgs, domains }
+}

@@ -1,0 +1,36 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import type { Db } from '../store/database.ts'
+import type { DomainKey } from './store.ts'
+
+/** The dependencies of the domain routes. */
+export interface DomainParts {
+  db: Db
+  clock: Clock
+  /** Public URL of the collector, without a path: `https://collect.example`. */
+  collectUrl: string
+  /** Public URL of the interface, without a path. */
+  publicUrl: string
+  /** True when the operator does not allow users to change where domains send their events. */
+  isEndpointLocked: boolean
+  /** True for a hostname that the operator allows in a private network. If omitted, none is allowed. */
+  isHostAllowed?: (hostname: string) => boolean
+  /**
+   * Logs, in the current transaction, that a user changed a setting that affects collection. `what`: a sentence without
+   * its full stop.
+   */
+  noteSetting?: (domain: DomainKey, what: string) => void
+  /** Returns the number of open issues for each of these domains of an organization. */
+  openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
+  /** Returns the time of the last order for each of these domains. Domains without orders are omitted. */
+  lastOrders: (ids: readonly string[]) => Record<string, Instant>
+  /** Returns a function that masks personal data in a string. If omitted, nothing is masked. */
+  maskTextOf?: (orgId: string) => (text: string) => string
+  /** Called after every change that affects the collector. */
+  changed: () => void
+}
+
+/** `10 % of sessions (in development: 100 %)` */
+export function sharesText(prod: number, dev: number): string {
+  const percent = (share: number) => `${Number((share * 100).toFixed(2))} %`
+  return `${percent(prod)} of sessions (in development: ${percent(dev)})`
+}

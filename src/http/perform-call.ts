@@ -1,0 +1,100 @@
+import { AppError } from '../core/error.ts'
+import { Closed, parser, type TSchema } from '../core/schema.ts'
+import { type Db, tx } from '../store/database.ts'
+import { PERMISSIONS } from './permission.ts'
+import { Questions } from './query-limiter.ts'
+import type { Call, Route } from './route.ts'
+
+/** Writes a call to the audit log, inside the call's transaction if it has one. */
+export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
+
+/** Performs a call of a route. Returns the route's answer or a promise of it. */
+export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
+
+export interface PerformParts {
+  db: Db
+  audit: Audit
+  /** The queue for calls that query the event history. */
+  questions?: Questions
+}
+
+/** Thrown to roll back the transaction of a dry run; carries the answer. */
+class DryRun extends Error {
+  constructor(readonly answer: unknown) {
+    super('rolled back')
+  }
+}
+
+const NOTHING = Closed({})
+const parsers = new WeakMap<TSchema, (value: unknown, root?: string) => unknown>()
+
+function parse(schema: TSchema, value: unknown, root: string): unknown {
+  const parseValue = parsers.get(schema) ?? parser(schema)
+  parsers.set(schema, parseValue)
+  return parseValue(value, root)
+}
+
+function checked(route: Route, call: Call): Call {
+  const { params, query, body, unparsed } = route
+  return {
+    ...call,
+    params: params ? parse(params, call.params, 'path') : {},
+    query: parse(query ?? NOTHING, call.query, 'query'),
+    body: body && !unparsed ? parse(body, call.body, '') : call.body,
+  }
+}
+
+/**
+ * Returns the answer. Throws a plain `Error`, not an `AppError`, when the answer does not fit its schema, because this
+ * is a bug.
+ */
+function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
+  if (produces) return value
+  try {
+    return parse(answer, value, '')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new Error(`the response of ${id} does not match its schema: ${error.message}`)
+  }
+}
+
+/**
+ * Returns the function that performs every call, whether it comes over HTTP or as a tool call. It checks the call
+ * against the route's schemas and queues queries of the event history. A route that writes runs in one transaction with
+ * its audit log entry; with `dryRun`, the transaction is rolled back after the answer has been created. Rejected calls
+ * throw `AppError`.
+ */
+export function performer({ db, audit, questions = new Questions() }: PerformParts): Perform {
+  return (route, raw, { dryRun = false } = {}) => {
+    const call = checked(route, raw)
+    const { writes, audited } = PERMISSIONS[route.access]
+    const complete = (answer: unknown) => {
+      if (audited) audit({ route, call, answer })
+      return checkAnswer(route, answer)
+    }
+    const done = (answer: unknown) => {
+      route.after?.(call, answer)
+      return answer
+    }
+    if (!writes || route.asynchronous) {
+      if (dryRun) throw new Error(`${route.id} does not support dry runs`)
+      const lane = route.question === 'insights' ? 'insights' : 'search'
+      const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
+      return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
+    }
+    const write = () => {
+      try {
+        const answer = tx(db, () => {
+          const answer = complete(route.handle(call))
+          if (dryRun) throw new DryRun(answer)
+          return answer
+        })
+        return done(answer)
+      } catch (error) {
+        if (error instanceof DryRun) return error.answer
+        throw error
+      }
+    }
+    return route.before ? route.before(call).then(write) : write()
+  }
+}

@@ -1,0 +1,158 @@
+import { AppError } from '../core/error.ts'
+
+/** Time limits for receiving a request body. */
+export interface ArrivalLimits {
+  /** Time allowed for every body, regardless of its size. */
+  baseMs: number
+  /** Minimum average rate: each byte adds 1 / `bytesPerSecond` to the allowed time. */
+  bytesPerSecond: number
+  /** Interval between checks; a body may exceed its time limit by this much. */
+  checkEveryMs: number
+}
+
+/**
+ * The default limits. Bun also closes connections whose body is received more slowly than this rate, measured over the
+ * server's idle timeout.
+ */
+export const ARRIVAL_LIMITS: ArrivalLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
+
+/** A body that is too large is read and discarded up to this size, so that its sender can read the response. */
+const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
+
+interface Arrival {
+  startedAt: number
+  /** The content length; without one, the bytes received so far. */
+  bytes: number
+  abort(): void
+}
+
+/**
+ * Bodies being received. A single timer checks them all: one timer for each body would cost more than most requests.
+ */
+const arrivals = new Map<Request, Arrival>()
+const aborted = new WeakSet<Request>()
+let limits = ARRIVAL_LIMITS
+let watching = false
+
+/** Replaces the time limits for all servers of the process. */
+export function limitArrivals(other: ArrivalLimits): void {
+  limits = other
+}
+
+/** True while the body of the request is being read. */
+export function isArriving(request: Request): boolean {
+  return arrivals.has(request)
+}
+
+/** True when the rest of a rejected body is left unread, so that the connection can't be reused for another request. */
+export function endsConnection(request: Request): boolean {
+  const { headers } = request
+  if (aborted.has(request) || headers.has('transfer-encoding')) return true
+  return Number(headers.get('content-length')) > LARGEST_IGNORED_BYTES
+}
+
+/**
+ * Returns the body as a string; empty without a body. Throws `tooLarge` for more than `max` bytes, without holding more
+ * than that in memory, and `invalid` when the body is incomplete or takes too long.
+ */
+export function receiveText(request: Request, max: number): Promise<string> {
+  const length = lengthOf(request)
+  if (length === null) return gather(request, max).then((bytes) => new TextDecoder().decode(bytes))
+  return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.text())
+}
+
+/** Returns the body as bytes. Otherwise like `receiveText`. */
+export function receiveBytes(request: Request, max: number): Promise<Uint8Array> {
+  const length = lengthOf(request)
+  if (length === null) return gather(request, max)
+  return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.bytes())
+}
+
+/** Returns the content length from the header; null without one. The server reads at most that many bytes. */
+function lengthOf({ headers }: Request): number | null {
+  const length = headers.get('content-length')
+  return length === null ? null : Number(length)
+}
+
+const tooLarge = (max: number) => new AppError('tooLarge', `body: is larger than ${max} bytes`)
+
+/** Returns a promise that settles like `body`, but rejects with `invalid` when the body takes too long. */
+function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      arrivals.delete(request)
+      aborted.add(request)
+      cancel?.()
+      reject(new AppError('invalid', 'body: was not received in time'))
+    }
+    arrivals.set(request, { startedAt: performance.now(), bytes, abort })
+    if (!watching) watch()
+    body.then(
+      (value) => {
+        arrivals.delete(request)
+        resolve(value)
+      },
+      (error) => {
+        arrivals.delete(request)
+        reject(isDisconnect(error) ? new AppError('invalid', 'body: ended prematurely') : error)
+      },
+    )
+  })
+}
+
+/** True for the error that Bun throws when the client disconnects. */
+function isDisconnect(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+function checkAll(): void {
+  const now = performance.now()
+  for (const { startedAt, bytes, abort } of arrivals.values()) {
+    if (now - startedAt > limits.baseMs + (bytes / limits.bytesPerSecond) * 1000) abort()
+  }
+  watching = false
+  if (arrivals.size > 0) watch()
+}
+
+function watch(): void {
+  watching = true
+  setTimeout(checkAll, limits.checkEveryMs).unref()
+}
+
+/** Reads a body without a content length. */
+function gather(request: Request, max: number): Promise<Uint8Array> {
+  if (request.body === null) return Promise.resolve(new Uint8Array())
+  const reader = request.body.getReader()
+  const cancel = () => void reader.cancel().catch(() => {})
+  return arrival(request, 0, readAll(request, reader, max), cancel)
+}
+
+async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uint8Array>, max: number) {
+  // Not a list of chunks, because a sender may send the body byte by byte.
+  let held = new Uint8Array(Math.min(max, FIRST_BYTES))
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const end = bytes + value.length
+    if (end > held.length && end <= max) held = grown(held, bytes, Math.min(max, Math.max(end, 2 * held.length)))
+    if (end <= max) held.set(value, bytes)
+    bytes = end
+    const arriving = arrivals.get(request)
+    if (arriving) arriving.bytes = bytes
+    if (bytes > max + LARGEST_IGNORED_BYTES) {
+      void reader.cancel().catch(() => {})
+      throw tooLarge(max)
+    }
+  }
+  if (bytes > max) throw tooLarge(max)
+  return held.subarray(0, bytes)
+}
+
+const FIRST_BYTES = 16 * 1024
+
+function grown(held: Uint8Array, used: number, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length)
+  larger.set(held.subarray(0, used))
+  return larger
+}

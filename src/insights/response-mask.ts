@@ -1,0 +1,11 @@
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import type { Sources } from './insight.ts'
+
+/** Masks personal data in a string. `key`: name of the parameter, or name of the field with a `$` prefix. */
+export type Mask = (text: string, key?: string) => string
+
+/** Returns the mask for responses to the caller's organization. It does not depend on the caller's role. */
+export function maskFor(sources: Pick<Sources, 'privacy'>): Mask {
+  const privacy = sources.privacy()
+  return (text, key = '') => maskPersonal(text, key, privacy)
+}

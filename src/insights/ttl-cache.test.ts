@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { MINUTE_MS } from '../core/clock.ts'
+import { Kept, keptBy } from './ttl-cache.ts'
+
+test('a result is valid for 10 minutes after it was computed, and not before', () => {
+  const kept = new Kept<number>(2)
+  kept.set('a', 1, 1000)
+  expect([999, 1000, 1000 + 10 * MINUTE_MS - 1, 1000 + 10 * MINUTE_MS].map((now) => kept.get('a', now))).toEqual([
+    undefined,
+    1,
+    1,
+    undefined,
+  ])
+  expect(kept.get('b', 1000)).toBeUndefined()
+})
+
+test('the oldest results are evicted above the maximum size', () => {
+  const kept = new Kept<number>(2)
+  for (const [key, value] of [
+    ['a', 1],
+    ['b', 2],
+    ['a', 3],
+    ['c', 4],
+  ] as const)
+    kept.set(key, value, 0)
+  expect(['a', 'b', 'c'].map((key) => kept.get(key, 0))).toEqual([3, undefined, 4])
+})
+
+test('each owner has a separate cache', () => {
+  const keptOf = keptBy<number>(1)
+  const [one, other] = [{}, {}]
+  keptOf(one).set('a', 1, 0)
+  expect([keptOf(one).get('a', 0), keptOf(other).get('a', 0)]).toEqual([1, undefined])
+})

@@ -1,0 +1,72 @@
+import type { AlertType } from '../alerts/types/alert-type.ts'
+import type { Evidence } from '../alerts/types/evidence.ts'
+import { alertTypes } from '../alerts/types/index.ts'
+import { describeKindGroups } from '../alerts/types/type-descriptions.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+
+type OfAlertType = Pick<
+  AlertType,
+  'kind' | 'title' | 'unit' | 'text' | 'countsFirings' | 'explainsDrops' | 'isRise' | 'summarize'
+>
+
+/**
+ * A source of issues: an alert type or a kind of run. Provides the data that lists, messages, the digest and evidence
+ * need. Every `AlertType` is an `IssueKind`.
+ */
+export interface IssueKind extends OfAlertType {
+  /** If `valid` is absent, no valid event is shown next to the violating one. */
+  evidence: Omit<Evidence, 'valid'> & Partial<Pick<Evidence, 'valid'>>
+  /**
+   * True if the next run without a finding resolves the issue; otherwise the issue is resolved after a time without
+   * violations.
+   */
+  clearsAtOnce?: boolean
+  /** Minimum time between repeated notifications for an ongoing issue, and between its history entries. Default 0. */
+  renotifyAfterMs?: number
+}
+
+/**
+ * Runs can be minutes apart, so notifications about an ongoing fault are repeated as rarely as those about an ongoing
+ * anomaly.
+ */
+const RENOTIFY_AFTER_MS = 12 * HOUR_MS
+
+/** Returns a kind whose issues come from the findings of runs instead of counts of events. */
+const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
+  ...{ kind, title, countsFirings: false, clearsAtOnce: true, renotifyAfterMs: RENOTIFY_AFTER_MS },
+  unit: { ...unit, meaning: 'runs with this finding' },
+  text: {
+    title: ({ name, finding }) => `${name}: ${finding.summary}`,
+    summary: ({ summary }) => summary ?? `the ${unit.one} found a problem`,
+    expected: null,
+  },
+  evidence: { seriesDescription: 'runs with this finding', series: () => 'occurrences', validMatchesViolating: false },
+})
+
+/** Issues of flow tests; their `alertId` is the id of the flow test. */
+export const FLOW_TEST: IssueKind = ofRuns('flow_test', 'Flow test', { one: 'run', many: 'runs' })
+
+/** Issues of audits; their `alertId` is the id of the first audit with that name. */
+export const AUDIT: IssueKind = ofRuns('audit', 'Audit', { one: 'audit', many: 'audits' })
+
+/** All kinds in documentation order: alert types, then kinds of runs. */
+export const issueKinds: readonly IssueKind[] = [...alertTypes, FLOW_TEST, AUDIT]
+
+/** Wire names, the values of an issue's `alertType`. */
+export const ISSUE_KINDS: readonly string[] = issueKinds.map(({ kind }) => kind)
+
+/** Returns the kind with this wire name. Throws `AppError('invalid')` if this version does not support it. */
+export function issueKindOf(kind: string): IssueKind {
+  const found = issueKinds.find((candidate) => candidate.kind === kind)
+  if (!found) throw new AppError('invalid', `alertType: ${kind} is not available in this version`)
+  return found
+}
+
+/**
+ * Joins the descriptions of all kinds, grouping equal descriptions: ``For `a`: violating events; for `b`, `c`: windows
+ * that fired``.
+ */
+export function describeByKind(describe: (kind: IssueKind) => string): string {
+  return describeKindGroups(issueKinds, describe)
+}

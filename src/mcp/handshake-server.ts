@@ -1,0 +1,40 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  CancelledNotificationSchema,
+  type Implementation,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { INSTRUCTIONS } from './instructions.ts'
+import type { Methods } from './rpc-methods.ts'
+
+/** Capabilities of the server. Without notifications, because lists change only with a new version or another role. */
+export const CAPABILITIES = { tools: {}, resources: {} }
+
+/** The SDK's server uses the validator only for elicitation, which is not used here. */
+const NO_VALIDATOR = {
+  getValidator: (): never => {
+    throw new Error('nothing is elicited')
+  },
+}
+
+/** Creates the SDK's server for one request in a revision with a handshake, that is, up to 2025-11-25. */
+export function handshakeServer(identity: Implementation, methods: Methods): Server {
+  const server = new Server(identity, {
+    capabilities: CAPABILITIES,
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator: NO_VALIDATOR,
+  })
+  server.setRequestHandler(ListToolsRequestSchema, methods.listTools)
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => methods.callTool(params))
+  server.setRequestHandler(ListResourcesRequestSchema, methods.listResources)
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, methods.listResourceTemplates)
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => methods.readResource(params.uri))
+  // Ignored: a request is finished before another one could cancel it, and a request cancelled in the same batch would
+  // never be answered.
+  server.setNotificationHandler(CancelledNotificationSchema, () => {})
+  return server
+}

@@ -1,0 +1,96 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId, newSecret } from '../core/id.ts'
+import { secretHash } from '../core/secret-box.ts'
+import type { Db } from '../store/database.ts'
+import { expiryOf, type Key, type KeyInput, type NewKey } from './api-key.ts'
+import { checkName } from './org.ts'
+
+/** Maximum number of active keys per user and organization. */
+const KEYS_MAX = 50
+
+/** Matches unrevoked keys that have not expired at `@now`. */
+const IN_FORCE = 'revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)'
+
+/**
+ * Creates an API key for a user in an organization. Returns the key with its secret, of which only the SHA-256 hash is
+ * stored. Throws `conflict` when the user already has 50 active keys in the organization, and `invalid` for a blank
+ * name.
+ */
+export function createKey(
+  db: Db,
+  clock: Clock,
+  { userId, orgId, ...input }: KeyInput & { userId: string; orgId: string },
+): NewKey {
+  const now = clock.now()
+  const count = db.prepare<[object], number>(
+    `SELECT count(*) FROM apiKey WHERE userId = @userId AND orgId = @orgId AND ${IN_FORCE}`,
+  )
+  if ((count.pluck().get({ userId, orgId, now }) ?? 0) >= KEYS_MAX) {
+    throw new AppError('conflict', `a user can have at most ${KEYS_MAX} keys in an organization; revoke one first`)
+  }
+  const secret = newSecret('ak')
+  const key = {
+    id: newId('key', now),
+    name: checkName(input.name, 'name'),
+    readOnly: input.readOnly ?? false,
+    createdAt: now,
+    expiresAt: expiryOf(input.expiresInDays, now),
+  }
+  db.prepare(
+    `INSERT INTO apiKey (id, userId, orgId, name, secretHash, secretTail, readOnly, createdAt, expiresAt)
+     VALUES (@id, @userId, @orgId, @name, @secretHash, @secretTail, @readOnly, @createdAt, @expiresAt)`,
+  ).run({
+    ...key,
+    ...{ userId, orgId },
+    readOnly: Number(key.readOnly),
+    secretHash: secretHash(secret),
+    secretTail: secret.slice(-4),
+  })
+  return { ...key, secret }
+}
+
+/** The owner of keys: an organization or, with `userId`, one of its users. */
+export interface KeyOwner {
+  orgId: string
+  userId?: string
+}
+
+const OWNED = 'orgId = @orgId AND (@userId IS NULL OR userId = @userId)'
+
+/** Returns unrevoked keys, including expired ones, newest first. At most `limit + 1`, after the id `after`. */
+export function listKeys(
+  db: Db,
+  owner: KeyOwner,
+  { after, limit }: { after: string | number | null; limit: number },
+): Key[] {
+  const rows = db
+    .prepare<[object], Omit<Key, 'readOnly'> & { readOnly: number }>(
+      `SELECT id, userId, name, readOnly, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
+       WHERE ${OWNED} AND revokedAt IS NULL AND (@after IS NULL OR id < @after) ORDER BY id DESC LIMIT @limit + 1`,
+    )
+    .all({ userId: null, ...owner, after, limit })
+  return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1 }))
+}
+
+/**
+ * Revokes a key. The next request with the key is rejected. Throws `notFound` when the owner has no such unrevoked key.
+ */
+export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): void {
+  const { changes } = db
+    .prepare<[object]>(`UPDATE apiKey SET revokedAt = @now WHERE id = @keyId AND revokedAt IS NULL AND ${OWNED}`)
+    .run({ userId: null, ...owner, keyId, now: clock.now() })
+  if (changes === 0) throw new AppError('notFound', 'no such key')
+}
+
+/**
+ * Revokes all keys of a user or, with `orgId`, those in one organization. Returns the number of keys that were active.
+ */
+export function revokeKeysOf(db: Db, clock: Clock, userId: string, orgId: string | null = null): number {
+  const now = clock.now()
+  const revoke = db.prepare<[object], { expiresAt: Instant | null }>(
+    `UPDATE apiKey SET revokedAt = @now WHERE userId = @userId AND (@orgId IS NULL OR orgId = @orgId)
+     AND revokedAt IS NULL RETURNING expiresAt`,
+  )
+  return revoke.all({ userId, orgId, now }).filter(({ expiresAt }) => expiresAt === null || expiresAt > now).length
+}

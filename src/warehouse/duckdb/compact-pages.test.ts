@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { plainPage } from '../../core/stored-page.fixture.ts'
+import type { StoredPage } from '../../core/stored-page.ts'
+import { HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
+import { compactPages } from './compact-pages.ts'
+import { GRACE_MS } from './plan-merges.ts'
+
+/** Loads segments that contain these pages and no events. */
+async function load(stand: WarehouseFixture, segments: readonly (readonly StoredPage[])[]): Promise<void> {
+  for (const pages of segments) {
+    const { receivedAt = 0 } = pages[0] ?? {}
+    const answer = { accepted: 0, rejected: 0, errors: [] }
+    stand.clock.set(receivedAt)
+    await stand.spool.append([], {
+      key: null,
+      orgId: 'o',
+      domainId: 'd',
+      receivedAt,
+      answer,
+      ledger: [],
+      pages: [...pages],
+    })
+    await stand.flush()
+  }
+}
+
+const ask = (stand: WarehouseFixture, orgId: string | null, window = { from: 0, to: Number.MAX_SAFE_INTEGER }) =>
+  stand.warehouse.query<StoredPage>(
+    plainQuery({
+      sql: 'SELECT * FROM pages ORDER BY page, vendor',
+      over: 'pages',
+      params: {},
+      keys: [],
+      orgId,
+      window,
+    }),
+  )
+
+const compactAt = (stand: WarehouseFixture, now: number) =>
+  compactPages(stand.parquet, stand.manifest, stand.folder, now)
+
+const aPage = fc.record({
+  receivedAt: fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
+  orgId: fc.constantFrom('org_1', 'org_2'),
+  host: fc.constantFrom(null, 'shop.example', 'o\'neill "x" \u2028'),
+  vendor: fc.constantFrom('', 'Meta Pixel', 'Grün & Söhne'),
+  requests: fc.nat(50),
+  durMs: fc.array(fc.integer({ min: 0, max: 9000 }), { maxLength: 5 }),
+  blockMs: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+  bytes: fc.option(fc.integer({ min: 0, max: 1e9 })),
+  loaf: fc.boolean(),
+  weight: fc.constantFrom(1, 4, 1 / 0.3),
+})
+
+describe('pages', () => {
+  test('equal the loaded ones for the requested organization and window, after any merges', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(aPage, { minLength: 1, maxLength: 4 }), { maxLength: 6 }),
+        fc.array(fc.integer({ min: HOUR, max: HOUR + 5 * DAY_MS }), { maxLength: 3 }),
+        fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
+        async (said, compactions, from) => {
+          await using stand = await WarehouseFixture.open()
+          let page = 0
+          const segments = said.map((pages) =>
+            pages.map((one) => plainPage({ ...one, ts: one.receivedAt, page: ++page })),
+          )
+          await load(stand, segments)
+          for (const now of compactions) await compactAt(stand, now)
+          const all = segments.flat()
+          expect(await ask(stand, null)).toEqual(all)
+          const window = { from, to: from + DAY_MS }
+          const ours = all.filter(
+            ({ orgId, receivedAt }) => orgId === 'org_1' && receivedAt >= window.from && receivedAt < window.to,
+          )
+          expect(await ask(stand, 'org_1', window)).toEqual(ours)
+          expect(readdirSync(join(stand.folder, 'pages')).length).toBe(stand.manifest.pages().length)
+        },
+      ),
+      { numRuns: 12 },
+    )
+  })
+
+  test('are merged into one file per hour and organization, then one per day', async () => {
+    await using stand = await WarehouseFixture.open()
+    const at = (minutes: number, orgId = 'org_1') => plainPage({ receivedAt: HOUR + minutes * MINUTE_MS, orgId })
+    await load(
+      stand,
+      Array.from({ length: 17 }, (_, n) => [at(n)]),
+    )
+    const levels = () => stand.manifest.pages().map(({ level, orgId }) => `${level} ${orgId}`)
+    await compactAt(stand, HOUR + 17 * MINUTE_MS)
+    expect(levels().sort()).toEqual(['fresh org_1', 'merged org_1'])
+    await load(stand, [[at(59), at(59, 'org_2')]])
+    await compactAt(stand, HOUR + HOUR_MS + GRACE_MS)
+    expect(levels().sort()).toEqual(['hour org_1', 'hour org_2'])
+    await compactAt(stand, HOUR + 2 * DAY_MS)
+    expect(levels().sort()).toEqual(['day org_1', 'day org_2'])
+    const before = stand.manifest.pages()
+    await compactAt(stand, HOUR + 2 * DAY_MS)
+    expect(stand.manifest.pages()).toBe(before)
+    expect(await ask(stand, null)).toHaveLength(19)
+  })
+
+  test('exist after a restart; files outside the manifest remain, temporary files are removed', async () => {
+    await using stand = await WarehouseFixture.open()
+    await load(stand, [[plainPage({ receivedAt: HOUR })]])
+    await Bun.write(join(stand.folder, 'pages', 'left.parquet'), 'half')
+    await Bun.write(join(stand.folder, 'tmp', '000000000007.parquet.ndjson'), 'half')
+    await stand.reopen()
+    expect(await ask(stand, 'org_1')).toHaveLength(1)
+    expect(readdirSync(join(stand.folder, 'pages')).sort()).toEqual(['000000000001.parquet', 'left.parquet'])
+    expect(readdirSync(join(stand.folder, 'tmp'))).toEqual([])
+  })
+})

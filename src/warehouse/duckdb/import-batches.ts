@@ -1,0 +1,94 @@
+import { HOUR_MS, type Instant } from '../../core/clock.ts'
+import { eventsRelation } from './events-relation.ts'
+import type { ParquetFiles } from './parquet-files.ts'
+
+/** SQL that returns the hour of an event. */
+export const HOUR = `receivedAt // ${HOUR_MS} * ${HOUR_MS}`
+
+/** Staged events from one hour and organization. */
+export interface StagedHour {
+  orgId: string
+  hour: Instant
+  rows: number
+  last: Instant
+}
+
+/** Staged events from consecutive hours. */
+export interface Batch {
+  /** In order. An hour may occur more than once, for several organizations. */
+  hours: readonly StagedHour[]
+  from: Instant
+  to: Instant
+  rows: number
+  last: Instant
+  /** All sequence numbers in the batch are above this number. */
+  floor: number
+}
+
+const SEQ_PER_MS = 1000
+/** Far more than the number of events in any hour. */
+const ROOM = HOUR_MS * SEQ_PER_MS
+/** Maximum number of events in the engine's memory, unless a single hour has more. */
+const MAX_BATCH_ROWS = 100_000
+
+/**
+ * Splits staged hours into batches, in order. Sequence numbers of later batches are higher than those of earlier
+ * batches.
+ */
+export function batchesOf(staged: readonly StagedHour[]): Batch[] {
+  const hours = [...Map.groupBy(staged, ({ hour }) => hour)].sort(([a], [b]) => a - b)
+  const batches: Batch[] = []
+  for (const [hour, own] of hours) {
+    const rows = own.reduce((sum, one) => sum + one.rows, 0)
+    const last = own.reduce((latest, one) => Math.max(latest, one.last), 0)
+    const open = batches.at(-1)
+    if (open && open.rows + rows <= MAX_BATCH_ROWS) {
+      Object.assign(open, { hours: [...open.hours, ...own], to: hour + HOUR_MS, rows: open.rows + rows, last })
+    } else {
+      // If very many events have the same time, their sequence numbers extend beyond their hour.
+      const floor = open ? Math.max(open.floor, open.last * SEQ_PER_MS) + open.rows : 0
+      batches.push({ hours: own, from: hour, to: hour + HOUR_MS, rows, last, floor })
+    }
+  }
+  return batches
+}
+
+/**
+ * Selects the events of a batch with `seq`, and with `place` (starting at 1) in the order of `seq`. Numbers are
+ * assigned as for arriving events: ordered by time, then by position in the file. They are unique and at least a
+ * thousand times the time.
+ */
+export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
+  const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
+  // Sorting a few columns and joining the rest halves the cost.
+  return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenIn(parquet, batch), ofBatch, batch)}) USING (row)`
+}
+
+function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): string {
+  const placed = `SELECT row, receivedAt * ${SEQ_PER_MS} AS least, row_number() OVER (ORDER BY receivedAt, row) AS place
+    FROM ${ofBatch}`
+  const above = (least: string, floor: string) =>
+    `place + greatest(max(${least} - place) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING), ${floor})`
+  if (taken === null) return `SELECT row, place, ${above('least', String(floor))} AS seq FROM (${placed})`
+  // Events are numbered among the free numbers first; the results are then mapped to all numbers.
+  const isBefore = `(SELECT count(*) FROM taken WHERE seq < ${floor})`
+  return `WITH taken AS MATERIALIZED (SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM (${taken})),
+    free AS (
+      SELECT row, place, ${above('least - coalesce(rank, 0)', `${floor} - ${isBefore}`)} AS number
+      FROM (${placed}) ASOF LEFT JOIN taken ON least > taken.seq
+    )
+    SELECT row, place, free.number + coalesce(rank, 0) AS seq
+    FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, max(rank) AS rank FROM taken GROUP BY before) AS gaps ON free.number >= gaps.before`
+}
+
+/** Selects the used sequence numbers that are close to the batch; null if there are none. */
+function takenIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
+  const least = from * SEQ_PER_MS
+  const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM
+  const { files, folder, spool } = parquet.sources()
+  const close = files.filter((file) => file.maxSeq >= least && file.minReceivedAt * SEQ_PER_MS <= most)
+  if (close.length === 0 && spool.length === 0) return null
+  const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
+  const relation = eventsRelation({ files: close, folder, spool }, { orgId: null, window, keys: [] })
+  return `SELECT seq FROM (${relation}) WHERE seq >= ${least} AND seq <= ${most}`
+}

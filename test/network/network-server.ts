@@ -1,0 +1,77 @@
+import type { ServerTimeouts } from '../../src/commands/http-listener.ts'
+import { type Extra, type Running, startServer } from '../../src/commands/start-server.ts'
+import { readConfig, type SettingName } from '../../src/config.ts'
+import { ARRIVAL_LIMITS, receiveText } from '../../src/http/read-body.ts'
+import { originOf } from '../../src/http/request-origin.ts'
+import { temporaryFolder } from '../run-program.ts'
+
+/** Time limits short enough for tests. */
+const SHORT_TIMEOUTS: ServerTimeouts = {
+  answerMs: 10_000,
+  stopMs: 5_000,
+  countMs: 20,
+  bodies: { ...ARRIVAL_LIMITS, checkEveryMs: 20 },
+}
+
+export interface Listening extends Running {
+  /** Errors logged by the server. */
+  errors: unknown[]
+  warnings: string[]
+  /** Answers the requests waiting at `/test/never`. Later requests wait again. */
+  release(): void
+  /** Number of requests waiting at `/test/never`. */
+  waiting(): number
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Starts a server on its own folder with additional routes: `/test/never` waits, `/test/address` returns the caller's
+ * IP address, `/test/large` returns 50 MB, `/test/events` streams a single event, and `/test/echo` returns the body.
+ */
+export async function listening(
+  timeouts: Partial<ServerTimeouts> = {},
+  settings: Partial<Record<SettingName, string>> = {},
+): Promise<Listening> {
+  const folder = temporaryFolder()
+  const errors: unknown[] = []
+  const warnings: string[] = []
+  const waiting = new Set<() => void>()
+  const routes: Record<string, (request: Request) => Promise<Response>> = {
+    '/test/never': () =>
+      new Promise((resolve) => {
+        waiting.add(() => resolve(new Response('released')))
+      }),
+    '/test/address': async (request) => Response.json(originOf(request).address),
+    '/test/large': async () => new Response('x'.repeat(50_000_000)),
+    '/test/events': async () =>
+      new Response(new ReadableStream({ start: (stream) => stream.enqueue('data: 1\n\n') }), {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+    '/test/throws': () => Promise.reject(new Error('a bug')),
+    '/test/echo': async (request) => new Response(await receiveText(request, 1000)),
+  }
+  const extra: Extra = (request) => routes[new URL(request.url).pathname]?.(request) ?? null
+  const config = readConfig({ data: folder.path, listen: '127.0.0.1:0', ...settings }, {})
+  const log = {
+    info() {},
+    warn: (message: string) => void warnings.push(message),
+    error: (error: unknown) => void errors.push(error),
+  }
+  const running = await startServer(config, log, extra, { ...SHORT_TIMEOUTS, ...timeouts })
+  const release = () => {
+    for (const answer of waiting) answer()
+    waiting.clear()
+  }
+  return {
+    ...running,
+    errors,
+    warnings,
+    release,
+    waiting: () => waiting.size,
+    async [Symbol.asyncDispose]() {
+      release()
+      await running.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
